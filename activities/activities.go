@@ -64,14 +64,14 @@ type Activities struct {
 	MemoryBudget *memory.Budget
 	// RequestSlots bounds the Requests in flight; nil: no bound.
 	RequestSlots *semaphore.Weighted
-	// Recorder receives the LLM's replies; nil: none.
-	Recorder ReplyRecorder
+	// ReplyRecorder receives the LLM's replies; nil: none.
+	ReplyRecorder ReplyRecorder
 	// PromptRecorder receives the prompts before they are sent; nil: none.
 	PromptRecorder PromptRecorder
 	// DailyBudget bounds what the Requests of all processes and workers cost in a day, in dollars; 0: no bound.
 	DailyBudget float64
-	// SaveActions makes processes save actions that a hosted server bills, at the price of time.
-	SaveActions bool
+	// MinimizesActions makes processes save actions that a hosted server bills, at the price of time.
+	MinimizesActions bool
 	// BatchesReports has instances of one process report together, which makes their workflow tasks wait for a moment.
 	BatchesReports bool
 	// Observer receives the outcomes of Requests and Calls; nil: none.
@@ -79,17 +79,17 @@ type Activities struct {
 	// HoldUpRecorder records which processes wait for an LLM's server; nil: none.
 	HoldUpRecorder HoldUpRecorder
 
-	toolWaits, turnWaits callHoldUps
-	rateLimitTurns       rateLimitTurns
-	reports              reportBatcher
+	toolHoldUps, turnHoldUps callHoldUps
+	rateLimitTurns           rateLimitTurns
+	reports                  reportBatcher
 
 	objectCache *lru.Cache[string, map[string]any] // the stored objects read last; nil before Register
 }
 
-// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. asked gives
-// the order of replies, since a recheck may end after a later Request. An empty finish reason means that the reply
-// broke off; with rehearsal.FinishNoAnswer, content is why a recheck got no reply.
-type ReplyRecorder func(process string, asked int, content, finishReason, refusal string)
+// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended.
+// turnNumber gives the order of replies, since a recheck may end after a later Request. An empty
+// finishReason means that the reply broke off; with rehearsal.FinishNoAnswer, content is why a recheck got no reply.
+type ReplyRecorder func(process string, turnNumber int, content, finishReason, refusal string)
 
 // PromptRecorder receives the prompt of each attempt at a Request of a process; request is the Request's number, from
 // 1.
@@ -114,14 +114,14 @@ func (a *Activities) activityByName() map[string]any {
 		protocol.ActivityDiscover:      a.DiscoverMCPTools,
 		protocol.ActivityNotify:        a.NotifyPeople,
 		protocol.ActivityVerifyProof:   a.VerifyProof,
-		protocol.ActivityLoad:          a.LoadObject,
-		protocol.ActivityCombine:       a.CombineBlobs,
+		protocol.ActivityLoadObject:    a.LoadObject,
+		protocol.ActivityUpdateBlobs:   a.UpdateBlobs,
 		protocol.ActivityPrepare:       a.PrepareTools,
 		protocol.ActivityRequest:       a.SendRequest,
-		protocol.ActivitySendBatch:     a.SendBatch,
-		protocol.ActivityReadBatch:     a.ReadBatch,
+		protocol.ActivitySendLLMBatch:  a.SendLLMBatch,
+		protocol.ActivityReadLLMBatch:  a.ReadLLMBatch,
 		protocol.ActivityExecute:       a.ExecuteCall,
-		protocol.ActivityBurst:         a.ExecuteBatch,
+		protocol.ActivityExecuteBatch:  a.ExecuteBatch,
 		protocol.ActivitySeal:          a.SealIdea,
 		protocol.ActivityIsProcessGone: a.IsProcessGone,
 		protocol.ActivityDeliver:       a.DeliverSignals,
@@ -135,17 +135,18 @@ func (a *Activities) activityByName() map[string]any {
 // Names lists the names of all activities.
 func Names() []string { return jsonval.SortedKeys(new(Activities).activityByName()) }
 
-// lastHeartbeat is what the attempt before recorded with its last heartbeat; zero if it recorded nothing of this type.
-func lastHeartbeat[T any](ctx context.Context) (details T) {
+// lastHeartbeatDetails is what the attempt before recorded with its last heartbeat; zero if it recorded nothing of this
+// type.
+func lastHeartbeatDetails[T any](ctx context.Context) (details T) {
 	if activity.HasHeartbeatDetails(ctx) {
 		_ = activity.GetHeartbeatDetails(ctx, &details)
 	}
 	return details
 }
 
-// Heartbeat sends heartbeats until stop is called, so that the activity of a lost worker ends after the heartbeat
+// StartHeartbeats sends heartbeats until stop is called, so that the activity of a lost worker ends after the heartbeat
 // timeout, however long it may take otherwise. The details are for the next attempt.
-func Heartbeat(ctx context.Context, details ...any) (stop func()) {
+func StartHeartbeats(ctx context.Context, details ...any) (stop func()) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
 		return func() {}

@@ -13,24 +13,24 @@ import (
 	"processidea/protocol"
 )
 
-// SendBatch sends a Request through the LLM's batch interface. The batch's key is derived from this activity, so that
-// another attempt finds the batch that an earlier one has sent.
-func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates) (batch *protocol.SentBatch, err error) {
+// SendLLMBatch sends a Request through the LLM's batch interface. The batch's key is derived from this activity, so
+// that another attempt finds the batch that an earlier one has sent.
+func (a *Activities) SendLLMBatch(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates) (batch *protocol.SentLLMBatch, err error) {
 	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if err = a.awaitDailyBudget(ctx); err == nil {
-			batch, err = a.sendBatchOnce(ctx, setup, input)
+			batch, err = a.sendLLMBatchOnce(ctx, setup, input)
 		}
 		return err
 	})
 	if err == nil {
-		a.reportRequestResumed(ctx, batch.Request)
+		a.reportRequestResumed(ctx, batch.RequestNumber)
 	}
 	return batch, err
 }
 
-func (a *Activities) sendBatchOnce(ctx context.Context, setup protocol.RequestSetup,
-	input *turn.RequestInput) (*protocol.SentBatch, error) {
+func (a *Activities) sendLLMBatchOnce(ctx context.Context, setup protocol.RequestSetup,
+	input *turn.RequestInput) (*protocol.SentLLMBatch, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (a *Activities) sendBatchOnce(ctx context.Context, setup protocol.RequestSe
 		return nil, err
 	}
 	r.llmRequest.Settings = candidate.settings
-	batch := &protocol.SentBatch{Server: candidate.settings.Server, Key: "request-" + activityKey(ctx),
-		Request: input.RequestNumber}
-	if batch.ID, err = client.SendBatch(ctx, r.llmRequest, batch.Key); err != nil {
+	batch := &protocol.SentLLMBatch{Server: candidate.settings.Server, RequestKey: "request-" + activityKey(ctx),
+		RequestNumber: input.RequestNumber}
+	if batch.ID, err = client.SendBatch(ctx, r.llmRequest, batch.RequestKey); err != nil {
 		return nil, err
 	}
 	return batch, nil
@@ -56,22 +56,22 @@ func activityKey(ctx context.Context) string {
 	return jsonval.Digest(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" + i.ActivityID)[:32]
 }
 
-// ReadBatch returns the answer of a batch. While the server is at work, ReadBatch fails with the time after which
+// ReadLLMBatch returns the answer of a batch. While the server is at work, ReadLLMBatch fails with the time after which
 // Temporal retries it, so that the wait occupies no worker.
-func (a *Activities) ReadBatch(ctx context.Context, batch protocol.SentBatch) (*protocol.BatchAnswer, error) {
+func (a *Activities) ReadLLMBatch(ctx context.Context, batch protocol.SentLLMBatch) (*protocol.LLMBatchAnswer, error) {
 	client, err := a.llmCandidates(ideafile.LLMs{{Server: batch.Server}})[0].configuredClient()
 	if err != nil {
 		return nil, llmError(err)
 	}
-	completion, err := client.ReadBatch(ctx, batch.ID, batch.Key)
+	completion, err := client.ReadBatch(ctx, batch.ID, batch.RequestKey)
 	var e *llm.Error
 	if errors.As(err, &e) && e.IsRetryable && !e.IsBatchPending {
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
-		return nil, a.retryOrFail(ctx, batch.Request, turn.NoPatienceLimit, err)
+		return nil, a.retryOrFail(ctx, batch.RequestNumber, turn.NoPatienceLimit, err)
 	}
-	a.reportResumedAfterHoldUp(ctx, batch.Request)
+	a.reportResumedAfterHoldUp(ctx, batch.RequestNumber)
 	if err != nil {
 		return nil, llmError(err)
 	}
-	return &protocol.BatchAnswer{Completion: string(completion)}, nil
+	return &protocol.LLMBatchAnswer{Completion: string(completion)}, nil
 }

@@ -22,12 +22,12 @@ import (
 const maxConcurrentSignals = 16
 
 // A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing
-// has closed for batchDelay, at most maxBatchDelay, and not at all after the last Call. A batch of maxCallsPerBatch is
-// sent immediately, so that it runs while the rest of the reply is still being written.
+// has closed for callBatchDelay, at most maxCallBatchDelay, and not at all after the last Call. A batch of
+// maxCallsPerSignal is sent immediately, so that it runs while the rest of the reply is still being written.
 const (
-	batchDelay       = time.Millisecond
-	maxBatchDelay    = 10 * time.Millisecond
-	maxCallsPerBatch = 100
+	callBatchDelay    = time.Millisecond
+	maxCallBatchDelay = 10 * time.Millisecond
+	maxCallsPerSignal = 100
 )
 
 // callSender signals the Calls of one Request to its instances.
@@ -55,21 +55,22 @@ type callSender struct {
 type instanceStartState int
 
 const (
-	startStateUnknown       instanceStartState = iota
-	startStatePendingListed                    // instances not started yet are pending children of the process
-	startStateAllStarted                       // every instance had started when the Request was made
+	startStateUnknown         instanceStartState = iota
+	startStatePendingChildren                    // instances not started yet are pending children of the process
+	startStateAllStarted                         // every instance had started when the Request was made
 )
 
 // callBatch is the next signal for one instance.
 type callBatch struct {
-	pendingSignal protocol.CallsSignal
-	hasPending    bool          // pending is not empty
-	isSending     bool          // a goroutine sends what is pending
-	lastAddedAt   time.Time     // when something was added last
-	fullSignal    chan struct{} // signalled when pending need not wait for more
+	pendingSignal  protocol.CallsSignal
+	hasPending     bool          // pendingSignal is not empty
+	isSending      bool          // a goroutine sends what is pending
+	lastAddedAt    time.Time     // when something was added last
+	sendNowChannel chan struct{} // signalled when pendingSignal need not wait for more
 }
 
-func newCallSender(ctx context.Context, c client.Client, processID string, requestNumber int, idea jsonval.Object) *callSender {
+func newCallSender(ctx context.Context, c client.Client, processID string, requestNumber int,
+	idea jsonval.Object) *callSender {
 	return &callSender{ctx: ctx, client: c, processID: processID, requestNumber: requestNumber, ideaSource: idea,
 		signalSlots: make(chan struct{}, maxConcurrentSignals), batchByToken: map[string]*callBatch{}}
 }
@@ -80,14 +81,14 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	defer c.mu.Unlock()
 	b := c.batchByToken[token]
 	if b == nil {
-		b = &callBatch{fullSignal: make(chan struct{}, 1)}
+		b = &callBatch{sendNowChannel: make(chan struct{}, 1)}
 		c.batchByToken[token] = b
 	}
 	change(&b.pendingSignal)
 	b.hasPending, b.lastAddedAt = true, time.Now()
-	if b.pendingSignal.Last || len(b.pendingSignal.Calls) >= maxCallsPerBatch {
+	if b.pendingSignal.IsLast || len(b.pendingSignal.Calls) >= maxCallsPerSignal {
 		select {
-		case b.fullSignal <- struct{}{}:
+		case b.sendNowChannel <- struct{}{}:
 		default: // already signalled
 		}
 	}
@@ -99,20 +100,20 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	}
 }
 
-// waitForBatch waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which
-// would take longer than reading one.
-func (c *callSender) waitForBatch(b *callBatch) {
-	deadline := time.Now().Add(maxBatchDelay)
+// waitUntilBatchDue waits until a batch should be sent. It looks at the clock instead of being woken for each Call,
+// which would take longer than reading one.
+func (c *callSender) waitUntilBatchDue(b *callBatch) {
+	deadline := time.Now().Add(maxCallBatchDelay)
 	for {
 		c.mu.Lock()
-		remaining := min(time.Until(b.lastAddedAt.Add(batchDelay)), time.Until(deadline))
+		remaining := min(time.Until(b.lastAddedAt.Add(callBatchDelay)), time.Until(deadline))
 		c.mu.Unlock()
 		if remaining <= 0 {
 			return
 		}
 		select {
 		case <-time.After(remaining):
-		case <-b.fullSignal:
+		case <-b.sendNowChannel:
 			return
 		case <-c.ctx.Done():
 			return
@@ -125,7 +126,7 @@ func (b *callBatch) takePending() protocol.CallsSignal {
 	s := b.pendingSignal
 	b.pendingSignal, b.hasPending = protocol.CallsSignal{}, false
 	select {
-	case <-b.fullSignal:
+	case <-b.sendNowChannel:
 	default:
 	}
 	return s
@@ -134,7 +135,7 @@ func (b *callBatch) takePending() protocol.CallsSignal {
 // send sends to one instance until nothing is left for it.
 func (c *callSender) send(token string, b *callBatch) error {
 	for {
-		c.waitForBatch(b)
+		c.waitUntilBatchDue(b)
 		if err := c.sendBatch(token, b); err != nil {
 			return err
 		}
@@ -154,7 +155,7 @@ func (c *callSender) sendBatch(token string, b *callBatch) error {
 	c.mu.Lock()
 	s := b.takePending()
 	c.mu.Unlock()
-	s.Request, s.CausedBy = c.requestNumber, policy.ReadCausers(c.ideaSource, token)
+	s.RequestNumber, s.CausedBy = c.requestNumber, policy.ReadCausers(c.ideaSource, token)
 	return c.deliver(token, s)
 }
 
@@ -173,9 +174,9 @@ func (c *callSender) onSent(b *callBatch, err error) {
 }
 
 const (
-	signalRetryDelay  = 200 * time.Millisecond
-	startPollInterval = 20 * time.Millisecond // until an instance has started
-	startGracePeriod  = time.Second           // an instance that takes longer to start may have been deleted
+	signalRetryDelay          = 200 * time.Millisecond
+	instanceStartPollInterval = 20 * time.Millisecond // until an instance has started
+	instanceStartGracePeriod  = time.Second           // an instance that takes longer to start may have been deleted
 )
 
 // deliver sends one signal, and tries for as long as the Request may take. It waits for an instance that has not
@@ -189,11 +190,11 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 		}
 		delay := signalRetryDelay
 		if isNotFound(err) {
-			if c.isGone(id, time.Since(startedAt) > startGracePeriod) {
+			if c.isGone(id, time.Since(startedAt) > instanceStartGracePeriod) {
 				c.markGone(token)
 				return nil
 			}
-			delay = startPollInterval
+			delay = instanceStartPollInterval
 		}
 		if pause.For(c.ctx, delay) != nil {
 			return c.ctx.Err()
@@ -201,7 +202,7 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	}
 }
 
-// isGone reports whether a workflow that could not be signalled has ended, or was deleted. overdue: it should have
+// isGone reports whether a workflow that could not be signalled has ended, or was deleted. isOverdue: it should have
 // started by now.
 func (c *callSender) isGone(id string, isOverdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")

@@ -25,7 +25,7 @@ type clerk struct {
 
 func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
 	s, last := arg.(protocol.CallsSignal), ""
-	if s.Last {
+	if s.IsLast {
 		last = " and the last"
 	}
 	c.notes = append(c.notes, fmt.Sprintf("%v: %d%s", time.Since(c.begun), len(s.Calls), last))
@@ -35,7 +35,7 @@ func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error
 
 func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, turn.DeliveredCall{}) }
 
-func noMore(s *protocol.CallsSignal) { s.Last = true }
+func noMore(s *protocol.CallsSignal) { s.IsLast = true }
 
 func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 		"each right behind another":   {[]time.Duration{0, behind, behind, behind}, false, "3.7ms: 4"},
 		"the reply ends right behind": {[]time.Duration{0, behind}, true, "900µs: 2 and the last"},
 		"each a while behind another": {[]time.Duration{0, 5 * time.Millisecond}, false, "1ms: 1, 6ms: 1"},
-		"a full batch": {append(make([]time.Duration, maxCallsPerBatch), behind, behind), false,
+		"a full batch": {append(make([]time.Duration, maxCallsPerSignal), behind, behind), false,
 			"0s: 100, 2.8ms: 2"},
 		"more and more, without an end": {slices.Repeat([]time.Duration{behind}, 20), false, "10.9ms: 12, 19ms: 8"},
 	} {
@@ -83,7 +83,7 @@ func TestAFullBatchThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *tes
 		sender := newCallSender(t.Context(), told, "p", 1, nil)
 		sender.addToBatch("①", oneCall)
 		<-time.After(2 * time.Millisecond)
-		for range maxCallsPerBatch {
+		for range maxCallsPerSignal {
 			sender.addToBatch("①", oneCall)
 		}
 		<-time.After(18 * time.Millisecond)

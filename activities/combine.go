@@ -12,27 +12,28 @@ import (
 	"processidea/store/blobs"
 )
 
-// CombineBlobs updates values in the store by a Call's result. An update needs their content, which workflows do not
+// UpdateBlobs updates values in the store by a Call's result. An update needs their content, which workflows do not
 // see.
-func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput) ([]any, error) {
-	defer Heartbeat(ctx)()
+func (a *Activities) UpdateBlobs(ctx context.Context, in protocol.BlobUpdateInput) ([]any, error) {
+	defer StartHeartbeats(ctx)()
 	ctx, release := a.MemoryBudget.WithReservation(ctx)
 	defer release()
-	combinedValues := make([]any, len(in.Updates))
+	updatedValues := make([]any, len(in.Updates))
 	for n, u := range in.Updates {
 		var err error
-		if combinedValues[n], err = a.combineBlob(ctx, in, u); err != nil {
+		if updatedValues[n], err = a.updateBlob(ctx, in, u); err != nil {
 			return nil, err
 		}
 	}
-	return combinedValues, nil
+	return updatedValues, nil
 }
 
-func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
+func (a *Activities) updateBlob(ctx context.Context, in protocol.BlobUpdateInput, u statelog.Update) (any, error) {
 	tooLargeErr := nonRetryableError(ideafile.CodeBadOutput,
 		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxResolvedBytes>>20))
 	const copies = 2 // the existing values, and the combined ones
-	restoredInputs, err := a.restoreWithin(ctx, []any{u.OldValue, u.NewValue}, jsonval.MaxResolvedBytes, copies, tooLargeErr)
+	restoredInputs, err := a.restoreWithin(ctx, []any{u.OldValue, u.NewValue}, jsonval.MaxResolvedBytes, copies,
+		tooLargeErr)
 	switch {
 	case errors.Is(err, blobs.ErrMissing), errors.Is(err, blobs.ErrChanged), errors.Is(err, blobs.ErrMismatch):
 		return nil, nonRetryableError(ideafile.CodeBadOutput, fmt.Errorf("what is stored cannot be read: %w", err))
@@ -40,7 +41,7 @@ func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, 
 		return nil, err
 	}
 	u.OldValue, u.NewValue = restoredInputs.([]any)[0], restoredInputs.([]any)[1]
-	value, err := u.Combine(in.OutputMethod, in.Contract)
+	value, err := u.Combine(in.OutputMethod, in.ResultContract)
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}

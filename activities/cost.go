@@ -23,7 +23,7 @@ func (a *Activities) awaitDailyBudget(ctx context.Context) error {
 		return nil
 	}
 	key := activityKey(ctx)
-	t, err := a.awaitGrant(ctx, dailyBudgetLimitName, limit.Rule{PerDay: a.DailyBudget}, key, 0,
+	t, err := a.awaitGrant(ctx, dailyBudgetLimitName, limit.Rule{MaxCostPerDay: a.DailyBudget}, key, 0,
 		time.Until(activity.GetInfo(ctx).Deadline)/2)
 	if err != nil {
 		return err
@@ -50,22 +50,22 @@ func (a *Activities) chargeDailyBudget(cost price.Money) {
 	}
 	costReceived := make(chan struct{})
 	a.updateTurnRequests(dailyBudgetLimitName, true, func(s *turnRequests) {
-		s.Rule.PerDay, s.SpentCost = a.DailyBudget, s.SpentCost+float64(cost)/float64(price.Dollar)
+		s.Rule.MaxCostPerDay, s.SpentCost = a.DailyBudget, s.SpentCost+float64(cost)/float64(price.Dollar)
 		s.requestReceivedChannels = append(s.requestReceivedChannels, costReceived)
 	})
 	select {
 	case <-costReceived:
-	case <-time.After(askTimeout):
+	case <-time.After(askLimitTimeout):
 	}
 }
 
-// setReplyCost adds the cost of an answer to its usage: by the prices of the Idea or else the worker's, for the served
-// name of the LLM or else the requested one. It does nothing without prices or a limit on money.
-func (a *Activities) setReplyCost(reply *llm.Reply, config ideafile.Config, isBatch bool) {
+// setAndChargeReplyCost adds the cost of an answer to its usage: by the prices of the Idea or else the worker's, for
+// the served name of the LLM or else the requested one. It does nothing without prices or a limit on money.
+func (a *Activities) setAndChargeReplyCost(reply *llm.Reply, config ideafile.Config, isBatch bool) {
 	u := &reply.Usage
 	defer func() { a.chargeDailyBudget(u.Cost) }()
 	for _, prices := range []price.List{config.Prices, a.DefaultPrices} {
-		if match, ok := prices.Find(reply.ServedModel, reply.Model); ok {
+		if match, ok := prices.Find(reply.ServedModel, reply.RequestedModel); ok {
 			u.Cost = match.Cost(u.PromptTokens, u.CachedTokens, u.CompletionTokens)
 			if isBatch {
 				u.Cost = u.Cost.Times(match.BatchFactor)

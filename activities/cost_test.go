@@ -33,10 +33,10 @@ func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
 		"the Idea knows what was asked for, and counts": {of("m", 3), of("m-2026-01", 1), 0, 0,
 			turn.TokenUsage{Cost: 2_250_000}},
 	} {
-		answer := &llm.Reply{Model: "m", ServedModel: "m-2026-01",
+		answer := &llm.Reply{RequestedModel: "m", ServedModel: "m-2026-01",
 			Usage: turn.TokenUsage{PromptTokens: 1000, CachedTokens: 500, CompletionTokens: 100}}
 		a := &Activities{DefaultPrices: c.worker, DailyBudget: c.aDay}
-		a.setReplyCost(answer, ideafile.Config{Prices: c.idea, Limits: ideafile.Limits{Money: c.limit}}, false)
+		a.setAndChargeReplyCost(answer, ideafile.Config{Prices: c.idea, Limits: ideafile.Limits{Money: c.limit}}, false)
 		if got := (turn.TokenUsage{Cost: answer.Usage.Cost,
 			UnpricedTokens: answer.Usage.UnpricedTokens}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

@@ -16,8 +16,8 @@ import (
 // DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
 // Tools of its palette, each pinned by a digest.
 func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) (*mcppalette.PaletteAddition, error) {
-	previousError := lastHeartbeat[string](ctx) // what the attempt before said
-	defer Heartbeat(ctx, previousError)()
+	previousError := lastHeartbeatDetails[string](ctx) // what the attempt before said
+	defer StartHeartbeats(ctx, previousError)()
 	idea, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
@@ -31,10 +31,10 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverTimeout)
 	defer cancel()
-	toolsByServer := map[string][]mcppalette.ToolSpec{}
+	specsByServer := map[string][]mcppalette.ToolSpec{}
 	for _, s := range parsedIdea.MCPServersToAskForTools() {
 		var err error
-		toolsByServer[s.Name], err = a.MCP.List(ctx, s)
+		specsByServer[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// The server hangs: another attempt would take as long.
 			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, addPreviousError(
@@ -42,7 +42,7 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 				previousError))
 		}
 		info := activity.GetInfo(ctx)
-		input := protocol.ExecuteInput{Process: info.WorkflowExecution.ID}
+		input := protocol.ExecuteInput{ProcessID: info.WorkflowExecution.ID}
 		retryDelay, isLast := toolRetryDelay(info, input, err)
 		if isLast {
 			retryDelay = 0
@@ -58,12 +58,12 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 			return nil, translateShutdownError(ctx, toolError(err))
 		}
 	}
-	palette := mcppalette.ResolveTools(parsedIdea, toolsByServer)
-	palette.StoredTools, err = a.storePalette(ctx, palette.AddToIdeaSource(idea))
-	if palette.StoredTools != nil {
-		palette.ToolSources = nil
+	addition := mcppalette.ResolveTools(parsedIdea, specsByServer)
+	addition.StoredTools, err = a.storePalette(ctx, addition.AddToIdeaSource(idea))
+	if addition.StoredTools != nil {
+		addition.ToolSources = nil
 	}
-	return &palette, err
+	return &addition, err
 }
 
 // addPreviousError adds to an error what the attempt before said, which may say more.

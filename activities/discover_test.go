@@ -89,7 +89,7 @@ func TestWhatAnMCPServerSaidBeforeItsLastAttemptIsKept(t *testing.T) {
 			a := newWorker(t, llm.Config{})
 			a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{AllowList: "127.0.0.1"})})
 			t.Cleanup(func() { a.MCP.Close() })
-			a.Runners = kinds.New(kinds.Deps{MCP: a.MCP})
+			a.Runners = kinds.NewRunnerRegistry(kinds.Deps{MCP: a.MCP})
 			env := newEnvironment()
 			env.RegisterActivity(a.DiscoverMCPTools)
 			if row.before != "" {

@@ -37,8 +37,8 @@ func wasEndedByOperator(ctx context.Context) bool {
 	return errors.Is(cause, activity.ErrActivityPaused) || errors.Is(cause, activity.ErrActivityReset)
 }
 
-// remainingAttempts is how many attempts Temporal still makes, this one included, of those that a policy bounds; 1 without a
-// policy.
+// remainingAttempts is how many attempts Temporal still makes, this one included, of those that a policy bounds; 1
+// without a policy.
 func remainingAttempts(info activity.Info) int32 {
 	if info.RetryPolicy == nil {
 		return 1
@@ -51,8 +51,8 @@ func isLastAttempt(info activity.Info) bool {
 	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 && remainingAttempts(info) <= 1
 }
 
-// wasAttemptedBefore reports whether an activity that may run only once was begun before: Temporal runs an activity again
-// that was paused meanwhile.
+// wasAttemptedBefore reports whether an activity that may run only once was begun before: Temporal runs an activity
+// again that was paused meanwhile.
 func wasAttemptedBefore(info activity.Info) bool {
 	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts == 1 && info.Attempt > 1
 }

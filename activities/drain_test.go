@@ -49,7 +49,7 @@ func TestTheOutcomeOfACallIsUnknownThatAnOperatorEnded(t *testing.T) {
 			env.SetWorkerOptions(worker.Options{BackgroundActivityContext: ctx})
 			env.SetDataConverter(protocol.DataConverter())
 			env.RegisterActivityWithOptions(a.ExecuteCall, activity.RegisterOptions{Name: protocol.ActivityExecute})
-			_, err := env.ExecuteActivity(protocol.ActivityExecute, protocol.ExecuteInput{Process: "p", Call: "1",
+			_, err := env.ExecuteActivity(protocol.ActivityExecute, protocol.ExecuteInput{ProcessID: "p", CallID: "1",
 				Tool: "pay", Binding: ideafile.ToolBinding{Kind: ideafile.KindHTTP}})
 			var app *temporal.ApplicationError
 			if !errors.As(err, &app) || app.Type() != c.want {

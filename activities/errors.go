@@ -50,8 +50,9 @@ func toolError(err error) error {
 
 // throttledError makes the instance of a Call wait and then repeat the last attempt, which does not count.
 func throttledError(info activity.Info, err error, wait time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), turn.CodeToolWaits,
-		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{remainingAttempts(info)},
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), turn.CodeToolBusy,
+		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait,
+			Details:  []any{remainingAttempts(info)},
 			Category: temporal.ApplicationErrorCategoryBenign})
 }
 

@@ -27,7 +27,7 @@ import (
 // ExecuteCall runs one Call's Tool. Large values are read from the store before, and written to the store afterwards:
 // workflows see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
-	defer Heartbeat(ctx)()
+	defer StartHeartbeats(ctx)()
 	if wasAttemptedBefore(activity.GetInfo(ctx)) {
 		return nil, errEndedByOperator
 	}
@@ -48,17 +48,17 @@ func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) 
 }
 
 func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) (any, error) {
-	params, scopes, err := a.restoreInputs(ctx, in)
+	params, scopeValues, err := a.restoreInputs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	if err := a.checkStoreWritable(ctx, in); err != nil {
 		return nil, err
 	}
-	value, err := a.runTool(ctx, in, params, scopes)
+	value, err := a.runTool(ctx, in, params, scopeValues)
 	info := activity.GetInfo(ctx)
 	retryDelay, doesInstanceRetry := callRetryDelay(info, in, err)
-	a.reportToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, retryDelay)
+	a.reportToolWait(ctx, in, "Call "+in.CallID+" of "+in.Tool, err, retryDelay)
 	switch {
 	case doesInstanceRetry:
 		return nil, throttledError(info, err, retryDelay)
@@ -82,8 +82,8 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	return result, nil
 }
 
-// offloadLargeValues puts the large values of a value into the store: workflows see their handles only. whole: an object stays an
-// object, however large it is, and only its members are stored.
+// offloadLargeValues puts the large values of a value into the store: workflows see their handles only. keepsTopLevel:
+// an object stays an object, however large it is, and only its members are stored.
 func (a *Activities) offloadLargeValues(ctx context.Context, value any, keepsTopLevel bool) (any, error) {
 	offload := a.Store.Offload
 	if keepsTopLevel {
@@ -98,7 +98,7 @@ func (a *Activities) checkStoreWritable(ctx context.Context, in protocol.Execute
 	if in.Binding.IsPureFunction {
 		return nil
 	}
-	if err := a.Store.EnsureWritable(ctx); err != nil {
+	if err := a.Store.CheckWritableAfterFailure(ctx); err != nil {
 		return storeUnavailableError(err)
 	}
 	return nil
@@ -123,32 +123,33 @@ var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLa
 // restoreInputs returns parameters and scopes with the large values in them. Parameters with large values are checked
 // now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
-	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
-	restoredInputs, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.ScopeValues}, maxInputBytes, 1,
+	in protocol.ExecuteInput) (params, scopeValues jsonval.Object, err error) {
+	restoredInputs, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.ScopeValues},
+		maxInputBytes, 1,
 		nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge))
 	if err != nil {
 		return nil, nil, err
 	}
 	m := restoredInputs.(jsonval.Object)
 	params, _ = m["params"].(jsonval.Object)
-	scopes, _ = m["scopes"].(jsonval.Object)
+	scopeValues, _ = m["scopes"].(jsonval.Object)
 	if in.ParamsSchema == nil {
-		return params, scopes, nil
+		return params, scopeValues, nil
 	}
 	if err := checkAgainstSchema(in.ParamsSchema, params); err != nil {
 		return nil, nil, nonRetryableError(ideafile.CodeBadParams, err)
 	}
-	return params, scopes, nil
+	return params, scopeValues, nil
 }
 
 // restoreWithin returns a value with the large values in it, of at most limit bytes, or else tooLarge. The memory of as
 // many copies is reserved for it.
-func (a *Activities) restoreWithin(ctx context.Context, value any, limit, copies int, tooLarge error) (any, error) {
+func (a *Activities) restoreWithin(ctx context.Context, value any, limit, copyCount int, tooLarge error) (any, error) {
 	size := jsonval.SizeWithBlobsUpToLimit(value, limit)
 	if size > limit {
 		return nil, tooLarge
 	}
-	if err := memory.Reserve(ctx, copies*size); err != nil {
+	if err := memory.Reserve(ctx, copyCount*size); err != nil {
 		return nil, err
 	}
 	restored, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, value, limit) })
@@ -169,17 +170,19 @@ func checkAgainstSchema(schema, value any) error {
 
 // runTool runs the Tool, or makes its result up where it is simulated.
 func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params,
-	scopes jsonval.Object) (any, error) {
+	scopeValues jsonval.Object) (any, error) {
 	toolRunner, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
-		toolRunner, ok = simulated.Runner{Functions: a.Tools, OutputSchema: in.OutputSchema, ResultContract: in.ResultContract}, true
+		toolRunner, ok = simulated.Runner{Functions: a.Tools, OutputSchema: in.OutputSchema,
+			ResultContract: in.ResultContract}, true
 	}
 	if !ok {
 		// Not final: another worker, of an older or a newer version, may know it.
 		return nil, a.Runners.NewUnknownKindError(in.Binding.Kind)
 	}
 	call := runner.Input{
-		ProcessID: in.Process, Token: in.Token, CallID: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,
+		ProcessID: in.ProcessID, Token: in.Token, CallID: in.CallID, Tool: in.Tool, Params: params,
+		ScopeValues:    scopeValues,
 		Spec:           in.Spec,
 		IdempotencyKey: in.IdempotencyKey(), Attempt: int(activity.GetInfo(ctx).Attempt),
 		Fits: func(value any) bool {
@@ -189,7 +192,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	}
 	var value any
 	// A function that ends its goroutine would otherwise leave its Call without an end.
-	err := safego.Wait("activities.tool", func() (err error) {
+	err := safego.GoAndWait("activities.tool", func() (err error) {
 		defer func() {
 			if p := recover(); p != nil { // not logged: it may quote encrypted data
 				err = &tools.PanicError{Value: safego.PanicText(p), Stack: safego.Stack()}

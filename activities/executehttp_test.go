@@ -22,7 +22,7 @@ import (
 func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result any, err error) {
 	t.Helper()
 	s := serve(t, h)
-	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay",
+	in.ProcessID, in.CallID, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay",
 		ideafile.ToolBinding{Kind: ideafile.KindHTTP}
 	in.Token = "①"
 	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
@@ -30,7 +30,7 @@ func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result
 	client := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(s.URL, "http://"), AllowedSecrets: "PAY_*@127.0.0.1",
 		LookupEnv: func(name string) (string, bool) { return "t0p-secret", name == "PAY_TOKEN" }})
 	t.Cleanup(client.Close)
-	a.Runners = kinds.New(kinds.Deps{HTTP: client})
+	a.Runners = kinds.NewRunnerRegistry(kinds.Deps{HTTP: client})
 	return executeIn(t, a, in)
 }
 

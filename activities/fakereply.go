@@ -23,17 +23,18 @@ func fakesLLMReplies(idea *ideafile.Idea) bool {
 // answers, or if a script has an unused line for the Request.
 func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput,
 	messages []prompt.Message) (line string, ok bool) {
-	if !fakesLLMReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
+	if !fakesLLMReplies(idea) || (setup.ScriptedReplies != "" &&
+		hasScriptedAnswer(setup.ScriptedReplies, input, messages)) {
 		return "", false
 	}
-	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, input))
+	solution := jsonval.Encode(simulate.FakeSolution(idea, setup.Bindings, input))
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
 // hasScriptedAnswer reports whether the script has an unused answer to this Request. The script may have none, because
 // it was written for other values than the made-up ones, and has one answer a line.
-func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
-	replyList, err := rehearsal.Parse([]byte(replies))
+func hasScriptedAnswer(scriptedReplies string, input *turn.RequestInput, messages []prompt.Message) bool {
+	replyList, err := rehearsal.Parse([]byte(scriptedReplies))
 	if err != nil {
 		return true // the Request reports the error
 	}
@@ -42,19 +43,19 @@ func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prom
 	if !ok || input.TurnNumber > len(replyList) {
 		return false
 	}
-	message, err := jsonval.DecodeObject([]byte(reply.Content))
+	solution, err := jsonval.DecodeObject([]byte(reply.Content))
 	if err != nil {
 		return true // a script may also try out what goes wrong with an LLM
 	}
-	calls, _ := message["calls"].([]any)
+	calls, _ := solution["calls"].([]any)
 	return simulate.AnswersRequest(input, calls)
 }
 
 // startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header makes the server
 // play the reply to the process's Request of this number.
-func startScriptedLLM(replies string, turnNumber int) (c *llm.Client, header map[string]string, stop func(),
+func startScriptedLLM(scriptedReplies string, turnNumber int) (c *llm.Client, header map[string]string, stop func(),
 	err error) {
-	replyList, err := rehearsal.Parse([]byte(replies))
+	replyList, err := rehearsal.Parse([]byte(scriptedReplies))
 	if err != nil {
 		return nil, nil, nil, err
 	}

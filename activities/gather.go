@@ -17,39 +17,32 @@ import (
 // It makes the output by the Wirings, if there are any, and seals the process's own Idea with all of them. An instance
 // whose part has sealed nothing has its initial State.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
-	defer Heartbeat(ctx)()
+	defer StartHeartbeats(ctx)()
 	result := &protocol.GatherResult{States: map[string]any{}}
-	input, log, llmUsages := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLMUsages
+	snapshotInput, log, llmUsages := &turn.RequestInput{ProcessID: in.ProcessID}, in.Log, in.LLMUsages
 	var partIdeas []protocol.PartIdea
-	// The whole may have a hundred thousand instances in a thousand parts, so it is read once.
 	planPositionsByToken := turn.DirectPlanPositionsByToken(in.Idea["context"])
-	initialContext := sync.OnceValues(func() (ideafile.ContextByInstance, error) {
-		idea, err := a.readIdeaWithTools(ctx, in.Idea)
-		if err != nil {
-			return ideafile.ContextByInstance{}, err
-		}
-		return ideafile.SplitMessagesByInstance(idea.Context), nil
-	})
+	initialContext := a.readOnce(ctx, in.Idea)
 	for _, part := range in.Parts {
-		lastContext, states, err := a.latestPartIdea(ctx, initialContext, part)
+		lastContext, states, err := a.latestPartContents(ctx, initialContext, part)
 		if err != nil {
 			return nil, err
 		}
-		if part.Last.Idea > 0 {
-			partIdeas = append(partIdeas, protocol.PartIdea{Process: part.Process, At: part.Last.Idea,
-				Digest: part.Last.Digest})
+		if part.LastIdea.IdeaNumber > 0 {
+			partIdeas = append(partIdeas, protocol.PartIdea{ProcessID: part.ProcessID,
+				IdeaNumber: part.LastIdea.IdeaNumber, Digest: part.LastIdea.Digest})
 		}
 		partLog, err := a.readPartLog(ctx, part)
 		if err != nil {
 			return nil, err
 		}
 		log = append(log, partLog...)
-		firstIndex := len(input.Instances)
-		input.AddPartContext(planPositionsByToken, lastContext, part.Tokens, states)
+		firstIndex := len(snapshotInput.Instances)
+		snapshotInput.AddPartContext(planPositionsByToken, lastContext, part.Tokens, states)
 		for n, token := range part.Tokens {
 			result.States[token] = states[token]
 			if status, hasStatus := part.Statuses[token]; hasStatus {
-				input.Instances[firstIndex+n].Status = status
+				snapshotInput.Instances[firstIndex+n].Status = status
 			}
 		}
 	}
@@ -61,35 +54,46 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		}
 		result.Output, result.Fault = loop.ResolveOutputWirings(idea, in.Wirings, func(token string) any {
 			return result.States[token]
-		},
-			nil)
+		}, nil)
 	}
-	if result.Fault != nil || in.StatesOnly {
+	if result.Fault != nil || in.GathersOnlyStates {
 		return result, nil
 	}
-	sealed, err := a.sealIdea(ctx, protocol.SealInput{
-		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
-		Output: result.Output,
-		Log:    log, LLMUsages: llmUsages, Parts: partIdeas, Quality: in.Quality, Delegation: in.Delegation,
+	sealedIdea, err := a.sealIdea(ctx, protocol.SealInput{
+		Process: in.ProcessID, At: in.IdeaNumber, Parent: in.ParentDigest, Idea: in.Idea, Brief: snapshotInput,
+		Calls: []ideafile.WrittenCall{}, Output: result.Output, Log: log, LLMUsages: llmUsages, Parts: partIdeas,
+		Quality: in.Quality, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if result.Last = *sealed; in.WithoutStates {
+	if result.LastIdea = *sealedIdea; in.OmitsStates {
 		result.States = nil
 	}
 	return result, nil
 }
 
-// latestPartIdea returns the context of the last Idea of a part, and the States in it. If the part has sealed no Idea,
-// it returns no context, and the States that the part's instances have in the initial context of the whole.
-func (a *Activities) latestPartIdea(
+// readOnce returns a function that reads an Idea at its first call and returns its context at each: a process of a
+// hundred thousand instances has a thousand parts.
+func (a *Activities) readOnce(ctx context.Context, source map[string]any) func() (ideafile.ContextByInstance, error) {
+	return sync.OnceValues(func() (ideafile.ContextByInstance, error) {
+		idea, err := a.readIdeaWithTools(ctx, source)
+		if err != nil {
+			return ideafile.ContextByInstance{}, err
+		}
+		return ideafile.SplitMessagesByInstance(idea.Context), nil
+	})
+}
+
+// latestPartContents returns the context of the last Idea of a part, and the States in it. If the part has sealed no
+// Idea, it returns no context, and the States that the part's instances have in the initial context of the whole.
+func (a *Activities) latestPartContents(
 	ctx context.Context, initialContext func() (ideafile.ContextByInstance, error), part protocol.GatherPart,
 ) (lastContext any, stateByToken map[string]any, err error) {
-	if part.Last.Idea > 0 {
-		lastContext, err = a.Chains.Context(ctx, part.Process, part.Last)
+	if part.LastIdea.IdeaNumber > 0 {
+		lastContext, err = a.Chains.Context(ctx, part.ProcessID, part.LastIdea)
 		if err == nil {
-			stateByToken, err = a.Chains.States(ctx, part.Process, part.Last)
+			stateByToken, err = a.Chains.States(ctx, part.ProcessID, part.LastIdea)
 		}
 		if !errors.Is(err, chain.ErrNoIdea) {
 			return lastContext, stateByToken, err
@@ -104,8 +108,8 @@ func (a *Activities) latestPartIdea(
 
 // readPartLog returns the log of a part since it was gathered last, without what the process has sent to all parts.
 func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
-	for number := part.GatheredThrough + 1; number <= part.Last.Idea; number++ {
-		entries, err := a.Chains.LogWithHandlesAt(ctx, part.Process, number)
+	for number := part.GatheredThroughIdea + 1; number <= part.LastIdea.IdeaNumber; number++ {
+		entries, err := a.Chains.LogWithHandlesAt(ctx, part.ProcessID, number)
 		if errors.Is(err, chain.ErrNoIdea) {
 			continue
 		}
@@ -114,7 +118,7 @@ func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) 
 		}
 		for _, e := range entries {
 			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedSignalID) {
-				e.PartProcessID = part.Process
+				e.PartProcessID = part.ProcessID
 				log = append(log, e)
 			}
 		}

@@ -53,7 +53,7 @@ func (e *ears) calls() (n int, last bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.sent {
-		n, last = n+len(s.Calls), last || s.Last
+		n, last = n+len(s.Calls), last || s.IsLast
 	}
 	return n, last
 }

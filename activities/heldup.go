@@ -31,10 +31,10 @@ const DefaultLLMPatience = 24 * time.Hour
 // LLM that has given so many will give more.
 const maxReasoningOnlyAnswers = 3
 
-// countReasoningOnly counts an answer of reasoning only, for the next attempt. After maxReasoningOnlyAnswers the error
-// is final.
-func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
-	n := lastHeartbeat[int](ctx) + 1
+// countReasoningOnlyAnswer counts an answer of reasoning only, for the next attempt. After maxReasoningOnlyAnswers the
+// error is final.
+func countReasoningOnlyAnswer(ctx context.Context, e *llm.Error) *llm.Error {
+	n := lastHeartbeatDetails[int](ctx) + 1
 	if n < maxReasoningOnlyAnswers {
 		activity.RecordHeartbeat(ctx, n)
 		return e
@@ -48,20 +48,20 @@ func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
 // client's.
 const maxUnknownErrorAttempts = 5
 
-// runAttempt makes one attempt at a Request, by the function try, for which it adds the States to the input. The error
-// says whether the Request is retried, within the retry policy.
+// runAttempt makes one attempt at a Request, by makeAttempt, for which it adds the States to the input. The error says
+// whether the Request is retried, within the retry policy.
 func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	requestStates protocol.RequestStates, attempt func(context.Context) error) error {
+	requestStates protocol.RequestStates, makeAttempt func(context.Context) error) error {
 	llms := ideafile.ReadLLMs(jsonval.Lookup(setup.Idea, "config", "llm"), "", new(diag.Problems))
 	timeout := llms.AnswerTimeout()
 	if input.Recheck != nil { // other LLMs may answer a recheck
 		timeout = time.Until(activity.GetInfo(ctx).Deadline)
 	}
 	err := safego.Run("activities.request", func() error {
-		defer Heartbeat(ctx, lastHeartbeat[int](ctx))() // answers of reasoning only
+		defer StartHeartbeats(ctx, lastHeartbeatDetails[int](ctx))() // answers of reasoning only
 		ctx, release := a.MemoryBudget.WithReservation(ctx)
 		defer release()
-		err := memory.Reserve(ctx, requestSize(setup, requestStates))
+		err := memory.Reserve(ctx, estimateRequestBytes(setup, requestStates))
 		if err == nil {
 			err = a.restoreStates(ctx, setup, input, requestStates)
 		}
@@ -69,7 +69,7 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 			// What is left of the activity's own time is for reporting that the server is silent.
 			limitedCtx, cancel := context.WithTimeoutCause(ctx, timeout, errReplyTooLong)
 			defer cancel()
-			err = attempt(limitedCtx)
+			err = makeAttempt(limitedCtx)
 		}
 		return err
 	})
@@ -82,16 +82,16 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 		return llmError(e)
 	}
 	if e != nil && e.IsReasoningOnly {
-		err = countReasoningOnly(ctx, e)
+		err = countReasoningOnlyAnswer(ctx, e)
 	}
-	return a.retryOrFail(ctx, input.RequestNumber, llms.Patience(), err)
+	return a.retryOrFail(ctx, input.RequestNumber, llms.MaxRetryDuration(), err)
 }
 
 // recordFailedRecheck records that a recheck got no reply, once it is not tried again: it has taken a place among the
 // replies, and a replay would give it the next one.
 func (a *Activities) recordFailedRecheck(ctx context.Context, input *turn.RequestInput, e *llm.Error) {
-	if a.Recorder != nil && (!e.IsRetryable || isLastAttempt(activity.GetInfo(ctx))) {
-		a.Recorder(input.ProcessID, input.TurnNumber, e.Message, rehearsal.FinishNoAnswer, "")
+	if a.ReplyRecorder != nil && (!e.IsRetryable || isLastAttempt(activity.GetInfo(ctx))) {
+		a.ReplyRecorder(input.ProcessID, input.TurnNumber, e.Message, rehearsal.FinishNoAnswer, "")
 	}
 }
 
@@ -100,9 +100,9 @@ var errReplyTooLong = errors.New("the reply took longer than a Request may")
 
 // retryOrFail turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the
 // patience lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
-func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience time.Duration, err error) error {
+func (a *Activities) retryOrFail(ctx context.Context, requestNumber int, ideaPatience time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
-	a.endHoldUp(info.WorkflowExecution.ID) // the process may wait no more
+	a.forgetLLMHoldUps(info.WorkflowExecution.ID) // the process may wait no more
 	panicErr := safego.PanicOf(ctx, err)
 	var e *llm.Error
 	switch {
@@ -122,7 +122,7 @@ func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience 
 	retryError.RetryAfter = cmp.Or(e.RetryAfter, a.LLMRetryDelays.DelayAfter(int(info.Attempt)))
 	holdUp := turn.HoldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
 	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
-	if !holdUp.ShouldRetry(info.ScheduledTime, time.Now(), retryError.RetryAfter, patience) {
+	if !holdUp.ScheduleRetry(info.ScheduledTime, time.Now(), retryError.RetryAfter, patience) {
 		retryError.IsRetryable = false
 		retryError.Message = fmt.Sprintf("%s; after %s the patience (config.llm.patience) was over", e.Message,
 			patience)
@@ -135,28 +135,28 @@ func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience 
 	}
 	if !e.IsHeldBack {
 		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits",
-			"process", info.WorkflowExecution.ID, "request", request,
+			"process", info.WorkflowExecution.ID, "request", requestNumber,
 			"error", e.Message, "again", holdUp.NextAttempt, "until", holdUp.PauseAt)
 	}
-	a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{Request: request, HoldUp: &holdUp})
+	a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{RequestNumber: requestNumber, HoldUp: &holdUp})
 	return llmError(&retryError)
 }
 
 // reportRequestResumed informs the process that a Request which has waited goes on.
-func (a *Activities) reportRequestResumed(ctx context.Context, request int) {
+func (a *Activities) reportRequestResumed(ctx context.Context, requestNumber int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
-			"process", info.WorkflowExecution.ID, "request", request)
-		a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{Request: request})
+			"process", info.WorkflowExecution.ID, "request", requestNumber)
+		a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{RequestNumber: requestNumber})
 	}
 }
 
 // reportResumedAfterHoldUp calls reportRequestResumed if the attempt before has reported that the process is held up: a
 // batch is polled repeatedly although nothing is wrong.
-func (a *Activities) reportResumedAfterHoldUp(ctx context.Context, request int) {
-	if lastHeartbeat[bool](ctx) {
+func (a *Activities) reportResumedAfterHoldUp(ctx context.Context, requestNumber int) {
+	if lastHeartbeatDetails[bool](ctx) {
 		activity.RecordHeartbeat(ctx, false)
-		a.reportRequestResumed(ctx, request)
+		a.reportRequestResumed(ctx, requestNumber)
 	}
 }
 
@@ -166,20 +166,20 @@ const holdUpMargin = time.Minute
 
 // reportHoldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all the same.
 func (a *Activities) reportHoldUp(ctx context.Context, s protocol.RequestHoldUpSignal) {
-	if s.Request == 0 {
+	if s.RequestNumber == 0 {
 		return
 	}
 	execution := activity.GetInfo(ctx).WorkflowExecution
 	if a.HoldUpRecorder != nil && s.HoldUp != nil {
 		a.HoldUpRecorder.RecordHoldUp(execution.ID, s.HoldUp.Cause, s.HoldUp.NextAttempt.Add(holdUpMargin))
 	} else {
-		a.endHoldUp(execution.ID)
+		a.forgetLLMHoldUps(execution.ID)
 	}
 	a.signalProcess(ctx, execution.ID, execution.RunID, protocol.SignalRequestHoldUp, s)
 }
 
-// endHoldUp records that the process waits for no LLM's server.
-func (a *Activities) endHoldUp(processID string) {
+// forgetLLMHoldUps records that the process waits for no LLM's server.
+func (a *Activities) forgetLLMHoldUps(processID string) {
 	if a.HoldUpRecorder != nil {
 		a.HoldUpRecorder.ForgetHoldUp(processID, turn.CodeLLMUnreachable)
 		a.HoldUpRecorder.ForgetHoldUp(processID, turn.CodeRateLimited)

@@ -38,7 +38,7 @@ func withEcho(t *testing.T) *Activities {
 	t.Helper()
 	a := newWorker(t, llm.Config{})
 	a.Tools = tools.NewRegistry()
-	a.Runners = kinds.New(kinds.Deps{Tools: a.Tools})
+	a.Runners = kinds.NewRunnerRegistry(kinds.Deps{Tools: a.Tools})
 	a.Runners.Register("echo", echo{})
 	return a
 }
@@ -65,7 +65,7 @@ func TestANewKindOfToolIsOneRunner(t *testing.T) {
 	idea, _ := ideafile.ReadIdea(source)
 	binding := prepared.Bindings["t"]
 	said, err := executeIn(t, a, protocol.ExecuteInput{
-		Process: "p", Call: "1.1", Tool: "t", Binding: binding, Params: map[string]any{"text": "ho"},
+		ProcessID: "p", CallID: "1.1", Tool: "t", Binding: binding, Params: map[string]any{"text": "ho"},
 		Spec: idea.Tools[0].RunnerSpec(binding, nil),
 	})
 	if err != nil || said != "hoho (p/main/1.1, attempt 1)" {

@@ -42,11 +42,12 @@ func (a *Activities) missingToolRequirements(ideas ...*ideafile.Idea) []string {
 			if err != nil {
 				continue
 			}
-			addRequirements(t.Name, a.Runners.Missing(binding.Kind, t.RunnerSpec(binding, idea.Config.MCPServers)))
+			addRequirements(t.Name, a.Runners.MissingRequirements(binding.Kind,
+				t.RunnerSpec(binding, idea.Config.MCPServers)))
 		}
 		for _, s := range idea.MCPServersToAskForTools() {
 			addRequirements("MCP server "+s.Name,
-				a.Runners.Missing(ideafile.KindMCP, ideafile.MCPRunnerSpec{Server: &s}))
+				a.Runners.MissingRequirements(ideafile.KindMCP, ideafile.MCPRunnerSpec{Server: &s}))
 		}
 	}
 	var list []string
@@ -59,9 +60,9 @@ func (a *Activities) missingToolRequirements(ideas ...*ideafile.Idea) []string {
 			strings.TrimSpace(diag.SummarizeNames(toolsByRequirement[text]))))
 	}
 	if len(list) > 0 {
-		needs := strings.NewReplacer("where its worker runs, ", "", "\n", "; ").
+		allRequirements := strings.NewReplacer("where its worker runs, ", "", "\n", "; ").
 			Replace(strings.TrimSpace(kinds.WorkerRequirements(ideas...)))
-		list = append(list, jsonval.Clip("in all, "+needs, 2000))
+		list = append(list, jsonval.Clip("in all, "+allRequirements, 2000))
 	}
 	return list
 }

@@ -48,7 +48,7 @@ func unknownServerError(name string) *llm.Error {
 // top of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if
 // one of them does.
 func (r *request) askLLMs(ctx context.Context, attempt *RequestAttempt) (*llm.Reply, error) {
-	var failures []failedLLM
+	var failures []llmFailure
 	var answer *llm.Reply
 	for n, c := range r.llmCandidates {
 		r.llmRequest.Settings, r.llmRequest.FirstByteTimeout = c.settings, c.settings.Timeout
@@ -57,14 +57,15 @@ func (r *request) askLLMs(ctx context.Context, attempt *RequestAttempt) (*llm.Re
 		}
 		var err error
 		answer, err = c.stream(ctx, r.llmRequest)
-		attempt.describeReply(answer)
+		attempt.setReplyDetails(answer)
 		var failure *llm.Error
 		if err == nil || !errors.As(err, &failure) || ctx.Err() != nil {
 			return answer, err
 		}
-		failures = append(failures, failedLLM{cmp.Or(answer.Model, c.settings.Model), failure})
+		failures = append(failures, llmFailure{cmp.Or(answer.RequestedModel, c.settings.Model), failure})
 		if n < len(r.llmCandidates)-1 {
-			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next",
+			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.RequestedModel,
+				"next",
 				r.llmCandidates[n+1].settings.Model,
 				"code", failure.Code)
 			r.activities.observeRequestEnd(attempt, nil, failure)
@@ -77,7 +78,7 @@ func (r *request) askLLMs(ctx context.Context, attempt *RequestAttempt) (*llm.Re
 func (c llmCandidate) stream(ctx context.Context, llmRequest llm.Request) (*llm.Reply, error) {
 	client, err := c.configuredClient()
 	if err != nil {
-		return &llm.Reply{Model: c.settings.Model}, err
+		return &llm.Reply{RequestedModel: c.settings.Model}, err
 	}
 	return client.Stream(ctx, llmRequest)
 }
@@ -93,14 +94,14 @@ func (c llmCandidate) configuredClient() (*llm.Client, error) {
 	return nil, errNoLLM
 }
 
-// failedLLM is an LLM that gave no reply, and the reason.
-type failedLLM struct {
+// llmFailure is an LLM that gave no reply, and the reason.
+type llmFailure struct {
 	llmName string
 	err     *llm.Error
 }
 
 // joinLLMErrors makes one error of several. It allows a retry if one of them does, after the shortest of their delays.
-func joinLLMErrors(failures []failedLLM) *llm.Error {
+func joinLLMErrors(failures []llmFailure) *llm.Error {
 	if len(failures) == 1 {
 		return failures[0].err
 	}

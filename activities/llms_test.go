@@ -64,7 +64,7 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 			if n, last := a.Client.(*ears).calls(); n != 1 || !last {
 				t.Errorf("%d calls, last %v", n, last)
 			}
-			if len(seen.requests) != 2 || seen.requests[0].LLM != "first" || seen.requests[0].Outcome == OutcomeComplete ||
+			if len(seen.requests) != 2 || seen.requests[0].LLMName != "first" || seen.requests[0].Outcome == OutcomeComplete ||
 				seen.requests[1].Outcome != OutcomeComplete {
 				t.Errorf("the observer saw %+v", seen.requests)
 			}
@@ -141,7 +141,7 @@ func TestARecheckThatGetsNoReplyTakesItsPlaceInTheRecord(t *testing.T) {
 		a := newWorker(t, llm.Config{})
 		a.LLM = refusing(t, c.status, new(atomic.Int32))
 		var lines []string
-		a.Recorder = func(process string, asked int, content, finish, _ string) {
+		a.ReplyRecorder = func(process string, asked int, content, finish, _ string) {
 			lines = append(lines, fmt.Sprint(process, asked, finish, strings.Contains(content, "not today")))
 		}
 		_, err := requestByIdea(t, a, newEnvironment(), shoutIdea, c.change...)

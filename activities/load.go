@@ -19,16 +19,16 @@ const maxInlinePaletteBytes = jsonval.LargeValueBytes
 const maxCachedObjects = 4
 
 // LoadObject reads members of a stored object.
-func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (jsonval.Object, error) {
+func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadObjectInput) (jsonval.Object, error) {
 	h, ok := jsonval.AsBlobHandle(in.Handle)
 	if !ok {
 		return nil, fmt.Errorf("activities: load: no handle")
 	}
 	object, err := a.readObject(ctx, h)
-	if err != nil || in.Members == nil {
+	if err != nil || in.MemberNames == nil {
 		return object, err
 	}
-	return jsonval.WithOnlyKeys(object, in.Members...), nil
+	return jsonval.WithOnlyKeys(object, in.MemberNames...), nil
 }
 
 func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (jsonval.Object, error) {
@@ -108,9 +108,9 @@ func (a *Activities) restoreFiles(ctx context.Context, files jsonval.Object) (js
 // Request builds on, with the changes since.
 func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) error {
-	baseStates, err := a.loadStates(ctx, setup, input, states.Base)
+	baseStates, err := a.loadStates(ctx, setup, input, states.BaseIdea)
 	if err == nil {
-		err = input.RestoreStates(baseStates, states.Changes)
+		err = input.RestoreStates(baseStates, states.DeltaByToken)
 	}
 	if err != nil {
 		return fmt.Errorf("activities: restore the States for Request %d: %w", input.RequestNumber, err)
@@ -120,7 +120,7 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSe
 
 func (a *Activities) loadStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	base protocol.IdeaRef) (map[string]any, error) {
-	if base.Idea > 0 {
+	if base.IdeaNumber > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}
 	idea, err := ideaOrError(ideafile.ReadIdeaWithoutCheckingTools(setup.Idea))

@@ -13,7 +13,7 @@ import (
 )
 
 // NotifyPeople notifies people of changes; it does nothing if the worker knows no address.
-func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error {
+func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notification) error {
 	if a.NoticeSender == nil {
 		return nil
 	}

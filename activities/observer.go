@@ -20,8 +20,8 @@ import (
 type Observer interface {
 	// ObserveRequest is called at the end of each attempt at a Request.
 	ObserveRequest(RequestAttempt)
-	// ObserveCall is called when a Call begins. The Tool runs with the returned context. end is called at its end with the
-	// outcome: OutcomeDone, OutcomeWorkerStopped, or an error code.
+	// ObserveCall is called when a Call begins. The Tool runs with the returned context. end is called at its end with
+	// the outcome: OutcomeDone, OutcomeWorkerStopped, or an error code.
 	ObserveCall(context.Context, CallAttempt) (_ context.Context, end func(outcome string))
 }
 
@@ -57,7 +57,7 @@ type RequestAttempt struct {
 	ProcessID                    string
 	RequestNumber, AttemptNumber int // both from 1
 	InstanceCount                int // how many it covered
-	LLM                          string
+	LLMName                      string
 	ServedModel                  string        // the server's name of the LLM; empty: not given
 	Server                       string        // host, or host:port; empty: none answered
 	StartedAt, EndedAt           time.Time     // without the time that it waited for a slot
@@ -81,14 +81,14 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	attemptNumber := int(activity.GetInfo(ctx).Attempt) + in.LostWorkerCount + in.WaitCount
 	if attemptNumber > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
-			"process", in.Process, "instance", in.Token, "call", in.Call, "tool", in.Tool, "attempt", attemptNumber)
+			"process", in.ProcessID, "instance", in.Token, "call", in.CallID, "tool", in.Tool, "attempt", attemptNumber)
 	}
 	if a.Observer == nil {
 		return ctx, func(error) {}
 	}
 	ctx, end := a.Observer.ObserveCall(ctx, CallAttempt{
-		ProcessID: in.Process, InstanceToken: in.Token, CallID: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
-		AttemptNumber: attemptNumber, IsUndo: in.Undoes != nil,
+		ProcessID: in.ProcessID, InstanceToken: in.Token, CallID: in.CallID, Tool: in.Tool, Kind: in.Binding.Kind,
+		AttemptNumber: attemptNumber, IsUndo: in.UndoneCall != nil,
 	})
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }
@@ -106,9 +106,10 @@ func (a *Activities) observeRequestEnd(attempt *RequestAttempt, reply *turn.LLMR
 	a.Observer.ObserveRequest(*attempt)
 }
 
-// describeReply takes from the LLM's reply what the observer may know.
-func (s *RequestAttempt) describeReply(r *llm.Reply) {
-	s.LLM, s.ServedModel, s.Server, s.FirstByteAt, s.Usage, s.FinishReason = r.Model, r.ServedModel, r.Server,
+// setReplyDetails takes from the LLM's reply what the observer may know.
+func (s *RequestAttempt) setReplyDetails(r *llm.Reply) {
+	s.LLMName, s.ServedModel, s.Server, s.FirstByteAt, s.Usage, s.FinishReason = r.RequestedModel, r.ServedModel,
+		r.Server,
 		r.FirstByteAt, r.Usage, r.FinishReason
 }
 

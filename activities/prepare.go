@@ -26,7 +26,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 		if err != nil {
 			return nil, err
 		}
-		problems.AppendNew(delegate.CheckFiles(parsedIdea, d.File, files)...)
+		problems.AppendNew(delegate.CheckFiles(parsedIdea, d.FileKey, files)...)
 		delegateIdeas = readDelegateIdeas(files)
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
@@ -36,10 +36,10 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	r.Bindings, r.Problems = kinds.KnownTools{Functions: a.Tools, Runners: a.Runners}.Bind(parsedIdea)
 	r.CanNotify, r.HasLLM = a.NoticeSender != nil && parsedIdea.Simulation == nil, a.LLM.IsConfigured() ||
 		fakesLLMReplies(parsedIdea)
-	r.SaveActions, r.LacksLLM = a.SaveActions, a.noUsableLLMReason(parsedIdea, r.Bindings)
+	r.MinimizesActions, r.NoUsableLLMReason = a.MinimizesActions, a.noUsableLLMReason(parsedIdea, r.Bindings)
 	r.Problems.Append(check.CheckDirectPlans(parsedIdea, r.Bindings)...)
-	r.Problems.Append(ideafile.StepIDProblems(parsedIdea.Context)...)
-	r.Palette, err = a.storePalette(ctx, idea)
+	r.Problems.Append(ideafile.DuplicateStepIDProblems(parsedIdea.Context)...)
+	r.StoredPalette, err = a.storePalette(ctx, idea)
 	return r, err
 }
 

@@ -25,15 +25,16 @@ import (
 
 // SendRequest makes one Request: it streams the LLM's solution and sends each Call to its instance at the byte that
 // closes it. An error means that the LLM gave no reply and the Request may be sent again; once a reply has begun, the
-// result has its outcome, good or bad. answer is the answer of a batch, if there is one; the LLM is not asked then.
+// result has its outcome, good or bad. batchAnswer is the answer of a batch, if there is one; the LLM is not asked
+// then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
+	states protocol.RequestStates, batchAnswer protocol.LLMBatchAnswer) (reply *turn.LLMReply, err error) {
 	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
-		if answer.Completion == "" {
+		if batchAnswer.Completion == "" {
 			err = a.awaitDailyBudget(ctx)
 		}
 		if err == nil {
-			reply, err = a.sendRequestOnce(ctx, setup, input, states, answer)
+			reply, err = a.sendRequestOnce(ctx, setup, input, states, batchAnswer)
 		}
 		isTooLong := errors.Is(context.Cause(ctx), errReplyTooLong)
 		if isTooLong && (err == nil && !reply.IsComplete || errors.Is(err, context.DeadlineExceeded)) {
@@ -45,10 +46,10 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetu
 }
 
 func (a *Activities) sendRequestOnce(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
+	states protocol.RequestStates, batchAnswer protocol.LLMBatchAnswer) (*turn.LLMReply, error) {
 	startState := instanceStartStateOf(input, states)
 	reply, err := a.sendInSlot(ctx, input, func(attempt *RequestAttempt) (*turn.LLMReply, error) {
-		return a.streamRequest(ctx, setup, input, startState, answer, attempt)
+		return a.streamRequest(ctx, setup, input, startState, batchAnswer, attempt)
 	})
 	if err != nil {
 		return nil, err
@@ -74,23 +75,23 @@ func interruptedReply(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 // Idea can a Request be made while they start; all that start together are then pending children of the process.
 func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestStates) instanceStartState {
 	switch {
-	case states.Base.Idea > 0:
+	case states.BaseIdea.IdeaNumber > 0:
 		return startStateAllStarted
 	case len(input.Instances) <= protocol.MaxPendingChildStarts:
-		return startStatePendingListed
+		return startStatePendingChildren
 	}
 	return startStateUnknown
 }
 
-// requestSize is about how many bytes of JSON a Request is made of.
-func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int {
+// estimateRequestBytes is about how many bytes of JSON a Request is made of.
+func estimateRequestBytes(setup protocol.RequestSetup, states protocol.RequestStates) int {
 	const sizeLimit = 1 << 30
-	return jsonval.SizeUpToLimit(setup.Idea, sizeLimit) + jsonval.SizeUpToLimit(states.Changes, sizeLimit)
+	return jsonval.SizeUpToLimit(setup.Idea, sizeLimit) + jsonval.SizeUpToLimit(states.DeltaByToken, sizeLimit)
 }
 
 func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	startState instanceStartState,
-	batchAnswer protocol.BatchAnswer, attempt *RequestAttempt) (*turn.LLMReply, error) {
+	batchAnswer protocol.LLMBatchAnswer, attempt *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
@@ -101,13 +102,13 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 		a.PromptRecorder(input.ProcessID, input.RequestNumber, r.llmRequest.Messages)
 	}
 	answer, err := r.askLLMs(ctx, attempt)
-	a.setReplyCost(answer, r.idea.Config, batchAnswer.Completion != "")
+	a.setAndChargeReplyCost(answer, r.idea.Config, batchAnswer.Completion != "")
 	attempt.Usage = answer.Usage
 	if err != nil {
 		return nil, err
 	}
 	r.reply.AnsweringLLM = &turn.LLMUsage{
-		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.ServedModel,
+		Request: input.RequestNumber, RequestedModel: answer.RequestedModel, ServedModel: answer.ServedModel,
 		PromptDigest: promptDigest(r.llmRequest), TokenUsage: answer.Usage,
 	}
 	if answer.OmittedFeatures != "" {
@@ -117,8 +118,8 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 	if input.Recheck != nil {
 		r.compareAnswers()
 	}
-	if a.Recorder != nil {
-		a.Recorder(input.ProcessID, input.TurnNumber, answer.Text, answer.FinishReason, answer.Refusal)
+	if a.ReplyRecorder != nil {
+		a.ReplyRecorder(input.ProcessID, input.TurnNumber, answer.Text, answer.FinishReason, answer.Refusal)
 	}
 	r.reply.GoneInstances, err = r.callSender.waitUntilDelivered()
 	if err != nil {
@@ -142,8 +143,8 @@ type request struct {
 	// llmCandidates are the LLMs that are asked, in this order.
 	llmCandidates []llmCandidate
 	callSender    *callSender
-	// withholdsAllCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided on
-	// them, or the Request is a recheck, whose Calls are only compared.
+	// withholdsAllCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided
+	// on them, or the Request is a recheck, whose Calls are only compared.
 	withholdsAllCalls bool
 	tokensWithCalls   map[string]bool // instances that got a Call
 	reply             turn.LLMReply
@@ -164,7 +165,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	if input.IsOutputOnly {
 		r.palette.InstanceTokens = nil
 	}
-	r.withholdsAllCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
+	r.withholdsAllCalls = (setup.WithholdsCalls || input.Recheck != nil) && len(input.Questions) == 0
 	r.callSender = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
 	format := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if format.NotStrictReason != "" {
@@ -174,14 +175,14 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		Messages: prompt.Render(idea, setup.Bindings, input,
 			func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
 		ResponseFormat: format, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
-		GiveUpAt: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.Patience(), a.LLMPatience,
+		GiveUpAt: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.MaxRetryDuration(), a.LLMPatience,
 			DefaultLLMPatience)),
-		KeepText: a.Recorder != nil, OnCall: r.handleCall,
-		OnAnswer: func() { a.reportRequestResumed(ctx, input.RequestNumber) },
+		KeepText: a.ReplyRecorder != nil, OnCall: r.handleCall,
+		OnFirstEvent: func() { a.reportRequestResumed(ctx, input.RequestNumber) },
 	}
 	if input.Recheck != nil {
 		r.llmRequest.RateKey += "/again"
-		r.llmRequest.OnAnswer = nil // it was never reported as waiting
+		r.llmRequest.OnFirstEvent = nil // it was never reported as waiting
 	}
 	if err := r.chooseLLMs(setup); err != nil {
 		return nil, nonRetryableError(turn.CodeLLMError, err)
@@ -204,12 +205,12 @@ func promptDigest(q llm.Request) string {
 // chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
 func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 	// If a line of a script demands a retry, the next line follows.
-	replies, turnNumber := setup.Replies, r.input.TurnNumber+r.reply.HTTPAttemptCount-1
+	scriptedReplies, turnNumber := setup.ScriptedReplies, r.input.TurnNumber+r.reply.HTTPAttemptCount-1
 	if line, ok := makeFakeReply(r.idea, setup, r.input, r.llmRequest.Messages); ok {
-		r.reply.IsFaked = true
-		replies, turnNumber = line, 1
+		r.reply.IsSimulated = true
+		scriptedReplies, turnNumber = line, 1
 	}
-	if replies == "" {
+	if scriptedReplies == "" {
 		llms := r.idea.Config.LLMs
 		if r.input.Recheck != nil {
 			llms = r.idea.Config.RecheckLLMs()
@@ -218,7 +219,7 @@ func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 		return nil
 	}
 	var scripted llmCandidate
-	scripted.client, r.llmRequest.Header, r.stopScriptedLLM, err = startScriptedLLM(replies, turnNumber)
+	scripted.client, r.llmRequest.Header, r.stopScriptedLLM, err = startScriptedLLM(scriptedReplies, turnNumber)
 	r.llmCandidates = []llmCandidate{scripted}
 	return err
 }
@@ -264,7 +265,7 @@ func (r *request) handleCall(index int, raw json.RawMessage) {
 // withholdsCalls reports whether an instance gets no Calls of the reply yet. No Calls wait for a recheck of a made-up
 // reply, since there is none.
 func (r *request) withholdsCalls(token string) bool {
-	return r.withholdsAllCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.IsFaked)
+	return r.withholdsAllCalls || (slices.Contains(r.input.TokensHeldForRecheck, token) && !r.reply.IsSimulated)
 }
 
 // compareAnswers replaces a second answer by its comparison with the first for each instance. It runs in the activity,
@@ -272,7 +273,7 @@ func (r *request) withholdsCalls(token string) bool {
 func (r *request) compareAnswers() {
 	differedCount := 0
 	for _, instance := range r.input.Instances {
-		if !r.reply.IsComplete || r.reply.IsFaked { // what is made up is no second answer
+		if !r.reply.IsComplete || r.reply.IsSimulated { // what is made up is no second answer
 			break
 		}
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
@@ -289,7 +290,8 @@ func (r *request) compareAnswers() {
 		}
 	}
 	if o, ok := r.activities.Observer.(RecheckObserver); ok {
-		o.ObserveRecheck(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differedCount)
+		o.ObserveRecheck(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons),
+			differedCount)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }
@@ -316,8 +318,8 @@ func (r *request) handleLLMAnswer(index int, v ideafile.WrittenCall) {
 		return
 	}
 	r.callSender.addToBatch(question.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentAnswer{Call: question.CallID, Output: output, Params: params,
-			Fitted: question.ParamsError != ""})
+		s.LLMAnswers = append(s.LLMAnswers, protocol.LLMAnswer{CallID: question.CallID, Output: output, Params: params,
+			HasFittedParams: question.ParamsError != ""})
 	})
 }
 
@@ -341,11 +343,11 @@ func (r *request) finishReply(answer *llm.Reply) {
 		if r.withholdsCalls(t) {
 			continue
 		}
-		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
+		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.IsLast = true })
 	}
 	for _, t := range r.palette.ReopenableTokens {
 		if r.tokensWithCalls[t] && !r.withholdsAllCalls {
-			r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
+			r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.IsLast = true })
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"processidea/store/blobs"
 )
 
-// Pauses between attempts at the store double from minStorePause to maxStorePause. The last attempt ends before the
-// activity's deadline, so that there is time to report why it failed.
+// Pauses between attempts at the store double from minStoreRetryDelay to maxStoreRetryDelay. The last attempt ends
+// before the activity's deadline, so that there is time to report why it failed.
 const (
-	minStorePause     = 500 * time.Millisecond
-	maxStorePause     = 5 * time.Second
-	errorReportMargin = 2 * time.Second
+	minStoreRetryDelay = 500 * time.Millisecond
+	maxStoreRetryDelay = 5 * time.Second
+	errorReportMargin  = 2 * time.Second
 )
 
 // retryStoreOperation tries an operation on the store again for as long as the activity may take: a full disk is no
@@ -29,10 +29,10 @@ func retryStoreOperation[T any](ctx context.Context, operation func() (T, error)
 	}
 	limitedCtx, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-errorReportMargin))
 	defer cancel()
-	wait := minStorePause
+	wait := minStoreRetryDelay
 	for err != nil && blobs.IsTransient(err) && pause.For(limitedCtx, wait) == nil {
 		v, err = operation()
-		wait = min(2*wait, maxStorePause)
+		wait = min(2*wait, maxStoreRetryDelay)
 	}
 	return v, err
 }

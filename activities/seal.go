@@ -23,7 +23,7 @@ const codeIdeaConflict = "idea_taken"
 
 // SealIdea adds one Idea to a process's chain, and counts its decisions. A repetition changes nothing.
 func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
-	sealed, err := a.sealIdea(ctx, in)
+	sealedIdea, err := a.sealIdea(ctx, in)
 	if o, ok := a.Observer.(DecisionObserver); ok && err == nil {
 		for _, e := range in.Log {
 			if d := e.Decision; d != nil && !d.WaitingSince.IsZero() {
@@ -31,7 +31,7 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 			}
 		}
 	}
-	return sealed, err
+	return sealedIdea, err
 }
 
 // sealIdea is SealIdea without counting the decisions.
@@ -52,20 +52,20 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if in.Notes != "" {
 		solution["notes"] = in.Notes
 	}
-	idea = delegate.WithFiles(idea, in.Delegation.File, files)
+	idea = delegate.WithFiles(idea, in.Delegation.FileKey, files)
 	meta := buildSealedIdeaMeta(idea["meta"], in.Request, in.LLMUsages)
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
 	}
-	if delete(meta, turn.EndedByRequestKey); len(in.Brief.EndedByRequest()) > 0 {
-		meta[turn.EndedByRequestKey] = jsonval.ToJSONValue(in.Brief.EndedByRequest())
+	if delete(meta, turn.EndedByRequestKey); len(in.Brief.TokensEndedByRequest()) > 0 {
+		meta[turn.EndedByRequestKey] = jsonval.ToJSONValue(in.Brief.TokensEndedByRequest())
 	}
 	if delete(meta, quality.MetaKey); in.Quality != nil {
 		meta[quality.MetaKey] = jsonval.ToJSONValue(in.Quality)
 	}
 	idea["meta"] = meta
-	sealed, err := a.Chains.Seal(ctx, chain.Entry{
-		Process: in.Process, Number: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
+	sealedIdea, err := a.Chains.Seal(ctx, chain.IdeaToSeal{
+		Process: in.Process, IdeaNumber: in.At, ParentDigest: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrConflict) || errors.Is(err, blobs.ErrForgotten) {
 		// The chain belongs to a former process of this id, or was forgotten: a retry changes nothing.
@@ -74,14 +74,14 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if err != nil {
 		return nil, err
 	}
-	return &sealed, nil
+	return &sealedIdea, nil
 }
 
-// buildSealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that sealed
-// this Idea and the LLMs that answered, the last answer first. Neither these nor the counts of steps are copied from
-// the start, which may be an Idea of another process.
-func buildSealedIdeaMeta(meta any, request int, llmUsages []turn.LLMUsage) jsonval.Object {
-	out := jsonval.WithoutKey(jsonval.AsObject(meta), "request", "llm", ideafile.InstructionsMetaKey)
+// buildSealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that
+// sealed this Idea and the LLMs that answered, the last answer first. Neither these nor the counts of steps are copied
+// from the start, which may be an Idea of another process.
+func buildSealedIdeaMeta(meta any, requestNumber int, llmUsages []turn.LLMUsage) jsonval.Object {
+	out := jsonval.WithoutKey(jsonval.AsObject(meta), "request", "llm", ideafile.StepCountsMetaKey)
 	if n := len(llmUsages); n > 0 {
 		last := jsonval.AsObject(jsonval.ToJSONValue(llmUsages[n-1]))
 		if n > 1 {
@@ -89,8 +89,8 @@ func buildSealedIdeaMeta(meta any, request int, llmUsages []turn.LLMUsage) jsonv
 		}
 		out["llm"] = last
 	}
-	if request > 0 {
-		out["request"] = jsonval.ToJSONValue(request)
+	if requestNumber > 0 {
+		out["request"] = jsonval.ToJSONValue(requestNumber)
 	}
 	return out
 }

@@ -33,21 +33,23 @@ type processHoldUps struct {
 	reportedUntil   time.Time
 }
 
-// waitRetention is how long a wait is kept after its end, since a cancelled Call does not report that it waits no more.
-const waitRetention = time.Hour
+// holdUpRetention is how long a wait is kept after its end, since a cancelled Call does not report that it waits no
+// more.
+const holdUpRetention = time.Hour
 
-// setCallWait records what a Call waits for; if held is nil, that it waits no more. It returns whether to signal the
-// process, and what: the longest wait, or nil for none.
-func (w *callHoldUps) setCallWait(in protocol.ExecuteInput, holdUp *turn.HoldUp) (longestHoldUp *turn.HoldUp, shouldSignal bool) {
+// setCallHoldUp records what a Call waits for; if holdUp is nil, that it waits no more. It returns whether to signal
+// the process, and what: the longest wait, or nil for none.
+func (w *callHoldUps) setCallHoldUp(in protocol.ExecuteInput,
+	holdUp *turn.HoldUp) (longestHoldUp *turn.HoldUp, shouldSignal bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.workerID == "" {
 		w.workerID = rand.Text()
 	}
-	now, callKey := time.Now(), in.Token+"/"+in.Call
+	now, callKey := time.Now(), in.Token+"/"+in.CallID
 	maps.DeleteFunc(w.holdUpsByProcess,
-		func(_ string, p *processHoldUps) bool { return now.Sub(p.reportedUntil) > waitRetention })
-	p := w.holdUpsByProcess[in.Process]
+		func(_ string, p *processHoldUps) bool { return now.Sub(p.reportedUntil) > holdUpRetention })
+	p := w.holdUpsByProcess[in.ProcessID]
 	if p == nil && holdUp == nil {
 		return nil, false
 	}
@@ -56,7 +58,7 @@ func (w *callHoldUps) setCallWait(in protocol.ExecuteInput, holdUp *turn.HoldUp)
 	}
 	if p == nil {
 		p = &processHoldUps{holdUpByCall: map[string]*turn.HoldUp{}}
-		w.holdUpsByProcess[in.Process] = p
+		w.holdUpsByProcess[in.ProcessID] = p
 	}
 	if p.holdUpByCall[callKey] = holdUp; holdUp == nil {
 		delete(p.holdUpByCall, callKey)
@@ -69,7 +71,7 @@ func (w *callHoldUps) setCallWait(in protocol.ExecuteInput, holdUp *turn.HoldUp)
 	}
 	switch {
 	case longestHoldUp == nil:
-		delete(w.holdUpsByProcess, in.Process)
+		delete(w.holdUpsByProcess, in.ProcessID)
 	case p.holdUpByCall[p.reportedCallKey] != nil && longestHoldUp.NextAttempt.Sub(p.reportedUntil) < minReportedWait:
 		return nil, false
 	default:
@@ -78,13 +80,13 @@ func (w *callHoldUps) setCallWait(in protocol.ExecuteInput, holdUp *turn.HoldUp)
 	return longestHoldUp, true
 }
 
-// reportCallWait informs a process that a Call waits or, if held is nil, that it waits no more.
-func (a *Activities) reportCallWait(ctx context.Context, waits *callHoldUps, cause string, in protocol.ExecuteInput,
+// reportCallHoldUp informs a process that a Call waits or, if holdUp is nil, that it waits no more.
+func (a *Activities) reportCallHoldUp(ctx context.Context, holdUps *callHoldUps, cause string, in protocol.ExecuteInput,
 	holdUp *turn.HoldUp) (wasReported bool) {
-	longestHoldUp, wasReported := waits.setCallWait(in, holdUp)
+	longestHoldUp, wasReported := holdUps.setCallHoldUp(in, holdUp)
 	if wasReported {
-		a.signalProcess(ctx, in.Process, "", protocol.SignalWorkerHoldUp,
-			protocol.WorkerHoldUpSignal{Cause: cause, HoldUp: longestHoldUp, Worker: waits.workerID})
+		a.signalProcess(ctx, in.ProcessID, "", protocol.SignalWorkerHoldUp,
+			protocol.WorkerHoldUpSignal{Cause: cause, HoldUp: longestHoldUp, WorkerID: holdUps.workerID})
 	}
 	return wasReported
 }
@@ -96,10 +98,11 @@ const (
 	maxWaitDoublings = 9
 )
 
-// toolRetryDelay returns how long a Tool's server wants no further attempt after a failed one; 0 if no attempt follows, or if
-// it may follow at any time. doesInstanceRetry: Temporal makes no further attempt but, since the server has not read this
-// one, the instance waits and tries again.
-func toolRetryDelay(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, doesInstanceRetry bool) {
+// toolRetryDelay returns how long a Tool's server wants no further attempt after a failed one; 0 if no attempt follows,
+// or if it may follow at any time. doesInstanceRetry: Temporal makes no further attempt but, since the server has not
+// read this one, the instance waits and tries again.
+func toolRetryDelay(info activity.Info, in protocol.ExecuteInput,
+	err error) (wait time.Duration, doesInstanceRetry bool) {
 	isLast := isLastAttempt(info)
 	wait = min(runner.RetryDelay(err), maxToolWait)
 	switch {
@@ -111,9 +114,10 @@ func toolRetryDelay(info activity.Info, in protocol.ExecuteInput, err error) (wa
 	return wait, false
 }
 
-// callRetryDelay is toolRetryDelay for a Call. If the server has not read the Call, its instance also does a long wait. Then
-// nothing of the Call runs, so that the process can be paused and undone meanwhile.
-func callRetryDelay(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, doesInstanceRetry bool) {
+// callRetryDelay is toolRetryDelay for a Call. If the server has not read the Call, its instance also does a long wait.
+// Then nothing of the Call runs, so that the process can be paused and undone meanwhile.
+func callRetryDelay(info activity.Info, in protocol.ExecuteInput,
+	err error) (wait time.Duration, doesInstanceRetry bool) {
 	wait, doesInstanceRetry = toolRetryDelay(info, in, err)
 	return wait, doesInstanceRetry || runner.IsThrottled(err) && wait >= minReportedWait
 }
@@ -128,13 +132,13 @@ func (a *Activities) reportToolWait(ctx context.Context, in protocol.ExecuteInpu
 	if wait >= minReportedWait {
 		now := time.Now()
 		holdUp = &turn.HoldUp{
-			Cause: turn.CodeToolWaits, Since: now, NextAttempt: now.Add(wait),
+			Cause: turn.CodeToolBusy, Since: now, NextAttempt: now.Add(wait),
 			Message: subject + " waits because its server asked it to: " + jsonval.Clip(err.Error(), maxErrorChars),
 			Remedy:  "it goes on by itself; nothing but cancelling the process ends the wait before",
 		}
 	}
-	if a.reportCallWait(ctx, &a.toolWaits, turn.CodeToolWaits, in, holdUp) && holdUp != nil {
-		activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.Process,
-			"instance", in.Token, "call", in.Call, "tool", in.Tool, "error", err, "again", holdUp.NextAttempt)
+	if a.reportCallHoldUp(ctx, &a.toolHoldUps, turn.CodeToolBusy, in, holdUp) && holdUp != nil {
+		activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.ProcessID,
+			"instance", in.Token, "call", in.CallID, "tool", in.Tool, "error", err, "again", holdUp.NextAttempt)
 	}
 }

@@ -79,7 +79,7 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 	err := throttledError(activity.Info{Attempt: 2, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3}},
 		says(429, 0), time.Hour)
 	var left int32
-	if app := refused(t, err); app.Details(&left) != nil || left != 2 || app.Type() != turn.CodeToolWaits ||
+	if app := refused(t, err); app.Details(&left) != nil || left != 2 || app.Type() != turn.CodeToolBusy ||
 		!app.NonRetryable() || protocol.RetryDelay(err) != time.Hour || !strings.Contains(app.Message(), "status 429") {
 		t.Errorf("%v, again after %s", err, protocol.RetryDelay(err))
 	}
@@ -99,7 +99,7 @@ func TestAProcessIsToldOfTheWaitsOfItsCallsAsLongAsOneWaits(t *testing.T) {
 			a.Runners.Register(ideafile.KindHTTP, tool)
 			run := func(call string, answer error) []protocol.WorkerHoldUpSignal {
 				tool[call] = answer
-				in := protocol.ExecuteInput{Process: "p", Call: call, Tool: "count",
+				in := protocol.ExecuteInput{ProcessID: "p", CallID: call, Tool: "count",
 					Binding: ideafile.ToolBinding{Kind: ideafile.KindHTTP}}
 				_, _ = executeIn(t, a, in)
 				e := a.Client.(*ears)
@@ -120,7 +120,7 @@ func TestAProcessIsToldOfTheWaitsOfItsCallsAsLongAsOneWaits(t *testing.T) {
 				if len(told) != step.tells {
 					t.Fatalf("step %d: told %+v", n, told)
 				}
-				if step.tells > 0 && ((told[0].HoldUp == nil) != (step.hours == 0) || told[0].Worker == "") ||
+				if step.tells > 0 && ((told[0].HoldUp == nil) != (step.hours == 0) || told[0].WorkerID == "") ||
 					step.hours > 0 && time.Until(told[0].HoldUp.NextAttempt).Round(time.Hour).Hours() != step.hours {
 					t.Errorf("step %d: told of %+v", n, told[0].HoldUp)
 				}

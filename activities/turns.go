@@ -26,8 +26,8 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	askInterval       = 250 * time.Millisecond // between two questions to one limit
-	askTimeout        = 10 * time.Second
+	askLimitInterval  = 250 * time.Millisecond // between two questions to one limit
+	askLimitTimeout   = 10 * time.Second
 	turnRenewInterval = limit.TurnLease / 3
 )
 
@@ -40,23 +40,23 @@ type rateLimitTurns struct {
 // turnRequests are this worker's requests to one limit.
 type turnRequests struct {
 	limit.TurnRequest
-	answerChannelByKey map[string]chan limit.Turn // for the turns that are wanted, by key
-	requestReceivedChannels    []chan struct{}            // closed when the TurnRequest has arrived
-	wakeChannel        chan struct{}              // there is something new to ask
-	err                error                      // why the limit could not be asked last; nil: it has answered
+	answerChannelByKey      map[string]chan limit.TurnAnswer // for the turns that are wanted, by key
+	requestReceivedChannels []chan struct{}                  // closed when the TurnRequest has arrived
+	wakeChannel             chan struct{}                    // there is something new to ask
+	// why the limit could not be asked last; nil: it has answered
+	err error
 }
 
-// turnGrant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and fault says
-// why.
+// turnGrant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and err says why.
 type turnGrant struct {
-	limit.Turn
+	limit.TurnAnswer
 	err error
 }
 
 // acquireTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error makes
 // the Call wait in another activity (AwaitTurn).
 func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) (endTurn func(), err error) {
-	if in.Rate == nil {
+	if in.RateLimit == nil {
 		return func() {}, nil
 	}
 	t, err := a.awaitToolTurn(ctx, in)
@@ -72,7 +72,7 @@ func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) 
 	if err := pause.For(ctx, t.Wait); err != nil { // until it begins
 		return nil, err
 	}
-	holdsTurn, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
+	holdsTurn, key := in.RateLimit.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
 	endTurn = func() { a.updateTurnRequests(in.Tool, holdsTurn, func(s *turnRequests) { s.endTurn(key) }) }
 	if !holdsTurn { // it has begun, and nothing else is counted
 		endTurn()
@@ -90,13 +90,13 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 		return err
 	}
 	if t.IsGranted {
-		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, nil)
+		a.reportCallHoldUp(ctx, &a.turnHoldUps, turn.CodeRateLimited, in, nil)
 		return nil
 	}
-	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
-	if t.Wait >= minReportedWait || now.Sub(since) >= minReportedWait {
-		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HoldUp{Cause: turn.CodeRateLimited,
-			Since: since, NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
+	now, scheduledAt := time.Now(), activity.GetInfo(ctx).ScheduledTime
+	if t.Wait >= minReportedWait || now.Sub(scheduledAt) >= minReportedWait {
+		a.reportCallHoldUp(ctx, &a.turnHoldUps, turn.CodeRateLimited, in, &turn.HoldUp{Cause: turn.CodeRateLimited,
+			Since: scheduledAt, NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
 			Remedy: t.remedy("it goes on by itself; a higher `_rate` is for new processes only")})
 	}
 	return temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
@@ -104,15 +104,15 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 }
 
 func turnWaitText(in protocol.ExecuteInput, t turnGrant) string {
-	reason := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.Rate)
+	reason := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.RateLimit)
 	if t.err != nil {
 		reason += ", and whose turn it is cannot be asked: " + t.err.Error()
 	}
-	return fmt.Sprintf("Call %s waits for its turn: %s; the next try is in %s", in.Call, reason,
+	return fmt.Sprintf("Call %s waits for its turn: %s; the next try is in %s", in.CallID, reason,
 		t.Wait.Round(time.Second/10))
 }
 
-// remedy returns the remedy if no turn is granted: usual, if the limit can be asked.
+// remedy returns the remedy if no turn is granted: usualRemedy, if the limit can be asked.
 func (g turnGrant) remedy(usualRemedy string) string {
 	if g.err != nil {
 		return "it goes on once this worker may start workflows in its namespace, and send them Updates"
@@ -125,32 +125,32 @@ func turnKey(id string) string { return jsonval.Digest(id)[:24] }
 
 func (a *Activities) awaitToolTurn(ctx context.Context, in protocol.ExecuteInput) (turnGrant, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
-	return a.awaitGrant(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
+	return a.awaitGrant(ctx, in.Tool, *in.RateLimit, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
 // awaitGrant waits until a turn is granted, unless the turn is far away.
-func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
+func (a *Activities) awaitGrant(ctx context.Context, limitName string, rule limit.Rule, key string, cost float64,
 	patience time.Duration) (t turnGrant, err error) {
-	answer, priority := make(chan limit.Turn, 1), 0
+	answerChannel, priority := make(chan limit.TurnAnswer, 1), 0
 	if activity.IsActivity(ctx) {
 		priority = activity.GetInfo(ctx).Priority.PriorityKey
 	}
-	a.updateTurnRequests(name, true, func(s *turnRequests) {
+	a.updateTurnRequests(limitName, true, func(s *turnRequests) {
 		s.Rule, s.WantedKeys, s.WantedCosts, s.answerChannelByKey[key] = rule, append(s.WantedKeys, key),
-			append(s.WantedCosts, cost), answer
+			append(s.WantedCosts, cost), answerChannel
 		s.PriorityLevels = append(s.PriorityLevels, priority)
 	})
-	patience = min(patience, askTimeout)
+	patience = min(patience, askLimitTimeout)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case t.Turn = <-answer:
+	case t.TurnAnswer = <-answerChannel:
 	case <-timer.C:
-		a.updateTurnRequests(name, false, func(s *turnRequests) { s.withdrawTurn(key); t.err = s.err })
+		a.updateTurnRequests(limitName, false, func(s *turnRequests) { s.withdrawTurn(key); t.err = s.err })
 		t.Wait = limit.MaxPollingWait
 		return t, nil
 	case <-ctx.Done():
-		a.updateTurnRequests(name, true, func(s *turnRequests) { s.withdrawTurn(key); s.endTurn(key) })
+		a.updateTurnRequests(limitName, true, func(s *turnRequests) { s.withdrawTurn(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
 	t.IsGranted = t.IsGranted && t.Wait <= patience
@@ -158,20 +158,21 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 }
 
 // updateTurnRequests changes the requests to a limit, and has them sent: at once, or together with the next ones.
-func (a *Activities) updateTurnRequests(name string, shouldSendNow bool, change func(*turnRequests)) {
+func (a *Activities) updateTurnRequests(limitName string, shouldSendNow bool, change func(*turnRequests)) {
 	turns := &a.rateLimitTurns
 	turns.mu.Lock()
 	defer turns.mu.Unlock()
-	requests := turns.requestsByLimit[name]
+	requests := turns.requestsByLimit[limitName]
 	if requests == nil {
 		if turns.requestsByLimit == nil {
 			turns.requestsByLimit = map[string]*turnRequests{}
 		}
-		requests = &turnRequests{answerChannelByKey: map[string]chan limit.Turn{}, wakeChannel: make(chan struct{}, 1)}
-		turns.requestsByLimit[name] = requests
-		safego.Go("activities.turns", func() error { a.askForTurns(name, requests); return nil }, func(err error) {
+		requests = &turnRequests{answerChannelByKey: map[string]chan limit.TurnAnswer{},
+			wakeChannel: make(chan struct{}, 1)}
+		turns.requestsByLimit[limitName] = requests
+		safego.Go("activities.turns", func() error { a.askForTurns(limitName, requests); return nil }, func(err error) {
 			if err != nil { // the next caller starts another goroutine
-				turns.forgetLimit(name)
+				turns.forgetLimit(limitName)
 			}
 		})
 	}
@@ -184,10 +185,10 @@ func (a *Activities) updateTurnRequests(name string, shouldSendNow bool, change 
 	}
 }
 
-func (t *rateLimitTurns) forgetLimit(name string) {
+func (t *rateLimitTurns) forgetLimit(limitName string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.requestsByLimit, name)
+	delete(t.requestsByLimit, limitName)
 }
 
 func (s *turnRequests) withdrawTurn(key string) {
@@ -204,7 +205,7 @@ func (s *turnRequests) endTurn(key string) {
 }
 
 // askForTurns sends a limit this worker's requests as long as there are any.
-func (a *Activities) askForTurns(name string, requests *turnRequests) {
+func (a *Activities) askForTurns(limitName string, requests *turnRequests) {
 	for {
 		a.rateLimitTurns.mu.Lock()
 		q := requests.TurnRequest
@@ -217,31 +218,31 @@ func (a *Activities) askForTurns(name string, requests *turnRequests) {
 		default:
 		}
 		if len(q.WantedKeys)+len(q.HeldKeys)+len(q.DoneKeys) == 0 && q.SpentCost == 0 {
-			delete(a.rateLimitTurns.requestsByLimit, name)
+			delete(a.rateLimitTurns.requestsByLimit, limitName)
 			a.rateLimitTurns.mu.Unlock()
 			return
 		}
 		a.rateLimitTurns.mu.Unlock()
-		answers, err := a.askLimit(name, q)
-		wait := a.rateLimitTurns.deliverAnswers(name, requests, q, requestReceivedChannels, answers, err)
-		<-time.After(askInterval) // requests that come meanwhile are sent together
+		answers, err := a.askLimit(limitName, q)
+		wait := a.rateLimitTurns.deliverAnswers(limitName, requests, q, requestReceivedChannels, answers, err)
+		<-time.After(askLimitInterval) // requests that come meanwhile are sent together
 		select {
 		case <-requests.wakeChannel:
-		case <-time.After(wait - askInterval):
+		case <-time.After(wait - askLimitInterval):
 		}
 	}
 }
 
 // deliverAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
-func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.TurnRequest,
-	requestReceivedChannels []chan struct{}, answers []limit.Turn, err error) (nextAskDelay time.Duration) {
+func (t *rateLimitTurns) deliverAnswers(limitName string, s *turnRequests, q limit.TurnRequest,
+	requestReceivedChannels []chan struct{}, answers []limit.TurnAnswer, err error) (nextAskDelay time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil && len(answers) != len(q.WantedKeys) {
 		err = fmt.Errorf("it answers %d of %d", len(answers), len(q.WantedKeys))
 	}
 	if err != nil && s.err == nil {
-		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", name, "error", err)
+		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", limitName, "error", err)
 	}
 	if s.err = err; err != nil {
 		s.DoneKeys, s.SpentCost, s.requestReceivedChannels = append(q.DoneKeys, s.DoneKeys...), s.SpentCost+q.SpentCost,
@@ -255,8 +256,8 @@ func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.Tu
 	for n, key := range q.WantedKeys {
 		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxPollingWait {
 			nextAskDelay = min(nextAskDelay, answer.Wait)
-		} else if waiter := s.answerChannelByKey[key]; waiter != nil {
-			waiter <- answer
+		} else if answerChannel := s.answerChannelByKey[key]; answerChannel != nil {
+			answerChannel <- answer
 			s.withdrawTurn(key)
 		}
 	}
@@ -264,11 +265,11 @@ func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.Tu
 }
 
 // askLimit asks the workflow of a limit, and starts it if it does not run.
-func (a *Activities) askLimit(name string, q limit.TurnRequest) (answers []limit.Turn, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+func (a *Activities) askLimit(limitName string, q limit.TurnRequest) (answers []limit.TurnAnswer, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askLimitTimeout)
 	defer cancel()
 	start := a.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-		ID: protocol.LimitID(name), TaskQueue: protocol.TaskQueue, Priority: temporal.Priority{PriorityKey: 1},
+		ID: protocol.LimitID(limitName), TaskQueue: protocol.TaskQueue, Priority: temporal.Priority{PriorityKey: 1},
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, protocol.LimitType, limit.Queue{})
 	handle, err := a.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
@@ -291,8 +292,9 @@ type sharedRate struct {
 func (a *Activities) SharedRate(name string) llm.SharedRateLimit { return sharedRate{a, name} }
 
 // Wait waits until a Request may be sent, for half of the time that it has.
-func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, tokenCount int) (wait time.Duration, err error) {
-	patience := askTimeout
+func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64,
+	tokenCount int) (wait time.Duration, err error) {
+	patience := askLimitTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline) / 2
 	}

@@ -36,13 +36,13 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 			t.Fatalf("%+v, %v", told, err)
 		}
 	}
-	text := turnWaitText(protocol.ExecuteInput{Call: "1.1", Tool: "pay", Rate: &rule}, told)
+	text := turnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule}, told)
 	if !strings.Contains(text, "20 a second in all processes (_rate), and whose turn it is cannot be asked: ") ||
 		!strings.Contains(told.remedy("it goes on by itself"), "Updates") {
 		t.Errorf("%s: %s", text, told.remedy("it goes on by itself"))
 	}
 	told.err = nil
-	if text := turnWaitText(protocol.ExecuteInput{Call: "1.1", Tool: "pay", Rate: &rule}, told); !strings.HasSuffix(text,
+	if text := turnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule}, told); !strings.HasSuffix(text,
 		"(_rate); the next try is in 5s") || told.remedy("it goes on by itself") != "it goes on by itself" {
 		t.Error(text)
 	}

@@ -52,7 +52,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Workload == work && f.Name == name })
 		if i < 0 {
 			t.Errorf("there is no figure %q", want)
-		} else if f := r.Figures[i]; f.Measured.Median <= 0 || len(f.Measured.Values) < 1 || f.Axis == "" || f.Size < 1 {
+		} else if f := r.Figures[i]; f.MeasuredSpread.Median <= 0 || len(f.MeasuredSpread.Values) < 1 || f.Axis == "" || f.Size < 1 {
 			t.Errorf("%s is %+v", want, f)
 		}
 		if !strings.Contains(table.String(), "| "+work+" | "+name+" |") {
@@ -80,13 +80,13 @@ func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) 
 		t.Fatal(err)
 	}
 	for _, f := range readReport(t, figures).Figures {
-		if f.Name == report.FloorFigure {
+		if f.Name == report.FloorFigureName {
 			continue
 		}
 		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4,
 			"Requests of the Plan": 0}[f.Name]
-		if f.Measured.Median != want || f.Size != 5 {
-			t.Errorf("%s: %v of %d", f.Name, f.Measured.Median, f.Size)
+		if f.MeasuredSpread.Median != want || f.Size != 5 {
+			t.Errorf("%s: %v of %d", f.Name, f.MeasuredSpread.Median, f.Size)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := b.UseScript(script.ChainLines("instant", 3)); err != nil {
+	if _, err := b.UseScript(script.ChainReplyLines("instant", 3)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.Run(t.Context(), bed.ProcessSpec{ID: "short", Tool: bed.GoToolJSON("instant"),
@@ -202,10 +202,10 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 		figures []report.Figure
 		fails   bool
 	}{
-		{[]report.Figure{{Workload: "actions", Name: "batch", IsMet: &no}, {Workload: "actions", Name: "chain", IsMet: &yes}},
+		{[]report.Figure{{Workload: "actions", Name: "batch", MeetsLimit: &no}, {Workload: "actions", Name: "chain", MeetsLimit: &yes}},
 			true},
 		// the machine may be slow
-		{[]report.Figure{{Workload: "actions", Name: "batch", IsMet: &yes}, {Workload: "chain", Name: "time", IsMet: &no}}, false},
+		{[]report.Figure{{Workload: "actions", Name: "batch", MeetsLimit: &yes}, {Workload: "chain", Name: "time", MeetsLimit: &no}}, false},
 	} {
 		if err := checkFirmLimits(c.figures); (err != nil) != c.fails ||
 			(c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {
@@ -238,10 +238,10 @@ func TestSavedFiguresAreHeldAgainstBounds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	figures, bounds := filepath.Join(dir, "figures.json"), filepath.Join(dir, "bounds.json")
-	record := report.NewRecord("batch")
-	record.Figure("time", "s").Add(2)
-	record.Figure(report.FloorFigure, "ms").Add(500)
-	err := report.Save(figures, false, record.Figures())
+	record := report.NewRecorder("batch")
+	record.FindOrAddFigure("time", "s").Add(2)
+	record.FindOrAddFigure(report.FloorFigureName, "ms").Add(500)
+	err := report.Save(figures, false, record.SummarizedFigures())
 	if err == nil {
 		err = report.Bounds{"batch": {"time": 3}}.Save(bounds)
 	}

@@ -14,13 +14,13 @@ import (
 
 // options holds the command line.
 type options struct {
-	workloads    []works.Workload
-	jsonFile     string
-	fromFiles    []string
-	boundsFile   string
-	updateBounds bool // set the bounds in the file of against
-	roundCount   int
-	isQuick      bool
+	workloads          []works.Workload
+	jsonFile           string
+	fromFiles          []string
+	boundsFile         string
+	shouldUpdateBounds bool // set the bounds in the file of against
+	roundCount         int
+	isQuick            bool
 }
 
 // readOptions reads flags and names of works in any order. Without names it takes all works in a quick run, the bounded
@@ -33,16 +33,16 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		func(name string) error { o.fromFiles = append(o.fromFiles, name); return nil })
 	f.StringVar(&o.boundsFile, "against", "", "fail where a time passes its bound in a `file`, as a multiple of what "+
 		"plain workflows took in the same run")
-	f.BoolVar(&o.updateBounds, "update", false,
+	f.BoolVar(&o.shouldUpdateBounds, "update", false,
 		"set the bounds in the file of --against: what this run took, and a tenth more")
 	f.IntVar(&o.roundCount, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.isQuick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
-	if o.workloads, err = works.AllWorkloads.Parse(f, args, stderr); err != nil {
+	if o.workloads, err = works.AllWorkloads.SelectByArgs(f, args, stderr); err != nil {
 		return o, err
 	}
 	switch {
-	case o.updateBounds && o.boundsFile == "":
+	case o.shouldUpdateBounds && o.boundsFile == "":
 		return o, errors.New("--update needs --against: the file whose bounds it sets")
 	case o.isQuick && o.boundsFile != "":
 		return o, errors.New("--against is for works of full size, and --quick makes them small")
@@ -58,12 +58,12 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // boundedWorkloads lists the works that have bounds in a file.
-func boundedWorkloads(name string) (selected []works.Workload, err error) {
-	bounds, err := report.ReadBounds(name)
+func boundedWorkloads(boundsFile string) (selected []works.Workload, err error) {
+	bounds, err := report.ReadBounds(boundsFile)
 	for work := range jsonval.Sorted(bounds) {
 		w, known := works.AllWorkloads.Find(work)
 		if !known {
-			return nil, fmt.Errorf("%s has bounds of %q, and there is no such work", name, work)
+			return nil, fmt.Errorf("%s has bounds of %q, and there is no such work", boundsFile, work)
 		}
 		selected = append(selected, w)
 	}

@@ -43,11 +43,11 @@ func checkOrUpdateBounds(o options, figures []report.Figure) error {
 	if err != nil {
 		return err
 	}
-	if o.updateBounds {
+	if o.shouldUpdateBounds {
 		bounds.Update(figures)
 		return bounds.Save(o.boundsFile)
 	}
-	if exceeded := bounds.FindExceeded(figures); len(exceeded) > 0 {
+	if exceeded := bounds.FindProblems(figures); len(exceeded) > 0 {
 		return fmt.Errorf("bounds of %s (--update sets them): %s", o.boundsFile, strings.Join(exceeded, "; "))
 	}
 	return nil
@@ -58,8 +58,9 @@ func checkOrUpdateBounds(o options, figures []report.Figure) error {
 func checkFirmLimits(figures []report.Figure) error {
 	var exceeded []string
 	for _, f := range figures {
-		if w, _ := works.AllWorkloads.Find(f.Workload); w.HasFirmLimits && f.IsMet != nil && !*f.IsMet {
-			exceeded = append(exceeded, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Workload, f.Name, f.Measured.Median, f.Limit))
+		if w, _ := works.AllWorkloads.Find(f.Workload); w.HasFirmLimits && f.MeetsLimit != nil && !*f.MeetsLimit {
+			exceeded = append(exceeded, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Workload, f.Name,
+				f.MeasuredSpread.Median, f.Limit))
 		}
 	}
 	if len(exceeded) > 0 {
@@ -78,10 +79,10 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	return measureInPasses(ctx, o)
 }
 
-// measureInPasses does each work's share of a pass in a child process. A stopped embedded server leaves some of its memory
-// behind, and clients; these must not count for the next work.
+// measureInPasses does each work's share of a pass in a child process. A stopped embedded server leaves some of its
+// memory behind, and clients; these must not count for the next work.
 func measureInPasses(ctx context.Context, o options) (all []report.Figure, err error) {
-	records := jsonval.Map(o.workloads, func(w works.Workload) *report.Record { return report.NewRecord(w.Name) })
+	records := jsonval.Map(o.workloads, func(w works.Workload) *report.Recorder { return report.NewRecorder(w.Name) })
 	for pass := range passCount {
 		for i, w := range o.workloads {
 			roundCount := roundCountInPass(o.roundCountOf(w), pass)
@@ -96,7 +97,7 @@ func measureInPasses(ctx context.Context, o options) (all []report.Figure, err e
 		}
 	}
 	for _, r := range records {
-		all = append(all, r.Figures()...)
+		all = append(all, r.SummarizedFigures()...)
 	}
 	return all, nil
 }
@@ -126,17 +127,17 @@ func measureInChild(ctx context.Context, o options, w works.Workload, roundCount
 // since everything takes longer in a program that has just started.
 func measureInProcess(ctx context.Context, o options, w works.Workload) ([]report.Figure, error) {
 	if !o.isQuick {
-		if err := runRound(ctx, w, works.Round{Record: report.NewRecord(w.Name), IsQuick: true}); err != nil {
+		if err := runRound(ctx, w, works.Round{Recorder: report.NewRecorder(w.Name), IsQuick: true}); err != nil {
 			return nil, fmt.Errorf("warm up with %s: %w", w.Name, err)
 		}
 	}
-	record := report.NewRecord(w.Name)
+	record := report.NewRecorder(w.Name)
 	for round := range o.roundCountOf(w) {
-		if err := runRound(ctx, w, works.Round{Record: record, Number: round, IsQuick: o.isQuick}); err != nil {
+		if err := runRound(ctx, w, works.Round{Recorder: record, Number: round, IsQuick: o.isQuick}); err != nil {
 			return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 		}
 	}
-	return record.Figures(), nil
+	return record.SummarizedFigures(), nil
 }
 
 // floorSize is the number of plain workflows that show after each round how fast the machine is.
@@ -151,7 +152,7 @@ func runRound(ctx context.Context, w works.Workload, r works.Round) (err error) 
 	if err := w.Run(ctx, r); err != nil {
 		return err
 	}
-	floor, err := r.MeasureFloor(ctx, floorSize)
-	r.Figure(report.FloorFigure, "ms").Add(floor.Seconds() * 1000)
+	floor, err := r.MeasurePlainWorkflows(ctx, floorSize)
+	r.FindOrAddFigure(report.FloorFigureName, "ms").Add(floor.Seconds() * 1000)
 	return err
 }

@@ -10,21 +10,21 @@ import (
 
 // ActionCounts counts a process's actions so far, as a hosted Temporal server bills them.
 type ActionCounts struct {
-	Total int            `json:"total" doc:"all of them"`
-	Kinds actions.Counts `json:"kinds" doc:"how many there were of each kind"`
-	Runs  int            `json:"runs" doc:"runs of workflows, whose histories were read"`
+	Total    int            `json:"total" doc:"all of them"`
+	ByKind   actions.Counts `json:"kinds" doc:"how many there were of each kind"`
+	RunCount int            `json:"runs" doc:"runs of workflows, whose histories were read"`
 }
 
-// Actions counts the billed actions in the histories of all the process's workflows: its own, and those of its
+// CountActions counts the billed actions in the histories of all the process's workflows: its own, and those of its
 // instances, parts and delegates, as far as the server still has them. Histories do not show queries and heartbeats.
-func (p *Process) Actions(ctx context.Context) (ActionCounts, error) {
+func (p *Process) CountActions(ctx context.Context) (ActionCounts, error) {
 	if _, err := p.describe(ctx); err != nil {
 		return ActionCounts{}, err
 	}
-	counter, runs := actions.NewCounter(), 0
+	counter, runCount := actions.NewCounter(), 0
 	for run, err := range p.client.Executions(ctx, protocol.ProcessTreeQuery(p.id)) {
 		if err == nil {
-			runs++
+			runCount++
 			execution := run.GetExecution()
 			err = counter.AddRun(ctx, p.client.temporal, execution.GetWorkflowId(), execution.GetRunId())
 		}
@@ -32,5 +32,5 @@ func (p *Process) Actions(ctx context.Context) (ActionCounts, error) {
 			return ActionCounts{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)
 		}
 	}
-	return ActionCounts{Total: counter.Counts.Total(), Kinds: counter.Counts, Runs: runs}, nil
+	return ActionCounts{Total: counter.Counts.Total(), ByKind: counter.Counts, RunCount: runCount}, nil
 }

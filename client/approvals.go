@@ -17,38 +17,38 @@ import (
 
 // Approval is a Call that waits for a person: exactly what would run, since when it waits, and what happens at the
 // deadline. Its fields are Process, Instance, its names for people (Sentence, InstanceName, Fields, in the language of
-// the context: see WithLanguage), Reasoning, the fields of approval.Pending (CallID, Digest, Tool, Params, Since,
-// Deadline, Allow and others), and the case: State and Input of the instance.
+// the context: see WithLanguage), Reasoning, the fields of approval.PendingCall (CallID, Digest, Tool, Params, Since,
+// Deadline, AllowedDecisions and others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
-// Waiting is all that waits for a person: Calls, and Plans as a whole.
-type Waiting struct {
+// WaitingItems is all that waits for a person: Calls, and Plans as a whole.
+type WaitingItems struct {
 	Approvals []Approval
 	Plans     []PendingPlan
-	// UnansweredProcesses are the processes that did not answer: what waits in them is missing.
-	UnansweredProcesses []string
+	// UnansweredProcessIDs are the processes that did not answer: what waits in them is missing.
+	UnansweredProcessIDs []string
 }
 
 // unansweredError says why processes did not answer. It is returned beside the answers of the others.
 type unansweredError struct {
 	error
-	processes      []string
+	processIDs     []string
 	nobodyAnswered bool // no process answered
 }
 
 func (e *unansweredError) Unwrap() error { return e.error }
 
-// UnansweredProcesses returns the processes that did not answer, from the error of a list over several processes. Its
+// UnansweredProcessIDs returns the processes that did not answer, from the error of a list over several processes. Its
 // own error is nil if other processes did answer.
-func UnansweredProcesses(err error) (processes []string, _ error) {
+func UnansweredProcessIDs(err error) (processIDs []string, _ error) {
 	e, isUnanswered := errors.AsType[*unansweredError](err)
 	switch {
 	case !isUnanswered:
 		return nil, err
 	case e.nobodyAnswered:
-		return e.processes, err
+		return e.processIDs, err
 	}
-	return e.processes, nil
+	return e.processIDs, nil
 }
 
 // PendingPlan is a Plan that waits as a whole, as its process reports it. Its fields are Process (the part, in a split
@@ -58,33 +58,33 @@ type PendingPlan = protocol.PlanView
 // Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker
 // or ErrUnreachable if the process does not answer.
 func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
-	w, err := p.Waiting(ctx)
+	w, err := p.ListWaiting(ctx)
 	return w.Approvals, err
 }
 
-// Waiting lists all that waits for a person in the process. It returns the errors of Approvals.
-func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
-	ctx = blobs.ForProcess(ctx, p.id)
+// ListWaiting lists all that waits for a person in the process. It returns the errors of Approvals.
+func (p *Process) ListWaiting(ctx context.Context) (WaitingItems, error) {
+	ctx = blobs.WithProcess(ctx, p.id)
 	v, err := p.queryWaiting(ctx)
 	if err != nil {
-		return Waiting{}, err
+		return WaitingItems{}, err
 	}
 	if err := p.addMissingCases(ctx, v.Approvals); err != nil {
-		return Waiting{}, err
+		return WaitingItems{}, err
 	}
 	for n := range v.Approvals {
 		restored, err := p.client.archive.blobStore.Restore(ctx, v.Approvals[n].Params)
 		if err != nil {
-			return Waiting{}, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
+			return WaitingItems{}, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
 		}
 		v.Approvals[n].Params, _ = restored.(map[string]any)
 		if err := p.restoreCase(ctx, &v.Approvals[n].ApprovalContext); err != nil {
-			return Waiting{}, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
+			return WaitingItems{}, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
 		}
 	}
-	p.addWords(ctx, v.Approvals)
+	p.addDescriptions(ctx, v.Approvals)
 	p.addSentences(ctx, v.Plans)
-	return Waiting{Approvals: v.Approvals, Plans: v.Plans}, nil
+	return WaitingItems{Approvals: v.Approvals, Plans: v.Plans}, nil
 }
 
 func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
@@ -98,7 +98,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	case info.GetCloseTime() != nil: // nothing waits in an ended process, even if a worker answers
 		return v, nil
 	}
-	err = p.client.queryFor(ctx, maxSilence, p.id, protocol.QueryApprovals, &v)
+	err = p.client.queryWithTimeout(ctx, maxSilence, p.id, protocol.QueryApprovals, &v)
 	if err == nil {
 		return v, nil
 	}
@@ -109,7 +109,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 // addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,
 // and those for which one answer has no space. If an instance does not answer, its case stays missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
-	return safego.ForEach(ctx, "client.cases", len(list), maxQueries, func(ctx context.Context, n int) error {
+	return safego.ForEach(ctx, "client.cases", len(list), maxConcurrentQueries, func(ctx context.Context, n int) error {
 		a := &list[n]
 		var v protocol.ApprovalsView
 		if a.State == nil && p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
@@ -130,20 +130,20 @@ func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) 
 // Approvals lists the Calls that wait for a person in all processes. If some processes do not answer, it returns the
 // Calls of the others, and an error that names those processes.
 func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
-	w, err := c.allWaiting(ctx)
+	w, err := c.listAllWaiting(ctx)
 	return w.Approvals, err
 }
 
-// Waiting lists all that waits for a person in all processes. It fails only if no process can be asked.
-func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
-	w, err := c.allWaiting(ctx)
-	w.UnansweredProcesses, err = UnansweredProcesses(err)
+// ListWaiting lists all that waits for a person in all processes. It fails only if no process can be asked.
+func (c *Client) ListWaiting(ctx context.Context) (WaitingItems, error) {
+	w, err := c.listAllWaiting(ctx)
+	w.UnansweredProcessIDs, err = UnansweredProcessIDs(err)
 	return w, err
 }
 
-func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
-	results, err := queryAwaiting(ctx, c, (*Process).Waiting)
-	all := Waiting{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
+func (c *Client) listAllWaiting(ctx context.Context) (WaitingItems, error) {
+	results, err := queryAwaitingProcesses(ctx, c, (*Process).ListWaiting)
+	all := WaitingItems{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
 	for _, w := range results {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
 	}
@@ -154,10 +154,10 @@ func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
 // may be an instance's: refunds/13. The error wraps ErrNotFound if there is no such process; for processes that do not
 // answer it is as in Client.Approvals.
 func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
-	process, token, isInstance := protocol.ParseInstanceID(id)
+	processID, token, isInstance := protocol.ParseInstanceID(id)
 	return queryWithDelegates(ctx, c, id, func(p *Process, ctx context.Context) ([]Approval, error) {
 		list, err := p.Approvals(ctx)
-		if isInstance && p.id == process {
+		if isInstance && p.id == processID {
 			list = slices.DeleteFunc(list, func(a Approval) bool {
 				return !spelling.MatchesToken(token, a.Instance)
 			})
@@ -177,32 +177,32 @@ func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
 func queryWithDelegates[T any](
 	ctx context.Context, c *Client, id string, ask func(*Process, context.Context) ([]T, error),
 ) ([]T, error) {
-	process, token, isInstance := protocol.ParseInstanceID(id)
-	p, err := c.Attach(ctx, process)
+	processID, token, isInstance := protocol.ParseInstanceID(id)
+	p, err := c.Attach(ctx, processID)
 	if err != nil {
 		return nil, err
 	}
-	awaiting, err := c.listAwaiting(ctx)
+	awaitingProcesses, err := c.listAwaitingProcesses(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list delegates of %s: %w", process, err)
+		return nil, fmt.Errorf("list delegates of %s: %w", processID, err)
 	}
-	ids := []string{process}
-	for _, info := range awaiting {
-		child := info.GetExecution().GetWorkflowId()
-		if p.isDelegate(spelling.WholeProcessID(child)) &&
-			(!isInstance || protocol.BelongsToInstance(child, token)) {
-			ids = append(ids, child)
+	ids := []string{processID}
+	for _, info := range awaitingProcesses {
+		childID := info.GetExecution().GetWorkflowId()
+		if p.isDelegate(spelling.WholeProcessID(childID)) &&
+			(!isInstance || protocol.BelongsToInstance(childID, token)) {
+			ids = append(ids, childID)
 		}
 	}
 	results, err := queryEach(ctx, c, ids, ask)
 	return append([]T{}, slices.Concat(results...)...), err // a list even where nothing waits
 }
 
-// queryAwaiting queries every process that waits for a person.
-func queryAwaiting[T any](
+// queryAwaitingProcesses queries every process that waits for a person.
+func queryAwaitingProcesses[T any](
 	ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error),
 ) (results []T, err error) {
-	list, err := c.listAwaiting(ctx)
+	list, err := c.listAwaitingProcesses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
@@ -217,30 +217,30 @@ func queryEach[T any](
 	ctx context.Context, c *Client, ids []string, ask func(*Process, context.Context) (T, error),
 ) (results []T, err error) {
 	results, errs := make([]T, len(ids)), make([]error, len(ids))
-	err = safego.ForEach(ctx, "client.waiting", len(ids), maxQueries, func(ctx context.Context, n int) error {
+	err = safego.ForEach(ctx, "client.waiting", len(ids), maxConcurrentQueries, func(ctx context.Context, n int) error {
 		results[n], errs[n] = ask(c.Process(ids[n]), ctx)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	unanswered := unansweredError{}
+	unansweredErr := unansweredError{}
 	for n, cause := range errs {
 		if cause != nil && !errors.Is(cause, ErrNotFound) && !errors.Is(cause, ErrForgotten) { // these ended meanwhile
-			unanswered.processes, unanswered.error = append(unanswered.processes, ids[n]),
-				errors.Join(unanswered.error, cause)
+			unansweredErr.processIDs, unansweredErr.error = append(unansweredErr.processIDs, ids[n]),
+				errors.Join(unansweredErr.error, cause)
 		}
 	}
-	if unanswered.nobodyAnswered = len(unanswered.processes) == len(ids); unanswered.error != nil {
-		return results, &unanswered
+	if unansweredErr.nobodyAnswered = len(unansweredErr.processIDs) == len(ids); unansweredErr.error != nil {
+		return results, &unansweredErr
 	}
 	return results, nil
 }
 
-// listAwaiting lists the processes that wait for a person; without registered search attributes, all open processes.
-// For a split process it lists the parts, which have the cases. It lists the whole instead if more waits in the whole
-// than in its parts: both report the same Calls.
-func (c *Client) listAwaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
+// listAwaitingProcesses lists the processes that wait for a person; without registered search attributes, all open
+// processes. For a split process it lists the parts, which have the cases. It lists the whole instead if more waits in
+// the whole than in its parts: both report the same Calls.
+func (c *Client) listAwaitingProcesses(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
 	for _, condition := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
 		list, err = nil, nil
 		for info, listErr := range c.Executions(ctx, processQuery+" AND "+openQuery+condition) {
@@ -263,7 +263,7 @@ func (c *Client) listAwaiting(ctx context.Context) (list []*workflowpb.WorkflowE
 	}
 	return slices.DeleteFunc(list, func(info *workflowpb.WorkflowExecutionInfo) bool {
 		id := info.GetExecution().GetWorkflowId()
-		whole := spelling.WholeProcessID(id)
-		return hasParts[whole] && spelling.IsPart(id) == (excessByProcess[whole] > 0)
+		wholeID := spelling.WholeProcessID(id)
+		return hasParts[wholeID] && spelling.IsPart(id) == (excessByProcess[wholeID] > 0)
 	}), err
 }

@@ -19,18 +19,18 @@ type Archive struct {
 
 // OpenArchive opens a store: a folder, which is created if it is missing, or a bucket's URL. keys decrypt its contents;
 // nil if nothing is encrypted. The error wraps ErrKeys if the keys do not fit the store.
-func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Archive, error) {
-	values, err := blobs.Open(ctx, store, blobs.WithKeys(keys))
+func OpenArchive(ctx context.Context, storePlace string, keys *encryption.Keys) (*Archive, error) {
+	blobStore, err := blobs.Open(ctx, storePlace, blobs.WithKeys(keys))
 	if encryption.IsKeyError(err) {
 		return nil, kind.WithKind(ErrKeys, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return newArchive(values), nil
+	return newArchive(blobStore), nil
 }
 
-func newArchive(values *blobs.Store) *Archive { return &Archive{values, chain.New(values)} }
+func newArchive(blobStore *blobs.Store) *Archive { return &Archive{blobStore, chain.New(blobStore)} }
 
 // WithDeciderKeys returns the same archive, except that Chain.Verify also checks the signatures of decisions with these
 // keys. Closing either closes both.
@@ -38,7 +38,7 @@ func (a *Archive) WithDeciderKeys(deciders *signing.Keys) *Archive {
 	if deciders == nil {
 		return a
 	}
-	return &Archive{a.blobStore, a.chainStore.WithKeys(deciders)}
+	return &Archive{a.blobStore, a.chainStore.WithDeciderKeys(deciders)}
 }
 
 // Close closes the store.
@@ -48,10 +48,10 @@ func (a *Archive) Close() { _ = a.blobStore.Close() }
 func (a *Archive) Store() *blobs.Store { return a.blobStore }
 
 // Chain returns the chain of a process.
-func (a *Archive) Chain(process string) *Chain { return &Chain{a.chainStore, process} }
+func (a *Archive) Chain(processID string) *Chain { return &Chain{a.chainStore, processID} }
 
-// Processes lists the processes that have Ideas in the store, sorted by name.
-func (a *Archive) Processes(ctx context.Context) ([]string, error) {
+// ProcessIDs lists the processes that have Ideas in the store, sorted by name.
+func (a *Archive) ProcessIDs(ctx context.Context) ([]string, error) {
 	return a.chainStore.Processes(ctx)
 }
 

@@ -12,12 +12,12 @@ import (
 // Blame says which Call or person wrote a value that Idea at has (0: the latest). The place is TOKEN:path, such as
 // ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue if the place has no value and
 // nobody wrote there, and ErrBadPlace if the place is malformed.
-func (c *Chain) Blame(ctx context.Context, place string, number int) (*chain.Blame, error) {
-	number, err := c.checkIdeaNumber(ctx, "look at", number)
+func (c *Chain) Blame(ctx context.Context, place string, ideaNumber int) (*chain.Blame, error) {
+	ideaNumber, err := c.checkIdeaNumber(ctx, "look at", ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	return c.chainStore.Blame(ctx, c.process, place, number)
+	return c.chainStore.Blame(ctx, c.processID, place, ideaNumber)
 }
 
 // Verify checks every digest of the chain, and of the chains of its parts and delegates. The Report lists what is
@@ -37,7 +37,7 @@ func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, o
 
 // verifyPartsAndDelegates adds to a Report the broken places in the chains of parts and delegates.
 func (c *Chain) verifyPartsAndDelegates(ctx context.Context, r *chain.Report) error {
-	ids, err := c.chainStore.ListPartsAndDelegates(ctx, c.process)
+	ids, err := c.chainStore.ListPartsAndDelegates(ctx, c.processID)
 	for _, id := range ids {
 		report, err := c.chainStore.Verify(ctx, id)
 		if err != nil {
@@ -57,7 +57,7 @@ func (c *Chain) VerifyWithoutDelegates(ctx context.Context, progress func(checke
 	if _, err := c.requireLength(ctx, "verify"); err != nil {
 		return nil, err
 	}
-	return c.chainStore.VerifyWitnessed(ctx, c.process, nil, progress)
+	return c.chainStore.VerifyWitnessed(ctx, c.processID, nil, progress)
 }
 
 // Export writes the whole chain as JSON Lines. chain.VerifyExport checks it without any other data. A chain with a
@@ -66,16 +66,16 @@ func (c *Chain) Export(ctx context.Context, w io.Writer) error {
 	if _, err := c.checkIdeaNumber(ctx, "export", 0); err != nil {
 		return err
 	}
-	return c.chainStore.Export(ctx, c.process, w)
+	return c.chainStore.Export(ctx, c.processID, w)
 }
 
 // Authors says who wrote the values of the States in Idea at (0: the latest): Blame for many values at once.
-func (c *Chain) Authors(ctx context.Context, number int) (*chain.Authors, error) {
-	number, err := c.checkIdeaNumber(ctx, "look at", number)
+func (c *Chain) Authors(ctx context.Context, ideaNumber int) (*chain.AuthorFinder, error) {
+	ideaNumber, err := c.checkIdeaNumber(ctx, "look at", ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	return c.chainStore.Authors(ctx, c.process, number)
+	return c.chainStore.Authors(ctx, c.processID, ideaNumber)
 }
 
 // StatesOf returns the State of each instance of an Idea, by token.

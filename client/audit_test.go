@@ -22,7 +22,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		for _, id := range []string{"p", "p/~part/1", "p/~part/2", "p/~call/0.1@b", "p/~part/2/~call/0.1@b", "p2"} {
-			if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: id, Number: 1,
+			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: id, IdeaNumber: 1,
 				Idea: map[string]any{"meta": map[string]any{"path": "intact"}}}); err != nil {
 				t.Fatal(err)
 			}

@@ -16,53 +16,56 @@ import (
 // Chain is the Ideas of one process: immutable, numbered from 1, each naming the digest of the one before.
 type Chain struct {
 	chainStore *chain.Store
-	process    string
+	processID  string
 }
 
 // Length is the number of the latest Idea; 0 where the store has none.
 func (c *Chain) Length(ctx context.Context) (int, error) {
-	return c.chainStore.LatestNumber(ctx, c.process)
+	return c.chainStore.LatestIdeaNumber(ctx, c.processID)
 }
 
-// requireLength is Length, but fails if there is no chain; act names the operation in the error.
+// requireLength is Length, but fails if there is no chain; verb names the operation in the error.
 func (c *Chain) requireLength(ctx context.Context, verb string) (int, error) {
-	last, err := c.Length(ctx)
-	if err == nil && last == 0 {
-		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process with this id", verb, c.process)
+	lastNumber, err := c.Length(ctx)
+	if err == nil && lastNumber == 0 {
+		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process with this id", verb, c.processID)
 	}
-	return last, err
+	return lastNumber, err
 }
 
-// checkNotForgotten returns an error that wraps ErrForgotten if the contents of the process were removed; last is the
-// number of its latest Idea.
-func (c *Chain) checkNotForgotten(ctx context.Context, lastIdea int) error {
-	link, err := c.chainStore.LinkAt(ctx, c.process, lastIdea)
+// checkNotForgotten returns an error that wraps ErrForgotten if the contents of the process were removed; lastNumber is
+// the number of its latest Idea.
+func (c *Chain) checkNotForgotten(ctx context.Context, lastNumber int) error {
+	link, err := c.chainStore.LinkAt(ctx, c.processID, lastNumber)
 	if err != nil || link.Forgotten == nil {
 		return err
 	}
-	return &chain.ForgottenError{Process: c.process, Forgotten: *link.Forgotten}
+	return &chain.ForgottenError{Process: c.processID, Forgotten: *link.Forgotten}
 }
 
 // checkIdeaNumber checks the number of an Idea to be read; 0 is the latest. In a forgotten process only the last Idea
 // can be read, and only by its number: it says that the process was forgotten.
 func (c *Chain) checkIdeaNumber(ctx context.Context, verb string, requestedNumber int) (int, error) {
-	number, last, err := c.resolveIdeaNumber(ctx, verb, requestedNumber)
-	if err == nil && (requestedNumber == 0 || requestedNumber < last) {
-		err = c.checkNotForgotten(ctx, last)
+	number, lastNumber, err := c.resolveIdeaNumber(ctx, verb, requestedNumber)
+	if err == nil && (requestedNumber == 0 || requestedNumber < lastNumber) {
+		err = c.checkNotForgotten(ctx, lastNumber)
 	}
 	return number, err
 }
 
 // resolveIdeaNumber checks the number of a requested Idea.
-func (c *Chain) resolveIdeaNumber(ctx context.Context, verb string, requestedNumber int) (number, lastNumber int, err error) {
+func (c *Chain) resolveIdeaNumber(ctx context.Context, verb string,
+	requestedNumber int) (number, lastNumber int, err error) {
 	lastNumber, err = c.requireLength(ctx, verb)
 	switch {
 	case err != nil:
 		return 0, lastNumber, err
 	case requestedNumber > lastNumber:
-		return 0, lastNumber, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", verb, requestedNumber, c.process, lastNumber)
+		return 0, lastNumber, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", verb, requestedNumber,
+			c.processID, lastNumber)
 	case requestedNumber < 0:
-		return 0, lastNumber, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", verb, requestedNumber, c.process)
+		return 0, lastNumber, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", verb,
+			requestedNumber, c.processID)
 	case requestedNumber == 0:
 		return lastNumber, lastNumber, nil
 	}
@@ -75,75 +78,75 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	if _, err := c.requireLength(ctx, "list Ideas of"); err != nil {
 		return nil, err
 	}
-	return c.chainStore.List(ctx, c.process)
+	return c.chainStore.List(ctx, c.processID)
 }
 
 // Link describes an Idea by its number (0: the latest): when it was sealed, and how much it holds. The error wraps
 // ErrNotFound if there is none.
-func (c *Chain) Link(ctx context.Context, number int) (chain.Link, error) {
-	number, _, err := c.resolveIdeaNumber(ctx, "look at", number)
+func (c *Chain) Link(ctx context.Context, ideaNumber int) (chain.Link, error) {
+	ideaNumber, _, err := c.resolveIdeaNumber(ctx, "look at", ideaNumber)
 	if err != nil {
 		return chain.Link{}, err
 	}
-	return c.chainStore.LinkAt(ctx, c.process, number)
+	return c.chainStore.LinkAt(ctx, c.processID, ideaNumber)
 }
 
 // load reads an Idea after it has checked the number.
-func (c *Chain) load(ctx context.Context, verb string, number int) (jsonval.Object, error) {
-	number, err := c.checkIdeaNumber(ctx, verb, number)
+func (c *Chain) load(ctx context.Context, verb string, ideaNumber int) (jsonval.Object, error) {
+	ideaNumber, err := c.checkIdeaNumber(ctx, verb, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	return c.chainStore.Load(ctx, c.process, number)
+	return c.chainStore.Load(ctx, c.processID, ideaNumber)
 }
 
 // Load returns a whole Idea (0: the latest) as a JSON value from which a process can start. The error wraps ErrNotFound
 // if there is no Idea of the number. It names a missing or broken part of the Idea.
-func (c *Chain) Load(ctx context.Context, number int) (map[string]any, error) {
-	return c.load(ctx, "show", number)
+func (c *Chain) Load(ctx context.Context, ideaNumber int) (map[string]any, error) {
+	return c.load(ctx, "show", ideaNumber)
 }
 
 // Fork returns an Idea, by its number from 1, as the first Idea of another process: its meta names where it comes from.
-// Start accepts it as it is, or changed by ideafiles.Changes, with StartOptions.ForkOf.
-func (c *Chain) Fork(ctx context.Context, number int) (map[string]any, error) {
-	return c.fork(ctx, number, time.Time{})
+// Start accepts it as it is, or changed by ideafiles.Changes, with StartOptions.ForkSourceID.
+func (c *Chain) Fork(ctx context.Context, ideaNumber int) (map[string]any, error) {
+	return c.fork(ctx, ideaNumber, time.Time{})
 }
 
-func (c *Chain) fork(ctx context.Context, number int, moment time.Time) (jsonval.Object, error) {
-	if number < 1 {
-		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", number, c.process)
+func (c *Chain) fork(ctx context.Context, ideaNumber int, moment time.Time) (jsonval.Object, error) {
+	if ideaNumber < 1 {
+		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", ideaNumber, c.processID)
 	}
 	// A forgotten process cannot be forked, not even at its last Idea.
 	if _, err := c.checkIdeaNumber(ctx, "fork", 0); err != nil {
 		return nil, err
 	}
-	idea, err := c.load(ctx, "fork", number)
-	forgotten := map[string]chain.Forgotten{}
+	idea, err := c.load(ctx, "fork", ideaNumber)
+	forgottenByToken := map[string]chain.ForgetRecord{}
 	if err == nil {
-		forgotten, err = c.chainStore.ForgottenInstances(ctx, c.process)
+		forgottenByToken, err = c.chainStore.ForgottenInstances(ctx, c.processID)
 	}
 	if err == nil {
-		idea = chain.Fork(idea)
-		chain.MarkForgotten(idea, forgotten)
-		idea, err = c.withDelegates(ctx, idea, number, moment)
+		idea = chain.ForkedIdea(idea)
+		chain.MarkForgotten(idea, forgottenByToken)
+		idea, err = c.withDelegates(ctx, idea, ideaNumber, moment)
 	}
 	if err == nil {
-		err = c.addUndoneCallErrors(ctx, idea, number)
+		err = c.addUndoneCallErrors(ctx, idea, ideaNumber)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.withEarlierDeciders(ctx, idea, number)
+	return c.withEarlierDeciders(ctx, idea, ideaNumber)
 }
 
 // withEarlierDeciders records in a fork who decided on the Calls that its policies name, since the same people may not
 // decide on certain others.
-func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, number int) (jsonval.Object, error) {
+func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, ideaNumber int) (jsonval.Object, error) {
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	if idea == nil || !idea.HasDeciderExclusions() {
 		return fork, nil
 	}
-	decisions, err := c.decisions(ctx, 1, number)
+	decisions, err := c.decisions(ctx, 1, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -164,60 +167,61 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, nu
 	return policy.WithPriorDecisions(fork, priorDecisions), nil
 }
 
-// PlanDrawing holds the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea
+// DrawablePlan holds the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea
 // knows. plangraph.RenderSVG draws it.
-type PlanDrawing struct {
-	Calls    []any
-	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: unknown
+type DrawablePlan struct {
+	Calls        []any
+	StatusCounts []map[ideafile.CallStatus]int // beside the Calls; nil: unknown
 }
 
 // PlanWithStatus returns the Calls of the latest solution that has any, or else of the Plan messages in the latest
 // Idea. Their statuses are those of the latest Idea, with the Calls that other processes have undone.
-func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
-	last, err := c.checkIdeaNumber(ctx, "draw", 0)
+func (c *Chain) PlanWithStatus(ctx context.Context) (*DrawablePlan, error) {
+	lastNumber, err := c.checkIdeaNumber(ctx, "draw", 0)
 	if err != nil {
 		return nil, err
 	}
 	undoneCallIDs := map[string]bool{}
-	list, err := c.UndoneCalls(ctx)
-	for _, one := range list {
+	undoneCalls, err := c.UndoneCalls(ctx)
+	for _, one := range undoneCalls {
 		undoneCallIDs[one.CallID] = true
 	}
-	var latest jsonval.Object
-	for number := last; number > 0 && err == nil; number-- {
+	var latestIdea jsonval.Object
+	for number := lastNumber; number > 0 && err == nil; number-- {
 		var idea jsonval.Object
-		if idea, err = c.chainStore.Load(ctx, c.process, number); err != nil {
+		if idea, err = c.chainStore.Load(ctx, c.processID, number); err != nil {
 			break
 		}
-		if number == last {
-			latest = idea
+		if number == lastNumber {
+			latestIdea = idea
 		}
-		if calls := SolutionOf(idea); len(calls) > 0 {
-			return &PlanDrawing{calls, plangraph.CountCallStatuses(calls, latest, idea, undoneCallIDs)}, nil
+		if calls := SolutionCallsOf(idea); len(calls) > 0 {
+			return &DrawablePlan{calls, plangraph.CountCallStatuses(calls, latestIdea, idea, undoneCallIDs)}, nil
 		}
 	}
-	calls := PlanMessagesOf(latest)
-	return &PlanDrawing{calls, plangraph.CountCallStatuses(calls, latest, nil, undoneCallIDs)}, err
+	calls := PlanMessageCallsOf(latestIdea)
+	return &DrawablePlan{calls, plangraph.CountCallStatuses(calls, latestIdea, nil, undoneCallIDs)}, err
 }
 
-// PlanMessagesOf returns the Calls of an Idea's Plan messages, with what their Tools fix.
-func PlanMessagesOf(idea map[string]any) (calls []any) {
-	parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
-	if parsed == nil {
+// PlanMessageCallsOf returns the Calls of an Idea's Plan messages, with what their Tools fix.
+func PlanMessageCallsOf(idea map[string]any) (calls []any) {
+	parsedIdea, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
+	if parsedIdea == nil {
 		return nil
 	}
-	for _, message := range parsed.Context {
-		calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(message.PlanCalls, parsed.WithToolFixedValues))...)
+	for _, message := range parsedIdea.Context {
+		calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(message.PlanCalls,
+			parsedIdea.WithToolFixedValues))...)
 	}
 	return calls
 }
 
-// SolutionOf returns the Calls of an Idea's solution, with what their Tools fix.
-func SolutionOf(idea map[string]any) []any {
+// SolutionCallsOf returns the Calls of an Idea's solution, with what their Tools fix.
+func SolutionCallsOf(idea map[string]any) []any {
 	calls := jsonval.AsList(jsonval.Lookup(idea, "solution", "calls"))
 	if len(calls) == 0 {
 		return nil
 	}
-	read, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
-	return ideafile.RawWrittenCalls(jsonval.Map(ideafile.ParseWrittenCalls(calls), read.WithToolFixedValues))
+	parsedIdea, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
+	return ideafile.RawWrittenCalls(jsonval.Map(ideafile.ParseWrittenCalls(calls), parsedIdea.WithToolFixedValues))
 }

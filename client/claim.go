@@ -12,8 +12,8 @@ import (
 func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.Idea) (err error) {
 	switch {
 	case o.ID != "":
-	case o.ForkOf != "":
-		o.ID, err = c.forkID(ctx, o.ForkOf)
+	case o.ForkSourceID != "":
+		o.ID, err = c.newForkID(ctx, o.ForkSourceID)
 	default:
 		o.ID = NewID(cmp.Or(idea.ProcessPath, "process"))
 	}
@@ -26,8 +26,8 @@ func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.I
 	return err
 }
 
-// forkID makes up an id for a fork without one: ID-fork-1, or the next unused number.
-func (c *Client) forkID(ctx context.Context, base string) (string, error) {
+// newForkID makes up an id for a fork without one: ID-fork-1, or the next unused number.
+func (c *Client) newForkID(ctx context.Context, base string) (string, error) {
 	if len(base) > maxIDBytes-len("-fork-1000") {
 		base = shortenID(base)
 	}
@@ -57,7 +57,7 @@ func (c *Client) findClaims(ctx context.Context, id string) (ideaCount int, hasW
 func (c *Client) checkUnclaimed(ctx context.Context, id string) error {
 	ideaCount, hasWorkflow, err := c.findClaims(ctx, id)
 	if err == nil && ideaCount > 0 && !hasWorkflow {
-		err = &ClaimedError{ID: id, IdeaCount: ideaCount}
+		err = &ClaimedIDError{ID: id, IdeaCount: ideaCount}
 	}
 	return err
 }

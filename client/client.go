@@ -23,8 +23,8 @@ type Options struct {
 	// Temporal says how to reach the server: address, namespace, credentials, TLS. Dial adds the data converter and the
 	// external storage. Empty fields take the SDK's defaults: localhost:7233, namespace default.
 	Temporal sdk.Options
-	// Store is the store of the workers: a folder, or a bucket's URL such as s3://bucket?region=eu-central-1.
-	Store string
+	// StorePlace is the store of the workers: a folder, or a bucket's URL such as s3://bucket?region=eu-central-1.
+	StorePlace string
 	// Keys encrypt and decrypt, and must be the keys of the workers; nil: nothing is encrypted.
 	Keys *encryption.Keys
 	// Logger receives what the Temporal SDK logs; nil: nothing is logged.
@@ -32,19 +32,19 @@ type Options struct {
 	// OnNoWorker is called once for a signal that no worker handles for a while: it takes effect when a worker runs. It
 	// may be nil.
 	OnNoWorker func(process string, cause error)
-	// IsLive makes Events query a process several times a second. It is for a server that bills nothing and has few
-	// clients, such as the embedded one. Otherwise Events polls the workflow's description, and queries it only when
-	// something has happened, at most sixty times an hour.
-	IsLive bool
+	// PollsFrequently makes Events query a process several times a second. It is for a server that bills nothing and
+	// has few clients, such as the embedded one. Otherwise Events polls the workflow's description, and queries it only
+	// when something has happened, at most sixty times an hour.
+	PollsFrequently bool
 }
 
 // FromEnvironment reads Options as the worker and starter do: from TEMPORAL_ADDRESS and related variables or a profile
 // of Temporal's configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
 func FromEnvironment() (Options, error) {
-	temporal, _, err := connect.TemporalFromEnvironment()
-	data, folderErr := connect.DataFolder("")
+	temporal, _, err := connect.TemporalOptionsFromEnvironment()
+	dataFolder, folderErr := connect.DataFolder("")
 	keys, keysErr := KeysFromEnvironment()
-	return Options{Temporal: temporal, Store: connect.StorePlace(data), Keys: keys},
+	return Options{Temporal: temporal, StorePlace: connect.StorePlace(dataFolder), Keys: keys},
 		errors.Join(kind.WithKind(ErrInvalid, err), folderErr, keysErr)
 }
 
@@ -57,15 +57,15 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 
 // Client is connected to a Temporal server and to the store of its workers. It is safe for concurrent use.
 type Client struct {
-	temporal       sdk.Client
-	namespace      string
-	archive        *Archive
-	onNoWorker     func(process string, cause error)
-	isLive         bool
-	presenterCache *lru.Cache[string, *shown.Presenter]
-	decisionCache  *lru.Cache[string, cachedDecisions] // by process
-	queueRate      rateLimitCache
-	closers        []func()
+	temporal        sdk.Client
+	namespace       string
+	archive         *Archive
+	onNoWorker      func(process string, cause error)
+	pollsFrequently bool
+	presenterCache  *lru.Cache[string, *shown.Presenter]
+	decisionCache   *lru.Cache[string, cachedDecisions] // by process
+	rateLimitCache  rateLimitCache
+	closers         []func()
 }
 
 // dialTimeout bounds one attempt to reach a server.
@@ -74,7 +74,7 @@ const dialTimeout = 10 * time.Second
 // Dial opens the store and connects to the server. The error wraps ErrKeys if the keys do not fit, and ErrUnreachable
 // if the server does not answer.
 func Dial(ctx context.Context, o Options) (*Client, error) {
-	archive, err := OpenArchive(ctx, o.Store, o.Keys)
+	archive, err := OpenArchive(ctx, o.StorePlace, o.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		return nil, kind.Errorf(ErrUnreachable, "reach Temporal at %s: %w", options.HostPort, err)
 	}
 	c := New(temporal, cmp.Or(options.Namespace, sdk.DefaultNamespace), archive.blobStore)
-	c.onNoWorker, c.isLive = o.OnNoWorker, o.IsLive
+	c.onNoWorker, c.pollsFrequently = o.OnNoWorker, o.PollsFrequently
 	c.closers = []func(){temporal.Close, archive.Close}
 	return c, nil
 }
@@ -121,4 +121,4 @@ func (c *Client) Namespace() string { return c.namespace }
 func (c *Client) Archive() *Archive { return c.archive }
 
 // Chain returns the chain of a process.
-func (c *Client) Chain(process string) *Chain { return c.archive.Chain(process) }
+func (c *Client) Chain(processID string) *Chain { return c.archive.Chain(processID) }

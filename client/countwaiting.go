@@ -14,7 +14,7 @@ import (
 	"processidea/protocol"
 )
 
-// WaitingCount is how many Calls of a Tool wait for a person; Oldest is since when the oldest waits.
+// WaitingCount is how many Calls of a Tool wait for a person; OldestSince is since when the oldest waits.
 type WaitingCount struct {
 	Tool        string
 	Count       int
@@ -26,14 +26,14 @@ type WaitingCount struct {
 type WaitingCounter struct {
 	client           *Client
 	mu               sync.Mutex
-	waitingByProcess map[string]cachedWaiting
+	cacheByProcessID map[string]cachedApprovals
 	seenTools        map[string]bool // every Tool whose Calls have ever waited
 }
 
-type cachedWaiting struct {
-	attributeCount string // the process's search attribute for the number of waiting Calls
-	queriedAt      time.Time
-	approvals      []Approval
+type cachedApprovals struct {
+	awaitingAttribute string // the process's search attribute for the number of waiting Calls
+	queriedAt         time.Time
+	approvals         []Approval
 }
 
 // waitingTTL is how long the answer of a process is used: a query is a billed Action of Temporal Cloud.
@@ -41,12 +41,12 @@ const waitingTTL = 5 * time.Minute
 
 // NewWaitingCounter makes a counter that has queried no process yet.
 func (c *Client) NewWaitingCounter() *WaitingCounter {
-	return &WaitingCounter{client: c, waitingByProcess: map[string]cachedWaiting{}, seenTools: map[string]bool{}}
+	return &WaitingCounter{client: c, cacheByProcessID: map[string]cachedApprovals{}, seenTools: map[string]bool{}}
 }
 
 // Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
 func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
-	infos, err := w.client.listAwaiting(ctx)
+	infos, err := w.client.listAwaitingProcesses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
@@ -56,7 +56,7 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	countByTool := map[string]WaitingCount{}
-	for _, k := range w.waitingByProcess {
+	for _, k := range w.cacheByProcessID {
 		for _, a := range k.approvals {
 			waitingCount := countByTool[a.Tool]
 			if waitingCount.Count++; waitingCount.Count == 1 || a.Since.Before(waitingCount.OldestSince) {
@@ -76,29 +76,30 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 
 // refresh queries the processes without a fresh answer, and forgets the processes that wait for nobody.
 func (w *WaitingCounter) refresh(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
-	openIDs := map[string]bool{}
+	awaitingIDs := map[string]bool{}
 	for _, info := range infos {
-		openIDs[info.GetExecution().GetWorkflowId()] = true
+		awaitingIDs[info.GetExecution().GetWorkflowId()] = true
 	}
-	err := safego.ForEach(ctx, "client.countwaiting", len(infos), maxQueries, func(ctx context.Context, n int) error {
-		id := infos[n].GetExecution().GetWorkflowId()
-		awaitingCount := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
-		w.mu.Lock()
-		cached, known := w.waitingByProcess[id]
-		w.mu.Unlock()
-		if known && cached.attributeCount == awaitingCount && time.Since(cached.queriedAt) < waitingTTL {
+	err := safego.ForEach(ctx, "client.countwaiting", len(infos), maxConcurrentQueries,
+		func(ctx context.Context, n int) error {
+			id := infos[n].GetExecution().GetWorkflowId()
+			awaitingAttribute := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
+			w.mu.Lock()
+			cached, known := w.cacheByProcessID[id]
+			w.mu.Unlock()
+			if known && cached.awaitingAttribute == awaitingAttribute && time.Since(cached.queriedAt) < waitingTTL {
+				return nil
+			}
+			v, err := w.client.Process(id).queryWaiting(ctx)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if err == nil { // otherwise its last answer stays
+				w.cacheByProcessID[id] = cachedApprovals{awaitingAttribute, time.Now(), v.Approvals}
+			}
 			return nil
-		}
-		v, err := w.client.Process(id).queryWaiting(ctx)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if err == nil { // otherwise its last answer stays
-			w.waitingByProcess[id] = cachedWaiting{awaitingCount, time.Now(), v.Approvals}
-		}
-		return nil
-	})
+		})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.waitingByProcess, func(id string, _ cachedWaiting) bool { return !openIDs[id] })
+	maps.DeleteFunc(w.cacheByProcessID, func(id string, _ cachedApprovals) bool { return !awaitingIDs[id] })
 	return err
 }

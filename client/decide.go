@@ -33,13 +33,13 @@ const (
 
 // Decision is what somebody decides on a Call that waits.
 type Decision struct {
-	// Call is the id as Approval.CallID has it, or in its typeable form.
-	Call string `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
+	// CallID is the id as Approval.CallID has it, or in its typeable form.
+	CallID string `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
 	// Kind is Approve, Reject, Amend, Replace or Answer; Comment, Ask or HandOver.
 	Kind string `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
-	// Digest is the Approval.Digest that was shown: the decision applies to nothing else. Empty: it applies to what
-	// waits now.
-	Digest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of what was shown, as the approval has it: nothing else is decided on"`
+	// ApprovalDigest is the Approval.Digest that was shown: the decision applies to nothing else. Empty: it applies to
+	// what waits now.
+	ApprovalDigest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of what was shown, as the approval has it: nothing else is decided on"`
 	// By is who decides, Groups are the groups that this person claims.
 	By     string   `json:"by,omitempty" doc:"who decides: the token's person, unless the token is the one that the gateway printed"`
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
@@ -103,40 +103,40 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 type VoteCount = approval.VoteCount
 
 // DecideAndCountVotes is Decide, and returns how many people have decided the same by now.
-func (p *Process) DecideAndCountVotes(ctx context.Context, d Decision) (count VoteCount, err error) {
+func (p *Process) DecideAndCountVotes(ctx context.Context, d Decision) (votes VoteCount, err error) {
 	if err := d.Validate(); err != nil {
-		return count, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
+		return votes, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.CallID, err)
 	}
-	instanceID, err := p.instanceID(ctx, d.Call)
+	instanceID, err := p.instanceID(ctx, d.CallID)
 	if err != nil {
-		return count, p.refusedError(d, err)
+		return votes, p.refusedError(d, err)
 	}
 	if d, err = p.sign(ctx, instanceID, d); err != nil {
-		return count, err
+		return votes, err
 	}
-	return p.signalAndAwaitOutcome(ctx, instanceID, d.Kind, d.Call, d.payload(), func() error {
-		return p.notWaitingError(ctx, instanceID, d.Call)
+	return p.signalAndAwaitOutcome(ctx, instanceID, d.Kind, d.CallID, d.payload(), func() error {
+		return p.notWaitingError(ctx, instanceID, d.CallID)
 	}, nil)
 }
 
 func (p *Process) refusedError(d Decision, cause error) error {
-	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: cause.Error()}
+	return &RefusedError{ProcessID: p.id, Signal: d.Kind, CallID: d.CallID, Reason: cause.Error()}
 }
 
 // instanceID returns the workflow id of the instance that a Call's id names, as ⑬ or as 13. It fails if there is no
 // such instance. A process that does not answer counts as not split.
-func (p *Process) instanceID(ctx context.Context, call string) (string, error) {
+func (p *Process) instanceID(ctx context.Context, callID string) (string, error) {
 	v, _ := p.Status(ctx)
-	id, known := p.instanceIDFromStatus(v, call)
+	id, known := p.instanceIDFromStatus(v, callID)
 	if !known {
-		return "", approval.UnknownCallError(call, nil, p.pendingCalls(ctx))
+		return "", approval.UnknownCallError(callID, nil, p.pendingCalls(ctx))
 	}
 	return id, nil
 }
 
 // instanceIDFromStatus is instanceID with a known Status, which is zero if the process does not answer.
-func (p *Process) instanceIDFromStatus(v Status, call string) (id string, isKnown bool) {
-	typedToken := ideafile.InstanceTokenOfCallID(call)
+func (p *Process) instanceIDFromStatus(v Status, callID string) (id string, isKnown bool) {
+	typedToken := ideafile.InstanceTokenOfCallID(callID)
 	if len(v.Instances) == 0 {
 		return protocol.InstanceID(p.id, typedToken), true
 	}
@@ -148,30 +148,30 @@ func (p *Process) instanceIDFromStatus(v Status, call string) (id string, isKnow
 }
 
 // pendingCalls lists what waits for a person; it is empty if the process does not answer.
-func (p *Process) pendingCalls(ctx context.Context) (list []approval.Pending) {
+func (p *Process) pendingCalls(ctx context.Context) (list []approval.PendingCall) {
 	var v protocol.ProcessApprovals
 	if p.client.query(ctx, p.id, protocol.QueryApprovals, &v) != nil {
 		return nil
 	}
 	for _, a := range v.Approvals {
-		list = append(list, a.Pending)
+		list = append(list, a.PendingCall)
 	}
 	return list
 }
 
 // notWaitingError says why a Call does not wait, when its instance accepts no more signals: the Call's outcome, if the
 // instance still answers.
-func (p *Process) notWaitingError(ctx context.Context, instanceID, call string) error {
+func (p *Process) notWaitingError(ctx context.Context, instanceID, callID string) error {
 	var v InstanceStatus
-	if err := p.client.queryFor(ctx, slowQueryTimeout, instanceID, protocol.QueryStatus, &v); err != nil {
-		return fmt.Errorf("nothing waits there: %s has ended, or has no Call %s", p.id, call)
+	if err := p.client.queryWithTimeout(ctx, slowQueryTimeout, instanceID, protocol.QueryStatus, &v); err != nil {
+		return fmt.Errorf("nothing waits there: %s has ended, or has no Call %s", p.id, callID)
 	}
-	var ids []string
+	var callIDs []string
 	for _, c := range v.Calls {
-		if c.ID == ideafile.CallIDWithExactToken(call, ideafile.InstanceTokenOfCallID(c.ID)) {
+		if c.ID == ideafile.CallIDWithExactToken(callID, ideafile.InstanceTokenOfCallID(c.ID)) {
 			return approval.CallNotWaitingError(c.ID, c.Status, c.Decisions)
 		}
-		ids = append(ids, c.ID)
+		callIDs = append(callIDs, c.ID)
 	}
-	return approval.UnknownCallError(call, ids, p.pendingCalls(ctx))
+	return approval.UnknownCallError(callID, callIDs, p.pendingCalls(ctx))
 }

@@ -14,10 +14,11 @@ import (
 
 // PastDecision is a person's decision on a Call or a Plan of a process.
 type PastDecision struct {
-	Process string
-	Decided
-	// Last is the latest decision on the same Call, by anybody, with its outcome; nil if the record has none.
-	Last *Decided
+	ProcessID string
+	RecordedDecision
+	// LatestOnSameCall is the latest decision on the same Call, by anybody, with its outcome; nil if the record has
+	// none.
+	LatestOnSameCall *RecordedDecision
 }
 
 // DecisionsBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes, the latest
@@ -25,9 +26,9 @@ type PastDecision struct {
 // name. total counts all. It reads the chains, as Insights does.
 func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip,
 	limit int) (list []PastDecision, total int, err error) {
-	_, err = c.eachDecision(ctx, func(process string, d Decided) {
+	_, err = c.eachDecision(ctx, func(process string, d RecordedDecision) {
 		if d.OrderID == "" && d.Identity().Is(identity) {
-			list = append(list, PastDecision{Process: process, Decided: d})
+			list = append(list, PastDecision{ProcessID: process, RecordedDecision: d})
 		}
 	})
 	slices.SortStableFunc(list, func(a, b PastDecision) int {
@@ -38,7 +39,7 @@ func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip
 	list = list[:min(max(limit, 0), len(list))]
 	decisionsByProcess := map[string][]*PastDecision{}
 	for n := range list {
-		decisionsByProcess[list[n].Process] = append(decisionsByProcess[list[n].Process], &list[n])
+		decisionsByProcess[list[n].ProcessID] = append(decisionsByProcess[list[n].ProcessID], &list[n])
 	}
 	for process, decisions := range decisionsByProcess {
 		if err == nil {
@@ -49,80 +50,83 @@ func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip
 }
 
 // addOutcomes adds to decisions in one process what its record has about them; nothing if the process was forgotten.
-func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDecision) error {
-	fromNumber := list[0].Idea
-	for _, d := range list {
-		if fromNumber = min(fromNumber, d.Idea); approval.IsRemark(d.Kind) {
-			fromNumber = 1 // an earlier remark says what was shown
+func (c *Client) addOutcomes(ctx context.Context, processID string, pastDecisions []*PastDecision) error {
+	fromIdeaNumber := pastDecisions[0].IdeaNumber
+	for _, d := range pastDecisions {
+		if fromIdeaNumber = min(fromIdeaNumber, d.IdeaNumber); approval.IsRemark(d.Kind) {
+			fromIdeaNumber = 1 // an earlier remark says what was shown
 		}
 	}
-	chain := c.Chain(process)
-	toNumber, err := chain.checkIdeaNumber(ctx, "list decisions of", 0)
+	chain := c.Chain(processID)
+	toIdeaNumber, err := chain.checkIdeaNumber(ctx, "list decisions of", 0)
 	if err != nil {
 		return ctx.Err()
 	}
-	decisions, err := chain.decisions(ctx, fromNumber, toNumber)
+	decisions, err := chain.decisions(ctx, fromIdeaNumber, toIdeaNumber)
 	if err != nil {
 		return ctx.Err()
 	}
-	for _, d := range list {
+	for _, d := range pastDecisions {
 		for n := range decisions {
-			recorded := &decisions[n]
-			if recorded.CallID != d.CallID {
+			recordedDecision := &decisions[n]
+			if recordedDecision.CallID != d.CallID {
 				continue
 			}
-			if recorded.Kind == d.Kind && recorded.Idea == d.Idea && recorded.DecidedAt.Equal(d.DecidedAt) {
-				d.Decided = *recorded
+			if recordedDecision.Kind == d.Kind && recordedDecision.IdeaNumber == d.IdeaNumber &&
+				recordedDecision.DecidedAt.Equal(d.DecidedAt) {
+				d.RecordedDecision = *recordedDecision
 			}
-			if d.CallID != "" && !approval.IsRemark(recorded.Kind) && !recorded.DecidedAt.Before(d.DecidedAt) {
-				d.Last = recorded
+			if d.CallID != "" && !approval.IsRemark(recordedDecision.Kind) &&
+				!recordedDecision.DecidedAt.Before(d.DecidedAt) {
+				d.LatestOnSameCall = recordedDecision
 			}
 		}
 	}
 	return nil
 }
 
-// eachDecision calls do for people's decisions, questions and hand-overs on Calls and Plans in all processes. unread
-// counts the processes whose record cannot be read.
-func (c *Client) eachDecision(ctx context.Context, visit func(process string, d Decided)) (unreadCount int, err error) {
-	processes, err := c.archive.Processes(ctx)
-	for _, id := range processes {
+// eachDecision calls visit for people's decisions, questions and hand-overs on Calls and Plans in all processes.
+// unreadableProcessCount counts the processes whose record cannot be read.
+func (c *Client) eachDecision(ctx context.Context, visit func(process string,
+	d RecordedDecision)) (unreadableProcessCount int, err error) {
+	processIDs, err := c.archive.ProcessIDs(ctx)
+	for _, id := range processIDs {
 		if spelling.IsPart(id) {
 			continue // the whole's record has the decisions of its parts
 		}
 		decisions, readErr := c.decisionsOf(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			return unreadCount, ctx.Err()
+			return unreadableProcessCount, ctx.Err()
 		case readErr != nil:
-			unreadCount++
+			unreadableProcessCount++
 		}
 		for _, d := range decisions {
 			visit(id, d)
 		}
 	}
-	return unreadCount, err
+	return unreadableProcessCount, err
 }
 
 // decisionsOf lists people's decisions, questions and hand-overs on Calls and Plans of one process, without the details
 // that addOutcomes adds. The list is cached up to the latest Idea: sealed Ideas never change.
-func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) {
+func (c *Client) decisionsOf(ctx context.Context, id string) ([]RecordedDecision, error) {
 	chain := c.archive.Chain(id)
-	last, err := chain.checkIdeaNumber(ctx, "count decisions of", 0)
+	lastNumber, err := chain.checkIdeaNumber(ctx, "count decisions of", 0)
 	if err != nil {
 		return nil, err
 	}
 	cache, _ := c.decisionCache.Get(id)
-	if cache.lastIdea > last { // forgotten, and started anew
+	if cache.lastIdeaNumber > lastNumber { // forgotten, and started anew
 		cache = cachedDecisions{}
 	}
 	cache.decisions = slices.Clip(cache.decisions) // others may read the same array
-	for cache.lastIdea < last {
-		log, err := chain.chainStore.LogAt(ctx, id, cache.lastIdea+1)
+	for cache.lastIdeaNumber < lastNumber {
+		log, err := chain.chainStore.LogAt(ctx, id, cache.lastIdeaNumber+1)
 		if err != nil {
 			return cache.decisions, err
 		}
-		cache.lastIdea++
+		cache.lastIdeaNumber++
 		for _, e := range log {
 			if d := e.Decision; d != nil && (d.CallID != "" || d.PlanRequest != nil) && d.Kind != Comment &&
 				d.Kind != approval.SteerDeputy {
@@ -130,7 +134,7 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 					cache.conditionByTool = chain.conditionByTool(ctx)
 				}
 				cache.decisions = append(cache.decisions,
-					Decided{Idea: cache.lastIdea, condition: cache.conditionByTool[d.Tool],
+					RecordedDecision{IdeaNumber: cache.lastIdeaNumber, policyCondition: cache.conditionByTool[d.Tool],
 						Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool,
 							DecidedBy: d.DecidedBy,
 							Account:   d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt,
@@ -147,15 +151,15 @@ const maxCachedDecisions = 10_000
 
 // cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
 type cachedDecisions struct {
-	lastIdea        int
-	decisions       []Decided
+	lastIdeaNumber  int
+	decisions       []RecordedDecision
 	conditionByTool map[string]jsonval.Object // the conditions of policies, by Tool
 }
 
 // conditionByTool returns the conditions on parameters in the Tools' policies, from the first Idea. They never change.
 func (c *Chain) conditionByTool(ctx context.Context) map[string]jsonval.Object {
 	all := map[string]jsonval.Object{}
-	source, err := c.chainStore.Load(ctx, c.process, 1)
+	source, err := c.chainStore.Load(ctx, c.processID, 1)
 	if err != nil {
 		return all
 	}
@@ -164,7 +168,7 @@ func (c *Chain) conditionByTool(ctx context.Context) map[string]jsonval.Object {
 		return all
 	}
 	for _, t := range idea.Tools {
-		toolPolicy := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
+		toolPolicy := idea.Config.ApprovalOverride.PolicyFor(t.Name, t.Approval)
 		if toolPolicy != nil && toolPolicy.ParamsCondition != nil {
 			all[t.Name] = jsonval.AsObject(jsonval.Lookup(t.Source, "_approval", "when"))
 		}

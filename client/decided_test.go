@@ -42,7 +42,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	}
 	shown := func(d *approval.Decision) { d.ShownParams = map[string]any{"amount": json.Number("7")} }
 	seal := func(process string, at int, parent string, log ...turn.LogEntry) string {
-		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, Number: at, Parent: parent,
+		sealed, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent,
 			Log: log, Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
@@ -51,12 +51,12 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	}
 	first := seal("a", 1, "", did(Comment, "1.1", "Ann"), did(HandOver, "1.1", "Ann", shown),
 		did(Approve, "1.2", "Ann", func(d *approval.Decision) { d.OrderID = "small" }), did(Ask, "1.3", "ann", shown))
-	seal("b", 1, "", did(Reject, "1.1", "Ann"), became("1.1", ideafile.Rejected),
+	seal("b", 1, "", did(Reject, "1.1", "Ann"), became("1.1", ideafile.CallRejected),
 		did(approval.SteerApprovePlan, "", "Ann", func(d *approval.Decision) { d.PlanRequest, d.Tool = &request, "" }),
 		did(approval.SteerPause, "", "Ann"), did(Approve, "1.9", "Ann", func(d *approval.Decision) {
 			d.Account = policy.Account{Issuer: "elsewhere", Subject: "1"}
 		}))
-	seal("a", 2, first, did(Approve, "1.1", "Bob", shown), became("1.1", ideafile.Done),
+	seal("a", 2, first, did(Approve, "1.1", "Bob", shown), became("1.1", ideafile.CallDone),
 		did(Amend, "1.4", "Ann", shown))
 	seal("b/~part/1", 1, "", did(Reject, "1.7", "Ann")) // b has it, too
 	seal("b/~part/1/~call/1.8@1", 1, "", did(Approve, "1.1", "Ann", shown))
@@ -68,12 +68,12 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 			t.Fatal(total, err)
 		}
 		for _, d := range list {
-			text := strings.TrimSpace(fmt.Sprintf("%s %s %s %q", d.Process, d.Kind, d.CallID, d.Sentence))
-			if d.Last != nil {
-				text += " " + d.Last.Kind + " by " + d.Last.DecidedBy
+			text := strings.TrimSpace(fmt.Sprintf("%s %s %s %q", d.ProcessID, d.Kind, d.CallID, d.Sentence))
+			if d.LatestOnSameCall != nil {
+				text += " " + d.LatestOnSameCall.Kind + " by " + d.LatestOnSameCall.DecidedBy
 			}
-			if d.Last != nil && d.Last.Outcome != nil {
-				text += ", " + string(d.Last.Outcome.Status)
+			if d.LatestOnSameCall != nil && d.LatestOnSameCall.Outcome != nil {
+				text += ", " + string(d.LatestOnSameCall.Outcome.Status)
 			}
 			got = append(got, text)
 		}

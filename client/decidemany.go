@@ -17,8 +17,8 @@ import (
 // MaxDecisionsPerSignal is how many decisions DecideMany sends in one signal.
 const MaxDecisionsPerSignal = approval.MaxDecisionsPerSignal
 
-// Outcome is the result of one of many decisions.
-type Outcome struct {
+// DecisionOutcome is the result of one of many decisions.
+type DecisionOutcome struct {
 	Decision
 	// RefusalReason is why the decision changed nothing; empty: it took effect.
 	RefusalReason string
@@ -30,30 +30,30 @@ type Outcome struct {
 // Each is judged separately: a refused one does not affect the others. The outcomes are in the order of the decisions.
 // The error is a *RefusedError if the whole signal was refused. It wraps ErrInvalid, and nothing is sent, if a decision
 // is malformed, or if they are too many or together larger than 2 MB as JSON. Without a worker it waits for one.
-func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, error) {
-	parsed, err := approval.ReadDecisions(batchPayload(list))
+func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]DecisionOutcome, error) {
+	parsedPayload, err := approval.ReadDecisionBatch(batchPayload(list))
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
-	for n, one := range parsed.Decisions {
+	for n, one := range parsedPayload.Decisions {
 		if one.ReadErr != nil {
-			return nil, kind.Errorf(ErrInvalid, "decide on %s %s: %w", p.id, list[n].Call, one.ReadErr)
+			return nil, kind.Errorf(ErrInvalid, "decide on %s %s: %w", p.id, list[n].CallID, one.ReadErr)
 		}
 	}
-	b := &decisionBatch{process: p, outcomes: make([]Outcome, len(list))}
+	b := &decisionBatch{process: p, outcomes: make([]DecisionOutcome, len(list))}
 	sendableDecisions, err := b.resolveInstances(ctx, list)
 	if err != nil || len(sendableDecisions) == 0 {
 		return b.outcomes, err
 	}
-	payload, id := batchPayload(sendableDecisions), uuid.NewString()
-	if _, err := approval.ReadDecisions(payload); err != nil { // with the signatures
+	payload, signalID := batchPayload(sendableDecisions), uuid.NewString()
+	if _, err := approval.ReadDecisionBatch(payload); err != nil { // with the signatures
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
-	payload["id"] = id
+	payload["id"] = signalID
 	isDelivered, err := p.client.signal(ctx, p.id, approval.SteerDecide, payload)
-	outcomes := make([]approval.Outcome, len(b.sentDecisions))
+	outcomes := make([]approval.ActOutcome, len(b.sentDecisions))
 	if err == nil && isDelivered {
-		outcomes, err = b.queryOutcomes(ctx, id)
+		outcomes, err = b.queryOutcomes(ctx, signalID)
 	}
 	if err != nil {
 		return nil, err
@@ -64,16 +64,16 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 // batchPayload returns the payload of the signal. It states once what all decisions have in common.
 func batchPayload(list []Decision) jsonval.Object {
 	payload, decisions := jsonval.Object{}, make([]any, len(list))
-	common := jsonval.Object{}
+	commonFields := jsonval.Object{}
 	for n, d := range list {
 		entry := d.payload()
 		entry["decision"] = d.Kind
 		for _, key := range []string{"by", "groups", "reason", "proof"} {
 			v, isGiven := entry[key]
 			if n == 0 && isGiven {
-				common[key], payload[key] = v, v
+				commonFields[key], payload[key] = v, v
 			}
-			switch shared, isShared := common[key]; {
+			switch shared, isShared := commonFields[key]; {
 			case isShared && jsonval.Equal(v, shared):
 				delete(entry, key)
 			case isShared && !isGiven && key == "groups":
@@ -91,26 +91,27 @@ func batchPayload(list []Decision) jsonval.Object {
 // decisionBatch tracks a signal of many decisions until their outcomes are known.
 type decisionBatch struct {
 	process       *Process
-	outcomes      []Outcome
+	outcomes      []DecisionOutcome
 	sentDecisions []sentDecision // the decisions that were sent, in the order of the signal
 }
 
 // sentDecision is one sent decision, and the workflow of its instance.
 type sentDecision struct {
 	instanceID string
-	outcome    *Outcome
+	outcome    *DecisionOutcome
 }
 
 // resolveInstances finds the instance of each decision. It returns the decisions whose instance exists, signed if they
 // have a Key. The others are refused.
-func (b *decisionBatch) resolveInstances(ctx context.Context, list []Decision) (sendableDecisions []Decision, err error) {
+func (b *decisionBatch) resolveInstances(ctx context.Context,
+	list []Decision) (sendableDecisions []Decision, err error) {
 	v, _ := b.process.Status(ctx) // without an answer the process counts as not split
-	pending := sync.OnceValue(func() []approval.Pending { return b.process.pendingCalls(ctx) })
+	listPendingCalls := sync.OnceValue(func() []approval.PendingCall { return b.process.pendingCalls(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d
-		instanceID, known := b.process.instanceIDFromStatus(v, d.Call)
+		instanceID, known := b.process.instanceIDFromStatus(v, d.CallID)
 		if !known {
-			b.outcomes[n].RefusalReason = approval.UnknownCallError(d.Call, nil, pending()).Error()
+			b.outcomes[n].RefusalReason = approval.UnknownCallError(d.CallID, nil, listPendingCalls()).Error()
 			continue
 		}
 		var refused *RefusedError
@@ -128,14 +129,14 @@ func (b *decisionBatch) resolveInstances(ctx context.Context, list []Decision) (
 }
 
 // queryOutcomes asks the process for the outcomes of the signal and of its decisions.
-func (b *decisionBatch) queryOutcomes(ctx context.Context, id string) ([]approval.Outcome, error) {
-	ids := []string{id}
+func (b *decisionBatch) queryOutcomes(ctx context.Context, signalID string) ([]approval.ActOutcome, error) {
+	actIDs := []string{signalID}
 	for n := range b.sentDecisions {
-		ids = append(ids, fmt.Sprintf("%s/%d", id, n+1))
+		actIDs = append(actIDs, fmt.Sprintf("%s/%d", signalID, n+1))
 	}
-	outcomes, err := b.process.awaitOutcomes(ctx, b.process.id, ids, nil)
+	outcomes, err := b.process.awaitOutcomes(ctx, b.process.id, actIDs, nil)
 	if err == nil && outcomes[0].Status == approval.ActRefused {
-		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: outcomes[0].Reason}
+		err = &RefusedError{ProcessID: b.process.id, Signal: approval.SteerDecide, Reason: outcomes[0].RefusalReason}
 	}
 	if err != nil {
 		return nil, err
@@ -145,15 +146,15 @@ func (b *decisionBatch) queryOutcomes(ctx context.Context, id string) ([]approva
 
 // setOutcomes records the outcomes of the decisions. If the process ended before it handled a decision, the decision
 // took no effect: its instance says why.
-func (b *decisionBatch) setOutcomes(ctx context.Context, outcomes []approval.Outcome) error {
-	return safego.ForEach(ctx, "client.decisions", len(b.sentDecisions), maxQueries,
+func (b *decisionBatch) setOutcomes(ctx context.Context, outcomes []approval.ActOutcome) error {
+	return safego.ForEach(ctx, "client.decisions", len(b.sentDecisions), maxConcurrentQueries,
 		func(ctx context.Context, n int) error {
 			d := b.sentDecisions[n]
-			d.outcome.Votes, d.outcome.RefusalReason = outcomes[n].Votes, outcomes[n].Reason
+			d.outcome.Votes, d.outcome.RefusalReason = outcomes[n].Votes, outcomes[n].RefusalReason
 			if outcomes[n].Status == approval.ActAccepted || outcomes[n].Status == approval.ActRefused {
 				return nil
 			}
-			d.outcome.RefusalReason = b.process.notWaitingError(ctx, d.instanceID, d.outcome.Call).Error()
+			d.outcome.RefusalReason = b.process.notWaitingError(ctx, d.instanceID, d.outcome.CallID).Error()
 			return ctx.Err()
 		})
 }

@@ -15,10 +15,10 @@ import (
 func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing.T) {
 	t.Parallel()
 	list := []Decision{
-		{Kind: Approve, Call: "1.1@①", Digest: "ab", By: "ann", Groups: []string{"finance"}, Reason: "fine"},
-		{Kind: Approve, Call: "1.1@②", By: "ann", Groups: []string{"finance"}, Reason: "fine"},
-		{Kind: Reject, Call: "1.1@③", By: "bob", Reason: "no", Proof: "p"},
-		{Kind: Answer, Call: "1.1@④", Value: nil},
+		{Kind: Approve, CallID: "1.1@①", ApprovalDigest: "ab", By: "ann", Groups: []string{"finance"}, Reason: "fine"},
+		{Kind: Approve, CallID: "1.1@②", By: "ann", Groups: []string{"finance"}, Reason: "fine"},
+		{Kind: Reject, CallID: "1.1@③", By: "bob", Reason: "no", Proof: "p"},
+		{Kind: Answer, CallID: "1.1@④", Value: nil},
 	}
 	payload := batchPayload(list)
 	want :=
@@ -28,13 +28,13 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 	if got := string(jsonval.Encode(payload)); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	many, err := approval.ReadDecisions(payload)
+	many, err := approval.ReadDecisionBatch(payload)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n, d := range list {
 		got := many.Decisions[n]
-		if got.ReadErr != nil || got.Kind != d.Kind || got.CallID != d.Call || got.DecidedBy != d.By ||
+		if got.ReadErr != nil || got.Kind != d.Kind || got.CallID != d.CallID || got.DecidedBy != d.By ||
 			got.Reason != d.Reason || got.Proof != d.Proof || len(got.Groups) != len(d.Groups) {
 			t.Errorf("%+v is read as %+v", d, got)
 		}
@@ -45,12 +45,12 @@ func TestDecisionsThatCannotBeMeantAreNotSent(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", 60_000)
 	for name, list := range map[string][]Decision{
-		"none": nil, "no reason": {{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.2"}},
-		"no kind":  {{Call: "1.1"}},
+		"none": nil, "no reason": {{Kind: Approve, CallID: "1.1"}, {Kind: Reject, CallID: "1.2"}},
+		"no kind":  {{CallID: "1.1"}},
 		"too many": make([]Decision, MaxDecisionsPerSignal+1),
 		"too large": func() (list []Decision) {
 			for range 40 {
-				list = append(list, Decision{Kind: Answer, Call: "1.1", Value: large})
+				list = append(list, Decision{Kind: Answer, CallID: "1.1", Value: large})
 			}
 			return list
 		}(),
@@ -78,12 +78,12 @@ func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
 		return protocol.ProcessView{Result: loop.Result{ProcessID: "p", Instances: of}}, nil
 	}
 	_, err := f.on(t).DecideMany(t.Context(),
-		[]Decision{{Kind: Approve, Call: "1.1@9"}, {Kind: Approve, Call: "1.1@2"}})
+		[]Decision{{Kind: Approve, CallID: "1.1@9"}, {Kind: Approve, CallID: "1.1@2"}})
 	if list, _ := sent["decisions"].([]any); err == nil || len(list) != 1 ||
 		jsonval.AsObject(list[0])["call"] != "1.1@2" {
 		t.Errorf("%v, %v", sent, err)
 	}
-	outcomes, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, Call: "1.1@9"}})
+	outcomes, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, CallID: "1.1@9"}})
 	if err != nil || len(outcomes) != 1 || !strings.Contains(outcomes[0].RefusalReason, `there is no Call "1.1@9"`) {
 		t.Errorf("%+v, %v", outcomes, err)
 	}

@@ -12,9 +12,9 @@ import (
 	"processidea/store/ideadiff"
 )
 
-// Decided is a decision on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise
-// or add. Its fields are Instance, Idea, Outcome and the fields of approval.Decision.
-type Decided struct {
+// RecordedDecision is a decision on a Call or on the process: approve, reject, amend, replace or answer; pause, resume,
+// revise or add. Its fields are Instance, IdeaNumber, Outcome and the fields of approval.Decision.
+type RecordedDecision struct {
 	approval.Decision
 	Instance string `json:"instance"`
 	// Sentence says what the decided Call does, and InstanceName is the name of its instance.
@@ -23,29 +23,30 @@ type Decided struct {
 	// Amount is the first amount of money in the Call; nil: it has none. ProcessTitle is what people call its process.
 	Amount       *shown.Field `json:"-"`
 	ProcessTitle string       `json:"-"`
-	// Idea is the number of the Idea whose log has the decision.
-	Idea int `json:"idea"`
+	// IdeaNumber is the number of the Idea whose log has the decision.
+	IdeaNumber int `json:"idea"`
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
 
-	condition map[string]any // the condition of its Tool's policy, if it is known
+	policyCondition map[string]any // the condition of its Tool's policy, if it is known
 }
 
 // Decisions lists people's decisions up to an Idea (0: the latest), in the order of time, with their outcomes. It reads
 // the chain: decisions since the latest Idea are in the next one.
-func (c *Chain) Decisions(ctx context.Context, number int) ([]Decided, error) {
-	number, err := c.checkIdeaNumber(ctx, "list decisions up to", number)
+func (c *Chain) Decisions(ctx context.Context, ideaNumber int) ([]RecordedDecision, error) {
+	ideaNumber, err := c.checkIdeaNumber(ctx, "list decisions up to", ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	return c.decisions(ctx, 1, number)
+	return c.decisions(ctx, 1, ideaNumber)
 }
 
 // decisions lists the decisions in the logs of the Ideas from one number to another.
-func (c *Chain) decisions(ctx context.Context, fromNumber, toNumber int) ([]Decided, error) {
-	decided, indexByCall, remarksByCall := []Decided{}, map[string]int{}, map[string][]approval.Decision{}
-	for ideaNumber := fromNumber; ideaNumber <= toNumber; ideaNumber++ {
-		log, err := c.chainStore.LogAt(ctx, c.process, ideaNumber)
+func (c *Chain) decisions(ctx context.Context, fromIdeaNumber, toIdeaNumber int) ([]RecordedDecision, error) {
+	recordedDecisions, indexByCall, remarksByCall := []RecordedDecision{}, map[string]int{},
+		map[string][]approval.Decision{}
+	for ideaNumber := fromIdeaNumber; ideaNumber <= toIdeaNumber; ideaNumber++ {
+		log, err := c.chainStore.LogAt(ctx, c.processID, ideaNumber)
 		if err != nil {
 			return nil, err
 		}
@@ -55,29 +56,31 @@ func (c *Chain) decisions(ctx context.Context, fromNumber, toNumber int) ([]Deci
 				// the deputy was named for the whole process, and is listed there
 			case e.Decision != nil:
 				if id := e.Decision.CallID; !approval.IsRemark(e.Decision.Kind) {
-					indexByCall[id] = len(decided)
+					indexByCall[id] = len(recordedDecisions)
 				} else {
 					remarksByCall[id] = append(remarksByCall[id], *e.Decision)
 					e.Decision.ShownParams = approval.LastShownParams(remarksByCall[id])
 				}
-				decided = append(decided, Decided{Decision: *e.Decision, Instance: e.Instance, Idea: ideaNumber})
+				recordedDecisions = append(recordedDecisions,
+					RecordedDecision{Decision: *e.Decision, Instance: e.Instance, IdeaNumber: ideaNumber})
 			case e.Outcome != nil:
 				if n, known := indexByCall[e.Outcome.CallID]; known {
-					decided[n].Outcome = e.Outcome
+					recordedDecisions[n].Outcome = e.Outcome
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(decided, func(a, b Decided) int { return a.DecidedAt.Compare(b.DecidedAt) })
-	if len(decided) > 0 {
-		c.addSentences(ctx, decided, toNumber)
+	slices.SortStableFunc(recordedDecisions,
+		func(a, b RecordedDecision) int { return a.DecidedAt.Compare(b.DecidedAt) })
+	if len(recordedDecisions) > 0 {
+		c.addSentences(ctx, recordedDecisions, toIdeaNumber)
 	}
-	return decided, nil
+	return recordedDecisions, nil
 }
 
 // addSentences adds to decisions the words of an Idea; nothing if the Idea cannot be read.
-func (c *Chain) addSentences(ctx context.Context, decisions []Decided, number int) {
-	source, err := c.chainStore.Load(ctx, c.process, number)
+func (c *Chain) addSentences(ctx context.Context, decisions []RecordedDecision, ideaNumber int) {
+	source, err := c.chainStore.Load(ctx, c.processID, ideaNumber)
 	if err != nil {
 		return
 	}
@@ -101,7 +104,7 @@ func (c *Chain) addSentences(ctx context.Context, decisions []Decided, number in
 }
 
 // About says what a decision was about: the sentence and the instance's name; empty if it was about no Call.
-func (d Decided) About() string {
+func (d RecordedDecision) About() string {
 	if d.InstanceName == "" {
 		return d.Sentence
 	}
@@ -111,7 +114,7 @@ func (d Decided) About() string {
 // Diff is the difference of two Ideas, with people's decisions between them.
 type Diff struct {
 	*ideadiff.Diff
-	Decisions []Decided `json:"decisions"`
+	Decisions []RecordedDecision `json:"decisions"`
 }
 
 // Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, people's
@@ -120,7 +123,7 @@ func (c *Chain) Diff(ctx context.Context, fromNumber, toNumber int) (*Diff, erro
 	var ideas [2]map[string]any
 	for n, number := range []int{fromNumber, toNumber} {
 		if number < 1 {
-			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.process,
+			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.processID,
 				number)
 		}
 		var err error
@@ -134,7 +137,7 @@ func (c *Chain) Diff(ctx context.Context, fromNumber, toNumber int) (*Diff, erro
 // DiffOf is Diff for two Ideas that are already loaded.
 func (c *Chain) DiffOf(ctx context.Context, fromNumber int, fromIdea map[string]any, toNumber int,
 	toIdea map[string]any) (*Diff, error) {
-	d, err := ideadiff.Compare(c.process, fromNumber, toNumber, fromIdea, toIdea)
+	d, err := ideadiff.Compare(c.processID, fromNumber, toNumber, fromIdea, toIdea)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@
 //	idea, err := client.ParseIdea(file)
 //	p, err := c.Start(ctx, client.StartOptions{ID: "refund-17", Idea: idea})
 //	for event, err := range p.Events(ctx) {
-//		if event.Status.Awaiting == 0 {
+//		if event.Status.PendingDecisionCount == 0 {
 //			continue
 //		}
 //		waiting, err := p.Approvals(ctx)

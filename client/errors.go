@@ -22,8 +22,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: a decision, or another signal, changed nothing. See also RefusedError.
 	ErrRefused = errors.New("refused")
-	// ErrOtherStart: a process with the id was started from something else.
-	ErrOtherStart = connect.ErrOtherContent
+	// ErrIDInUse: a process with the id was started from something else.
+	ErrIDInUse = connect.ErrOtherContent
 	// ErrUnreachable: the Temporal server does not answer.
 	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrNoWorker: the server answers, but no worker does.
@@ -43,18 +43,18 @@ type InvalidError = ideafiles.InvalidError
 
 // RefusedError is a signal that changed nothing. It wraps ErrRefused.
 type RefusedError struct {
-	Process string
-	Signal  string // approve, pause, …
-	Call    string // the Call that a decision was about; empty for other signals
-	Reason  string
-	Code    string // why, for programs: approval.CodeNotAtRest or another code; may be empty
+	ProcessID string
+	Signal    string // approve, pause, …
+	CallID    string // the Call that a decision was about; empty for other signals
+	Reason    string
+	Code      string // why, for programs: approval.CodeNotAtRest or another code; may be empty
 }
 
 // Error says what was refused, and why.
 func (e *RefusedError) Error() string {
-	subject := e.Process
-	if e.Call != "" {
-		subject += " " + e.Call
+	subject := e.ProcessID
+	if e.CallID != "" {
+		subject += " " + e.CallID
 	}
 	return fmt.Sprintf("%s %s: refused: %s", e.Signal, subject, e.Reason)
 }
@@ -62,15 +62,15 @@ func (e *RefusedError) Error() string {
 // Unwrap gives ErrRefused.
 func (e *RefusedError) Unwrap() error { return ErrRefused }
 
-// ClaimedError is for an id that has Ideas in the store, but no process that Temporal still knows: a new process could
-// not store its Ideas under it. It wraps ErrInvalid.
-type ClaimedError struct {
+// ClaimedIDError is for an id that has Ideas in the store, but no process that Temporal still knows: a new process
+// could not store its Ideas under it. It wraps ErrInvalid.
+type ClaimedIDError struct {
 	ID        string
 	IdeaCount int // the number of the latest
 }
 
 // Error says how many Ideas there are.
-func (e *ClaimedError) Error() string {
+func (e *ClaimedIDError) Error() string {
 	return fmt.Sprintf(
 		"start process %s: the store already has %d Ideas of a process with this id, but Temporal does not know "+
 			"that process",
@@ -78,7 +78,7 @@ func (e *ClaimedError) Error() string {
 }
 
 // Unwrap gives ErrInvalid.
-func (e *ClaimedError) Unwrap() error { return ErrInvalid }
+func (e *ClaimedIDError) Unwrap() error { return ErrInvalid }
 
 // IsUnreachable reports whether an error is of a server that does not answer, whichever package it comes from.
 func IsUnreachable(err error) bool {

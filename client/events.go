@@ -14,18 +14,18 @@ import (
 	"processidea/protocol"
 )
 
-// EventKind is the kind of an Event: EventStatus, EventUnseen or EventEnded.
+// EventKind is the kind of an Event: EventStatus, EventNoAnswer or EventEnded.
 type EventKind string
 
 // The kinds of Events.
 const (
 	// EventStatus: the status of the process has changed; Event.Status has the new one. The first Event is usually of
-	// this kind. While Calls wait for a person (Status.Awaiting) it is repeated even if nothing is new, since one Call
-	// may have replaced another; with Options.Live that happens several times a second.
+	// this kind. While Calls wait for a person (Status.PendingDecisionCount) it is repeated even if nothing is new,
+	// since one Call may have replaced another; with Options.PollsFrequently that happens several times a second.
 	EventStatus EventKind = "status"
-	// EventUnseen: the process does not answer. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is
+	// EventNoAnswer: the process does not answer. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is
 	// repeated until the process answers.
-	EventUnseen EventKind = "unseen"
+	EventNoAnswer EventKind = "unseen"
 	// EventEnded: the process has ended. Event.Result has the result; no Event follows.
 	EventEnded EventKind = "ended"
 )
@@ -33,10 +33,10 @@ const (
 // Event is one observation of a process.
 type Event struct {
 	Kind       EventKind
-	Status     Status      // for EventStatus: Status.Awaiting counts the Calls that wait for a person
+	Status     Status      // for EventStatus: Status.PendingDecisionCount counts the Calls that wait for a person
 	Result     loop.Result // for EventEnded, with every value whole
-	Err        error       // for EventUnseen
-	LastSeenAt time.Time   // for EventUnseen: when the process was last seen, or Events was called
+	Err        error       // for EventNoAnswer
+	LastSeenAt time.Time   // for EventNoAnswer: when the process was last seen, or Events was called
 }
 
 // Events follows the process until it has ended, through pauses and through times in which no server answers. It stops
@@ -101,20 +101,20 @@ func (p *Process) watchStatus(ctx context.Context, onFailure func(error)) <-chan
 	events := make(chan Event)
 	safego.Go("client.events.status", func() error {
 		var last *Status
-		lastSeen, waitForNext := time.Now(), p.newPollWaiter()
+		lastSeenAt, waitForNext := time.Now(), p.newPollWaiter()
 		for ; ctx.Err() == nil; waitForNext(ctx, last == nil) {
 			v, err := p.Status(ctx)
 			event := Event{Kind: EventStatus, Status: v}
 			switch {
 			case err != nil:
 				_, cause := p.client.explainUnreachable(ctx, p.id, err)
-				event = Event{Kind: EventUnseen, Err: cause, LastSeenAt: lastSeen}
+				event = Event{Kind: EventNoAnswer, Err: cause, LastSeenAt: lastSeenAt}
 				last = nil // the next answer counts as new
-			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
-				lastSeen = time.Now()
+			case last != nil && v.PendingDecisionCount == 0 && reflect.DeepEqual(*last, v):
+				lastSeenAt = time.Now()
 				continue
 			default:
-				lastSeen, last = time.Now(), &v
+				lastSeenAt, last = time.Now(), &v
 			}
 			select {
 			case events <- event:
@@ -130,9 +130,9 @@ func (p *Process) watchStatus(ctx context.Context, onFailure func(error)) <-chan
 	return events
 }
 
-// newPollWaiter returns a function that waits until the next query is worthwhile; unseen means that the last one
-// failed.
-func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
+// newPollWaiter returns a function that waits until the next query is worthwhile. Its argument says whether the last
+// one failed.
+func (p *Process) newPollWaiter() func(ctx context.Context, gotNoAnswer bool) {
 	pacing := pace.New()
 	shouldQuery := func(ctx context.Context) bool {
 		info, err := p.describe(ctx)
@@ -141,18 +141,18 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 			pace.Observation{RunID: info.GetExecution().GetRunId(), EventCount: info.GetHistoryLength(),
 				Status: string(statusOf(info)), AwaitingCount: countAwaiting(info)})
 	}
-	failures := 0
-	return func(ctx context.Context, unseen bool) {
+	failureCount := 0
+	return func(ctx context.Context, gotNoAnswer bool) {
 		switch {
-		case p.client.isLive:
+		case p.client.pollsFrequently:
 			Sleep(ctx, pollInterval)
 			return
-		case unseen:
-			failures++
-			Sleep(ctx, pace.RetryDelay(failures))
+		case gotNoAnswer:
+			failureCount++
+			Sleep(ctx, pace.RetryDelay(failureCount))
 			return
 		}
-		failures = 0
+		failureCount = 0
 		Sleep(ctx, pollInterval)
 		for ctx.Err() == nil && !shouldQuery(ctx) {
 			Sleep(ctx, pacing.DelayToNextDescribe())
@@ -162,11 +162,11 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 
 // explainUnreachable says why a process does not answer: the server is unreachable, no worker runs, or a worker runs
 // but cannot continue the process. It also returns what holds the process up, as far as that can be told.
-func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) (*turn.HoldUp, error) {
+func (c *Client) explainUnreachable(ctx context.Context, processID string, cause error) (*turn.HoldUp, error) {
 	if healthErr := c.checkHealth(ctx); healthErr != nil {
 		return nil, kind.Errorf(ErrUnreachable, "the server does not answer: %w", healthErr)
 	}
-	h := c.explainNoAnswer(ctx, process, cause)
+	h := c.explainNoAnswer(ctx, processID, cause)
 	if h == nil {
 		return nil, kind.Errorf(ErrNoWorker, "a worker serves the task queue %s but does not answer yet: %w",
 			protocol.TaskQueue, cause)

@@ -18,8 +18,8 @@ import (
 func ExampleDial() {
 	ctx := context.Background()
 	c, err := client.Dial(ctx, client.Options{
-		Temporal: sdk.Options{HostPort: "temporal.example.com:7233", Namespace: "orders"},
-		Store:    "s3://process-idea?region=eu-central-1",
+		Temporal:   sdk.Options{HostPort: "temporal.example.com:7233", Namespace: "orders"},
+		StorePlace: "s3://process-idea?region=eu-central-1",
 	})
 	if errors.Is(err, client.ErrUnreachable) {
 		log.Fatal("is the server up? ", err)
@@ -41,15 +41,15 @@ func ExampleClient_Start() {
 	}
 	p, err := c.Start(ctx, client.StartOptions{
 		ID: "comments-17", Idea: idea,
-		Instances: []map[string]any{{"text": "This is wonderful!"}, {"text": "This is terrible."}},
+		InstanceRows: []map[string]any{{"text": "This is wonderful!"}, {"text": "This is terrible."}},
 	})
-	if errors.Is(err, client.ErrOtherStart) {
+	if errors.Is(err, client.ErrIDInUse) {
 		log.Fatal("comments-17 was started from something else")
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(p.ID(), "was there already:", p.Attached())
+	fmt.Println(p.ID(), "was there already:", p.IsAttached())
 }
 
 func ExampleProcess_Events() {
@@ -60,9 +60,9 @@ func ExampleProcess_Events() {
 		}
 		switch event.Kind {
 		case client.EventStatus:
-			fmt.Println(event.Status.Status, event.Status.Calls.Done, "Calls done,", event.Status.Awaiting,
+			fmt.Println(event.Status.Status, event.Status.Calls.Done, "Calls done,", event.Status.PendingDecisionCount,
 				"wait for a person")
-		case client.EventUnseen:
+		case client.EventNoAnswer:
 			fmt.Println("not seen since", event.LastSeenAt.Format(time.Kitchen), event.Err)
 		case client.EventEnded:
 			fmt.Println(event.Result.Status, event.Result.Output)
@@ -78,7 +78,7 @@ func ExampleProcess_Decide() {
 		log.Fatal(err)
 	}
 	for _, a := range waiting {
-		d := client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "ann"}
+		d := client.Decision{Kind: client.Approve, CallID: a.CallID, ApprovalDigest: a.Digest, By: "ann"}
 		if a.Tool == "refund" {
 			d.Kind, d.Reason = client.Reject, "not without a receipt"
 		}
@@ -109,11 +109,11 @@ func ExampleChain_Fork() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	idea, err = ideafiles.Changes{Set: []string{"amount=250"}, Reopen: []string{"all"}}.Apply(idea)
+	idea, err = ideafiles.Changes{ValuesToSet: []string{"amount=250"}, TokensToReopen: []string{"all"}}.Apply(idea)
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := c.Start(ctx, client.StartOptions{Idea: idea, ForkOf: "refund-17"})
+	p, err := c.Start(ctx, client.StartOptions{Idea: idea, ForkSourceID: "refund-17"})
 	if err != nil {
 		log.Fatal(err)
 	}

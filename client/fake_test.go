@@ -53,7 +53,7 @@ type fakeTemporal struct {
 	// signalled is the workflow that got the latest signal.
 	signalled string
 	// outcome answers what became of an act; nil: nobody answers.
-	outcome func(id string) approval.Outcome
+	outcome func(id string) approval.ActOutcome
 	fails   int // how many Updates meet a workflow task that fails
 	end     chan loop.Result
 	down    error
@@ -70,7 +70,7 @@ func (f *fakeTemporal) on(t *testing.T) *Process {
 		f.kind, f.status = protocol.ProcessType, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	}
 	c := New(f, "default", storeOf(t))
-	c.isLive = true
+	c.pollsFrequently = true
 	return c.Process("p")
 }
 
@@ -150,8 +150,8 @@ func (f *fakeTemporal) UpdateWorkflow(
 		return nil, sdk.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	}
 	answer := protocol.OutcomeAnswer{}
-	for _, id := range o.Args[0].(protocol.OutcomeQuestion).IDs {
-		answer.Acts = append(answer.Acts, f.outcome(id))
+	for _, id := range o.Args[0].(protocol.OutcomeQuestion).ActIDs {
+		answer.Outcomes = append(answer.Outcomes, f.outcome(id))
 	}
 	return answered{answer: answer}, nil
 }

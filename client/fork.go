@@ -18,31 +18,32 @@ import (
 
 // StartFork starts a process from an Idea of another process, by its number from 1, with changes. It returns the errors
 // of Chain.Fork, Changes.Apply and Start.
-func (c *Client) StartFork(ctx context.Context, sourceID string, number int, changes ideafiles.Changes,
+func (c *Client) StartFork(ctx context.Context, sourceID string, ideaNumber int, changes ideafiles.Changes,
 	o StartOptions) (*Process, error) {
-	idea, err := c.Chain(sourceID).Fork(ctx, number)
+	idea, err := c.Chain(sourceID).Fork(ctx, ideaNumber)
 	if err == nil {
 		o.Idea, err = changes.Apply(idea)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.ForkOf = sourceID
+	o.ForkSourceID = sourceID
 	return c.Start(ctx, o)
 }
 
 // ForkEffects describes a fork: what it repeats, what it resumes, and what it leaves as it is.
 type ForkEffects struct {
 	CallsToReviewCount int // Calls that a person is asked about again
-	ResumedCallCount   int // Calls that had not ended at that moment; if they have had their effect since, it happens twice
+	// Calls that had not ended at that moment; if they have had their effect since, it happens twice
+	ResumedCallCount   int
 	EndedInstanceCount int // instances that stay settled or failed
 	// UndoneCallTexts has a text for each Call of the Idea that was done, and has been undone since.
 	UndoneCallTexts []string
 	// ForgottenInstances are instances of which the fork has only the tokens.
 	ForgottenInstances []string
-	// ResumedDelegates are Calls whose delegates were running at that moment: the fork's delegates go on from what
-	// those had done by then. RestartedDelegates are those whose delegates had done nothing yet.
-	ResumedDelegates, RestartedDelegates []string
+	// ResumedDelegateCallIDs are Calls whose delegates were running at that moment: the fork's delegates go on from
+	// what those had done by then. RestartedDelegateCallIDs are those whose delegates had done nothing yet.
+	ResumedDelegateCallIDs, RestartedDelegateCallIDs []string
 }
 
 // ForkEffectsOf returns the effects of a fork: an Idea from Chain.Fork, changed or not.
@@ -58,8 +59,9 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 			}
 		}
 	}
-	callsToReview, resumedCalls := resumedLoop.CountResumedDirectPlanCalls()
-	e.CallsToReviewCount, e.ResumedCallCount = e.CallsToReviewCount+callsToReview, e.ResumedCallCount+resumedCalls
+	callsToReviewCount, resumedCallCount := resumedLoop.CountResumedDirectPlanCalls()
+	e.CallsToReviewCount, e.ResumedCallCount = e.CallsToReviewCount+callsToReviewCount,
+		e.ResumedCallCount+resumedCallCount
 	for _, inst := range resumedLoop.TakeEndedInstances() {
 		if inst.Status == ideafile.InstanceForgotten {
 			e.ForgottenInstances = append(e.ForgottenInstances, inst.Token)
@@ -72,11 +74,11 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 			e.UndoneCallTexts = append(e.UndoneCallTexts, t.Fault.Message)
 		}
 	}
-	for _, call := range runningDelegateCalls(idea) {
+	for _, call := range runningDelegateCallIDs(idea) {
 		if delegate.HasResumedIdea(idea.Source, call) {
-			e.ResumedDelegates = append(e.ResumedDelegates, call)
+			e.ResumedDelegateCallIDs = append(e.ResumedDelegateCallIDs, call)
 		} else {
-			e.RestartedDelegates = append(e.RestartedDelegates, call)
+			e.RestartedDelegateCallIDs = append(e.RestartedDelegateCallIDs, call)
 		}
 	}
 	return e
@@ -84,31 +86,31 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 
 // withDelegates adds to a fork what the running delegates had done by a moment: their Calls go on from there. A zero
 // moment stands for the time of the Idea.
-func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, number int,
+func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, ideaNumber int,
 	moment time.Time) (jsonval.Object, error) {
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	if idea == nil {
 		return fork, nil
 	}
-	calls := runningDelegateCalls(idea)
-	if len(calls) == 0 {
+	callIDs := runningDelegateCallIDs(idea)
+	if len(callIDs) == 0 {
 		return fork, nil
 	}
-	link, err := c.chainStore.LinkAt(ctx, c.process, number)
+	link, err := c.chainStore.LinkAt(ctx, c.processID, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
 	if moment.IsZero() {
 		moment = link.Created
 	}
-	for _, call := range calls {
-		for _, process := range append([]string{c.process}, link.Parts...) {
-			resumed, err := (&Chain{c.chainStore, protocol.DelegateID(process, call)}).forkAsOf(ctx, moment)
+	for _, callID := range callIDs {
+		for _, callerID := range append([]string{c.processID}, link.Parts...) {
+			resumedIdea, err := (&Chain{c.chainStore, protocol.DelegateID(callerID, callID)}).forkAsOf(ctx, moment)
 			if err != nil {
 				return nil, err
 			}
-			if resumed != nil {
-				fork = delegate.WithResumedIdea(fork, call, resumed)
+			if resumedIdea != nil {
+				fork = delegate.WithResumedIdea(fork, callID, resumedIdea)
 			}
 		}
 	}
@@ -117,24 +119,25 @@ func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, number i
 
 // addUndoneCallErrors adds an error to a fork for each Call that was done by its Idea and has been undone since: the
 // Call's values are still in State.
-func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, number int) error {
-	undoneByID, err := c.undoneWithOrigin(ctx)
+func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, ideaNumber int) error {
+	undoneByID, err := c.undoneCallsWithOrigin(ctx)
 	if err != nil || len(undoneByID) == 0 {
 		return err
 	}
-	endIdeas, err := c.firstEndIdeaByCall(ctx)
+	endIdeaNumbers, err := c.firstEndIdeaNumbers(ctx)
 	if err != nil {
 		return err
 	}
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
-		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.Undone {
+		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.CallUndone {
 			delete(undoneByID, id) // the Call's values are no longer in State
 		}
 	})
 	reported := map[UndoneCall][]string{} // the Call without its instance, to its instances
 	for id, undoneCall := range undoneByID {
-		if reported := endIdeas[ideafile.Done][id]; reported == 0 || reported > number {
+		if doneIdeaNumber := endIdeaNumbers[ideafile.CallDone][id]; doneIdeaNumber == 0 ||
+			doneIdeaNumber > ideaNumber {
 			continue
 		}
 		key, _ := ideafile.ParseCallKey(id)
@@ -143,7 +146,8 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, nu
 	}
 	for _, undoneCall := range slices.SortedFunc(maps.Keys(reported), UndoneCall.compare) {
 		e := turn.ContextError{CallID: undoneCall.CallID, Fault: *diag.Faultf(turn.CodeCallsUndone,
-			"what call %s did does not stand: it was taken back by %s, for %s: %s", undoneCall.CallID, undoneCall.UndoID, undoneCall.By,
+			"what call %s did does not stand: it was taken back by %s, for %s: %s", undoneCall.CallID,
+			undoneCall.UndoID, undoneCall.By,
 			undoneCall.Reason)}
 		if slices.Sort(reported[undoneCall]); reported[undoneCall][0] != "" {
 			e.Instances = reported[undoneCall]
@@ -155,11 +159,11 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, nu
 
 // forkAsOf is Fork at the first Idea of a chain with all that had been done at a moment; nil if nothing had been done.
 func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object, error) {
-	last, err := c.Length(ctx)
-	if err != nil || last == 0 {
+	lastNumber, err := c.Length(ctx)
+	if err != nil || lastNumber == 0 {
 		return nil, err
 	}
-	links, err := c.chainStore.List(ctx, c.process)
+	links, err := c.chainStore.List(ctx, c.processID)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +173,7 @@ func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object,
 			number = link.IdeaNumber
 			continue
 		}
-		log, err := c.chainStore.LogAt(ctx, c.process, link.IdeaNumber)
+		log, err := c.chainStore.LogAt(ctx, c.processID, link.IdeaNumber)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +182,7 @@ func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object,
 			number = link.IdeaNumber
 		}
 	}
-	if number < last { // its own running delegates may be in the next Idea only
+	if number < lastNumber { // its own running delegates may be in the next Idea only
 		next, err := c.fork(ctx, number+1, moment)
 		if err != nil || delegate.HasResumedIdeas(next) {
 			return next, err
@@ -190,11 +194,11 @@ func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object,
 	return c.fork(ctx, number, moment)
 }
 
-// runningDelegateCalls lists the ids of the Calls of an Idea whose delegates were running.
-func runningDelegateCalls(idea *ideafile.Idea) (ids []string) {
+// runningDelegateCallIDs lists the ids of the Calls of an Idea whose delegates were running.
+func runningDelegateCallIDs(idea *ideafile.Idea) (ids []string) {
 	forEachRecordedCall(idea, func(call turn.RecordedCall, token string) {
 		t := idea.Tool(call.WrittenCall.Tool)
-		if t != nil && t.DelegateFile != "" && call.StatusByInstance[token] == ideafile.Running {
+		if t != nil && t.DelegateFile != "" && call.StatusByInstance[token] == ideafile.CallRunning {
 			ids = append(ids, call.CallKey().ID(token))
 		}
 	})

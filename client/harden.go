@@ -17,14 +17,14 @@ import (
 
 // HardenOptions select the processes to make a Plan from.
 type HardenOptions struct {
-	// Processes are at least one. They have finished, and have their chains in the store.
-	Processes []string
+	// ProcessIDs are at least one. They have finished, and have their chains in the store.
+	ProcessIDs []string
 	// Tools distinguishes Tools that code runs from Tools whose results the LLM writes.
 	Tools ideafiles.Tools
-	// Template leaves out the initial data of the first process.
-	Template bool
-	// Complete makes the Plan never ask an LLM. The error wraps ErrInvalid if the Plan needs one.
-	Complete bool
+	// IsTemplate leaves out the initial data of the first process.
+	IsTemplate bool
+	// MustBeComplete makes the Plan never ask an LLM. The error wraps ErrInvalid if the Plan needs one.
+	MustBeComplete bool
 }
 
 // Harden makes a Plan that needs no LLM from what finished processes have in common. Differences that the data do not
@@ -32,12 +32,12 @@ type HardenOptions struct {
 // ErrInvalid for a process that has not finished, was simulated or has other Tools. If the processes have nothing in
 // common it also wraps harden.ErrNothingCommon, and the result, without an Idea, says why.
 func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, error) {
-	if len(o.Processes) == 0 {
+	if len(o.ProcessIDs) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
 	}
-	var runs []past.Run
-	for _, id := range o.Processes {
-		run, err := a.FinishedRun(ctx, id, "harden")
+	var runs []past.RecordedProcess
+	for _, id := range o.ProcessIDs {
+		run, err := a.ReadRunWithParts(ctx, id, "harden")
 		if err != nil {
 			return nil, err
 		}
@@ -45,23 +45,23 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	}
 	first := runs[0].Ideas
 	idea, _ := ideafile.ReadIdea(first[len(first)-1])
-	result, err := harden.Harden(runs, o.Tools.Bind(idea), o.Template)
-	if err == nil && o.Complete {
+	result, err := harden.Harden(runs, o.Tools.Bind(idea), o.IsTemplate)
+	if err == nil && o.MustBeComplete {
 		err = result.MarkComplete()
 	}
 	return result, kind.WithKind(ErrInvalid, err)
 }
 
-// FinishedRun reads the whole chain of a process, and of its parts if it was split. act names the operation in the
-// error, which wraps ErrNotFound if there is no chain.
-func (a *Archive) FinishedRun(ctx context.Context, id, verb string) (past.Run, error) {
+// ReadRunWithParts reads the whole chain of a process, and of its parts if it was split. verb names the operation in
+// the error, which wraps ErrNotFound if there is no chain.
+func (a *Archive) ReadRunWithParts(ctx context.Context, id, verb string) (past.RecordedProcess, error) {
 	run, err := a.Chain(id).readRun(ctx, verb)
 	if err != nil {
 		return run, err
 	}
 	parts, err := a.partChains(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
-		var part past.Run
+		var part past.RecordedProcess
 		if part, err = parts[n].readRun(ctx, verb); err == nil {
 			run.Parts = append(run.Parts, part)
 		}
@@ -71,32 +71,32 @@ func (a *Archive) FinishedRun(ctx context.Context, id, verb string) (past.Run, e
 
 // partChains returns the chains of the parts, in order.
 func (a *Archive) partChains(ctx context.Context, id string) (parts []*Chain, err error) {
-	processes, err := a.Processes(ctx)
-	var numbers []int
-	for _, process := range processes {
-		if whole, n, isPart := spelling.SplitPartID(process); isPart && whole == id {
-			numbers = append(numbers, n)
+	processIDs, err := a.ProcessIDs(ctx)
+	var partNumbers []int
+	for _, processID := range processIDs {
+		if wholeID, n, isPart := spelling.SplitPartID(processID); isPart && wholeID == id {
+			partNumbers = append(partNumbers, n)
 		}
 	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	slices.Sort(partNumbers)
+	for _, n := range partNumbers {
 		parts = append(parts, a.Chain(protocol.PartID(id, n)))
 	}
 	return parts, err
 }
 
 // readRun reads the whole chain.
-func (c *Chain) readRun(ctx context.Context, verb string) (past.Run, error) {
-	run := past.Run{ProcessID: c.process}
-	last, err := c.checkIdeaNumber(ctx, verb, 0)
-	for number := 1; number <= last && err == nil; number++ {
+func (c *Chain) readRun(ctx context.Context, verb string) (past.RecordedProcess, error) {
+	run := past.RecordedProcess{ProcessID: c.processID}
+	lastNumber, err := c.checkIdeaNumber(ctx, verb, 0)
+	for number := 1; number <= lastNumber && err == nil; number++ {
 		var idea map[string]any
-		if idea, err = c.chainStore.Load(ctx, c.process, number); err == nil {
+		if idea, err = c.chainStore.Load(ctx, c.processID, number); err == nil {
 			run.Ideas = append(run.Ideas, idea)
 		}
 	}
 	if err == nil {
-		run.Log, err = c.chainStore.Log(ctx, c.process)
+		run.Log, err = c.chainStore.ListWrites(ctx, c.processID)
 	}
 	if errors.Is(err, chain.ErrNoIdea) {
 		err = kind.WithKind(ErrNotFound, err)

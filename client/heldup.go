@@ -22,8 +22,8 @@ import (
 
 // This file explains why a process does not answer, as far as Temporal knows.
 
-// pollGrace is how recently a worker must have polled to count as running.
-const pollGrace = 90 * time.Second
+// maxPollAge is how recently a worker must have polled to count as running.
+const maxPollAge = 90 * time.Second
 
 // hasWorker reports whether a worker serves the task queue; true if that is unknown.
 func (c *Client) hasWorker(ctx context.Context) bool {
@@ -34,7 +34,7 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 		return true
 	}
 	for _, p := range d.GetPollers() {
-		if last := p.GetLastAccessTime(); last == nil || time.Since(last.AsTime()) < pollGrace {
+		if last := p.GetLastAccessTime(); last == nil || time.Since(last.AsTime()) < maxPollAge {
 			return true
 		}
 	}
@@ -46,8 +46,8 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HoldUp {
 	switch {
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
-		held := turn.TemporalPauseHoldUp("the process", "workflow")
-		return &held
+		holdUp := turn.TemporalPauseHoldUp("the process", "workflow")
+		return &holdUp
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING &&
 		len(searchAttribute[[]string](info, protocol.ProblemsAttribute)) > 0:
 		return workerFailureHoldUp("continue the process")
@@ -71,7 +71,7 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflowID string, queryEr
 			return missingKeysHoldUp(message)
 		}
 		if !strings.HasPrefix(queryFailed.Error(), "unknown queryType") { // an older worker's answer
-			return workerFailureHoldUp("read the process: " + jsonval.Clip(queryFailed.Error(), maxQueryError))
+			return workerFailureHoldUp("read the process: " + jsonval.Clip(queryFailed.Error(), maxQueryErrorLength))
 		}
 	}
 	if !c.hasWorker(ctx) {
@@ -99,8 +99,8 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflowID string, queryEr
 	return holdUp
 }
 
-// maxQueryError bounds the part of a query's error that is shown, in characters.
-const maxQueryError = 300
+// maxQueryErrorLength bounds the part of a query's error that is shown, in characters.
+const maxQueryErrorLength = 300
 
 func workerFailureHoldUp(action string) *turn.HoldUp {
 	h := turn.WorkerFailureHoldUp(action)
@@ -140,18 +140,18 @@ func (s *Summary) addHoldUp(h *turn.HoldUp) {
 		return
 	}
 	s.HoldUps = []turn.HoldUp{*h}
-	s.Waiting = []string{h.String()}
+	s.WaitingTexts = []string{h.String()}
 }
 
-// CountHeldUp counts the processes that are held up, by the search attributes, up to a limit. If no worker serves the
-// task queue, all running processes are held up.
-func (c *Client) CountHeldUp(ctx context.Context, limit int) (int, error) {
+// CountHeldUpProcesses counts the processes that are held up, by the search attributes, up to a limit. If no worker
+// serves the task queue, all running processes are held up.
+func (c *Client) CountHeldUpProcesses(ctx context.Context, limit int) (int, error) {
 	queries := []string{openQuery}
 	if c.hasWorker(ctx) {
 		queries = []string{runningQuery + " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'",
 			"ExecutionStatus = 'Paused'", protocol.QueryForTaskProblems()} // these set no attribute
 	}
-	heldUpProcesses := map[string]bool{}
+	heldUpProcessIDs := map[string]bool{}
 	for n, query := range queries {
 		for info, err := range c.Executions(ctx, processQuery+" AND "+query) {
 			switch {
@@ -160,11 +160,11 @@ func (c *Client) CountHeldUp(ctx context.Context, limit int) (int, error) {
 			case err != nil:
 				return 0, fmt.Errorf("count what is held up: %w", err)
 			}
-			root, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
-			if heldUpProcesses[root] = true; len(heldUpProcesses) >= limit {
-				return len(heldUpProcesses), nil
+			rootID, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
+			if heldUpProcessIDs[rootID] = true; len(heldUpProcessIDs) >= limit {
+				return len(heldUpProcessIDs), nil
 			}
 		}
 	}
-	return len(heldUpProcesses), nil
+	return len(heldUpProcessIDs), nil
 }

@@ -100,7 +100,7 @@ func TestAProcessThatSomebodyPausedInTemporalIsHeldUp(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s := p.client.newSummary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
-	if s.Ended != nil || len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeTemporalPaused {
+	if s.EndedAt != nil || len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeTemporalPaused {
 		t.Errorf("listed as %+v", s)
 	}
 }
@@ -138,7 +138,7 @@ func TestProcessesThatAreHeldUpAreCountedAndAllThatRunWhereNoWorkerIs(t *testing
 		f := &fakeTemporal{pollers: row.pollers}
 		p := f.on(t)
 		p.client.temporal = crowd{f}
-		if n, err := p.client.CountHeldUp(t.Context(), row.most); err != nil || n != row.want {
+		if n, err := p.client.CountHeldUpProcesses(t.Context(), row.most); err != nil || n != row.want {
 			t.Errorf("%d of at most %d, %v", n, row.most, err)
 		}
 	}
@@ -172,10 +172,10 @@ func TestListsOfWhatIsOpenAskForWhatIsPausedWholeWhereTheServerKnowsOfThat(t *te
 			return len(page.Processes), err
 		},
 		"what waits": func() (int, error) {
-			found, err := p.client.listAwaiting(t.Context())
+			found, err := p.client.listAwaitingProcesses(t.Context())
 			return len(found), err
 		},
-		"what is held up": func() (int, error) { return p.client.CountHeldUp(t.Context(), 9) },
+		"what is held up": func() (int, error) { return p.client.CountHeldUpProcesses(t.Context(), 9) },
 	} {
 		server.asked = nil
 		n, err := list()
@@ -210,7 +210,7 @@ func TestWhatIsPausedWholeIsNotWaitedForWhereAllAreResumed(t *testing.T) {
 	p := f.on(t)
 	p.client.temporal = still{f}
 	all, err := p.client.ResumeAll(t.Context(), "", Actor{})
-	if err != nil || len(all) != 1 || all[0].Resumed || !strings.Contains(all[0].Reason, "temporal workflow unpause") {
+	if err != nil || len(all) != 1 || all[0].WasResumed || !strings.Contains(all[0].FailureReason, "temporal workflow unpause") {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -227,7 +227,7 @@ func TestAListTellsThatAProcessCannotBeContinued(t *testing.T) {
 		SearchAttributes: &commonpb.SearchAttributes{
 			IndexedFields: map[string]*commonpb.Payload{protocol.ProblemsAttribute: fails}}}
 	s := p.client.newSummary(info)
-	if len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeWorkerFails || len(s.Waiting) != 1 {
+	if len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeWorkerFails || len(s.WaitingTexts) != 1 {
 		t.Errorf("listed as %+v", s)
 	}
 	info.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
@@ -242,13 +242,13 @@ func TestAListNotesWhatDidNotAnswer(t *testing.T) {
 	f := &fakeTemporal{}
 	c := f.on(t).client
 	ended := time.Now()
-	list := []Summary{{Process: "silent"}, {Process: "ended", Ended: &ended}}
-	if err := c.addWaiting(t.Context(), list); err != nil || !list[0].NoAnswer || list[1].NoAnswer {
+	list := []Summary{{ProcessID: "silent"}, {ProcessID: "ended", EndedAt: &ended}}
+	if err := c.addLiveStatus(t.Context(), list); err != nil || !list[0].DidNotAnswer || list[1].DidNotAnswer {
 		t.Errorf("%+v: %v", list, err)
 	}
 	f.view = func() (any, error) { return Status{}, nil }
-	list = []Summary{{Process: "quick"}}
-	if err := c.addWaiting(t.Context(), list); err != nil || list[0].NoAnswer {
+	list = []Summary{{ProcessID: "quick"}}
+	if err := c.addLiveStatus(t.Context(), list); err != nil || list[0].DidNotAnswer {
 		t.Errorf("%+v: %v", list, err)
 	}
 }

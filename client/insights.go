@@ -14,19 +14,19 @@ type Insights struct {
 	Since time.Time `json:"since"`
 	// Tools are sorted by name. Tools without a waiting Call or a decision are left out.
 	Tools []ToolInsights `json:"tools" nullable:"false"`
-	// UnreadCount counts the processes whose record cannot be read: they were forgotten, or are broken.
-	UnreadCount int `json:"unread,omitempty"`
-	// UnansweredProcesses are the processes that did not answer: what waits in them is not counted.
-	UnansweredProcesses []string `json:"unanswered,omitempty" nullable:"false"`
+	// UnreadableProcessCount counts the processes whose record cannot be read: they were forgotten, or are broken.
+	UnreadableProcessCount int `json:"unread,omitempty"`
+	// UnansweredProcessIDs are the processes that did not answer: what waits in them is not counted.
+	UnansweredProcessIDs []string `json:"unanswered,omitempty" nullable:"false"`
 }
 
 // ToolInsights describe the decisions on the Calls of one Tool.
 type ToolInsights struct {
 	Tool  string `json:"tool"`
 	Title string `json:"title" doc:"what people call the Tool"`
-	// Waiting is how many Calls wait now; Oldest is since when the oldest waits.
-	Waiting     int        `json:"waiting"`
-	OldestSince *time.Time `json:"oldest,omitempty"`
+	// WaitingCount is how many Calls wait now; OldestSince is since when the oldest waits.
+	WaitingCount int        `json:"waiting"`
+	OldestSince  *time.Time `json:"oldest,omitempty"`
 	DecisionCounts
 	// Rules count the same for each rule of the Tool's policies that made people decide, in the order of the rules'
 	// texts.
@@ -37,20 +37,21 @@ type ToolInsights struct {
 
 // RuleInsights describe the decisions that people had to make because of one rule.
 type RuleInsights struct {
-	// When is the condition on the parameters; nil: the rule has no condition, or the reason is no rule of the Tool.
-	When map[string]any `json:"when,omitempty" doc:"the condition of the Tool's _approval; absent: it has none"`
+	// ParamsCondition is the condition on the parameters; nil: the rule has no condition, or the reason is no rule of
+	// the Tool.
+	ParamsCondition map[string]any `json:"when,omitempty" doc:"the condition of the Tool's _approval; absent: it has none"`
 	DecisionCounts
-	// Process is one of the processes that have the rule.
-	Process string `json:"-"`
+	// ProcessID is one of the processes that have the rule.
+	ProcessID string `json:"-"`
 }
 
 // DecisionCounts count decisions, and measure how long they took.
 type DecisionCounts struct {
-	// Decided counts decisions by their kind: approve, reject, amend, replace, answer. Of these, standing orders took
-	// ByOrder, which nobody looked at, and deadlines took ByDeadline.
-	Decided    map[string]int `json:"decided"`
-	ByOrder    int            `json:"byOrder"`
-	ByDeadline int            `json:"byDeadline"`
+	// CountByKind counts decisions by their kind: approve, reject, amend, replace, answer. Of these, standing orders
+	// took ByStandingOrder, which nobody looked at, and deadlines took ByDeadline.
+	CountByKind     map[string]int `json:"decided"`
+	ByStandingOrder int            `json:"byOrder"`
+	ByDeadline      int            `json:"byDeadline"`
 	// MedianSeconds and P90Seconds are how long Calls waited for people's decisions, by the nearest rank.
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
@@ -65,12 +66,12 @@ type DecisionCounts struct {
 // Insights reads the decisions since a moment from the chains of all processes, and queries what waits. Decisions since
 // a process's latest Idea are in the next one.
 func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, error) {
-	out := &Insights{Since: since, Tools: []ToolInsights{}}
-	tools := map[string]*ToolInsights{}
-	unreadCount, err := c.eachDecision(ctx, func(process string, d Decided) {
+	insights := &Insights{Since: since, Tools: []ToolInsights{}}
+	insightsByTool := map[string]*ToolInsights{}
+	unreadableProcessCount, err := c.eachDecision(ctx, func(process string, d RecordedDecision) {
 		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
-			toolInsights := insightsForTool(tools, d.Tool)
-			toolInsights.addRule(process, d)
+			toolInsights := ensureToolInsights(insightsByTool, d.Tool)
+			toolInsights.addToRule(process, d)
 			if toolInsights.add(d.Decision); toolInsights.Title == "" {
 				toolInsights.Title = c.Process(process).Presenter(ctx).ToolTitle(d.Tool)
 			}
@@ -79,51 +80,53 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	if err != nil {
 		return nil, err
 	}
-	out.UnreadCount = unreadCount
-	waiting, err := c.allWaiting(ctx)
-	if out.UnansweredProcesses, err = UnansweredProcesses(err); err != nil && len(out.UnansweredProcesses) == 0 {
+	insights.UnreadableProcessCount = unreadableProcessCount
+	waitingItems, err := c.listAllWaiting(ctx)
+	if insights.UnansweredProcessIDs, err = UnansweredProcessIDs(err); err != nil &&
+		len(insights.UnansweredProcessIDs) == 0 {
 		return nil, err
 	}
-	for _, a := range waiting.Approvals {
-		toolInsights := insightsForTool(tools, a.Tool)
+	for _, a := range waitingItems.Approvals {
+		toolInsights := ensureToolInsights(insightsByTool, a.Tool)
 		toolInsights.Title = a.ToolTitle
-		if toolInsights.Waiting++; toolInsights.OldestSince == nil || a.Since.Before(*toolInsights.OldestSince) {
+		if toolInsights.WaitingCount++; toolInsights.OldestSince == nil || a.Since.Before(*toolInsights.OldestSince) {
 			toolInsights.OldestSince = &a.Since
 		}
 	}
-	for _, toolInsights := range jsonval.Sorted(tools) {
+	for _, toolInsights := range jsonval.Sorted(insightsByTool) {
 		toolInsights.computeStats()
 		for _, r := range jsonval.Sorted(toolInsights.rulesByText) {
 			r.computeStats()
 			toolInsights.Rules = append(toolInsights.Rules, *r)
 		}
-		out.Tools = append(out.Tools, *toolInsights)
+		insights.Tools = append(insights.Tools, *toolInsights)
 	}
-	return out, nil
+	return insights, nil
 }
 
-func insightsForTool(tools map[string]*ToolInsights, name string) *ToolInsights {
-	if tools[name] == nil {
-		tools[name] = &ToolInsights{Tool: name, DecisionCounts: DecisionCounts{Decided: map[string]int{}},
-			Rules: []RuleInsights{}, rulesByText: map[string]*RuleInsights{}}
+func ensureToolInsights(insightsByTool map[string]*ToolInsights, toolName string) *ToolInsights {
+	if insightsByTool[toolName] == nil {
+		insightsByTool[toolName] = &ToolInsights{Tool: toolName,
+			DecisionCounts: DecisionCounts{CountByKind: map[string]int{}},
+			Rules:          []RuleInsights{}, rulesByText: map[string]*RuleInsights{}}
 	}
-	return tools[name]
+	return insightsByTool[toolName]
 }
 
-func (t *ToolInsights) addRule(process string, d Decided) {
-	key := jsonval.EncodeToString(d.condition)
-	if t.rulesByText[key] == nil {
-		t.rulesByText[key] = &RuleInsights{When: d.condition, Process: process,
-			DecisionCounts: DecisionCounts{Decided: map[string]int{}}}
+func (t *ToolInsights) addToRule(processID string, d RecordedDecision) {
+	ruleText := jsonval.EncodeToString(d.policyCondition)
+	if t.rulesByText[ruleText] == nil {
+		t.rulesByText[ruleText] = &RuleInsights{ParamsCondition: d.policyCondition, ProcessID: processID,
+			DecisionCounts: DecisionCounts{CountByKind: map[string]int{}}}
 	}
-	t.rulesByText[key].add(d.Decision)
+	t.rulesByText[ruleText].add(d.Decision)
 }
 
 func (t *DecisionCounts) add(d approval.Decision) {
-	t.Decided[d.Kind]++
+	t.CountByKind[d.Kind]++
 	switch {
 	case d.OrderID != "":
-		t.ByOrder++
+		t.ByStandingOrder++
 	case d.DecidedBy == approval.DecidedByTimeout:
 		t.ByDeadline++
 	default:
@@ -144,5 +147,5 @@ func (t *DecisionCounts) computeStats() {
 	for _, one := range t.waitDurations {
 		t.WaitedSeconds += one.Seconds()
 	}
-	t.SparedSeconds = float64(t.ByOrder) * t.MedianSeconds
+	t.SparedSeconds = float64(t.ByStandingOrder) * t.MedianSeconds
 }

@@ -42,7 +42,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				CallID: d.CallID, Tool: "pay", DecidedAt: began}})
 		}
 		sealed, err := chain.New(store).Seal(t.Context(),
-			chain.Entry{Process: process, Number: at, Parent: parent, Log: log,
+			chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent, Log: log,
 				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, d := range made {
-				insightsForTool(tools, d.Tool).add(d.Decision)
+				ensureToolInsights(tools, d.Tool).add(d.Decision)
 			}
 		}
 		tools["pay"].computeStats()
@@ -72,7 +72,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 	seal("p-3", 2, digests["p-3"], 10)
 	now := tool()
 	told := func(t *ToolInsights) string {
-		return fmt.Sprint(t.Decided["approve"], t.Decided["reject"], t.ByOrder, t.ByDeadline, len(t.waitDurations))
+		return fmt.Sprint(t.CountByKind["approve"], t.CountByKind["reject"], t.ByStandingOrder, t.ByDeadline, len(t.waitDurations))
 	}
 	if told(before) != "5000 4990 1000 990 8000" || told(now) != "5005 4995 1001 991 8008" {
 		t.Errorf("%+v\n%+v", before, now)
@@ -93,7 +93,7 @@ func TestInsightsRankByTheNearest(t *testing.T) {
 		{[]int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 5, 9},
 		{[]int{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 6, 10},
 	} {
-		tool, waited := &ToolInsights{DecisionCounts: DecisionCounts{ByOrder: 3}}, 0
+		tool, waited := &ToolInsights{DecisionCounts: DecisionCounts{ByStandingOrder: 3}}, 0
 		for _, s := range c.seconds {
 			tool.waitDurations, waited = append(tool.waitDurations, time.Duration(s)*time.Second), waited+s
 		}
@@ -125,19 +125,19 @@ func TestInsightsAreToldByTheRuleToo(t *testing.T) {
 		}
 		log := []turn.LogEntry{{Decision: &approval.Decision{Kind: Reject, CallID: "1.1", Tool: "pay", DecidedBy: "ann",
 			DecidedAt: time.Unix(60, 0), WaitingSince: time.Unix(0, 0)}}}
-		entry := chain.Entry{Process: process, Number: 1, Log: log, Idea: idea}
+		entry := chain.IdeaToSeal{Process: process, IdeaNumber: 1, Log: log, Idea: idea}
 		if _, err := chain.New(store).Seal(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tools := map[string]*ToolInsights{}
-	if unread, err := c.eachDecision(t.Context(), func(process string, d Decided) {
-		insightsForTool(tools, d.Tool).addRule(process, d)
+	if unread, err := c.eachDecision(t.Context(), func(process string, d RecordedDecision) {
+		ensureToolInsights(tools, d.Tool).addToRule(process, d)
 	}); err != nil || unread != 0 {
 		t.Fatal(unread, err)
 	}
 	for key, want := range map[string]int{`{"properties":{"n":{"minimum":5}}}`: 2, `{}`: 1} {
-		if r := tools["pay"].rulesByText[key]; r == nil || r.Decided[Reject] != want || asked[r.Process] == "" {
+		if r := tools["pay"].rulesByText[key]; r == nil || r.CountByKind[Reject] != want || asked[r.ProcessID] == "" {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}

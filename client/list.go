@@ -24,62 +24,62 @@ import (
 	"processidea/protocol"
 )
 
-// Summary is a process as List shows it. Path and Version come from its Idea's meta; Ended is nil while the process is
-// open.
+// Summary is a process as List shows it. ProcessPath and IdeaVersion come from its Idea's meta; EndedAt is nil while
+// the process is open.
 type Summary struct {
-	Process string      `json:"process"`
-	Status  loop.Status `json:"status"`
-	Path    string      `json:"path"`
-	Version string      `json:"version"`
-	Started time.Time   `json:"started"`
-	Ended   *time.Time  `json:"ended"`
-	// Awaiting counts the Calls that wait for a person. It needs registered search attributes, or a worker that
-	// answers. Waiting says why the process is paused, or what it waits for beside people. It needs a worker that
+	ProcessID   string      `json:"process"`
+	Status      loop.Status `json:"status"`
+	ProcessPath string      `json:"path"`
+	IdeaVersion string      `json:"version"`
+	StartedAt   time.Time   `json:"started"`
+	EndedAt     *time.Time  `json:"ended"`
+	// AwaitingCount counts the Calls that wait for a person. It needs registered search attributes, or a worker that
+	// answers. WaitingTexts says why the process is paused, or what it waits for beside people. It needs a worker that
 	// answers.
-	Awaiting int      `json:"awaiting"`
-	Waiting  []string `json:"waiting"`
-	// NoAnswer: the process was queried, and did not answer in time, so that it is unknown what it waits for.
-	NoAnswer bool `json:"noAnswer,omitempty"`
-	// FailedCalls counts the Calls that failed or were blocked. It is known once the process has ended, or while a
+	AwaitingCount int      `json:"awaiting"`
+	WaitingTexts  []string `json:"waiting"`
+	// DidNotAnswer: the process was queried, and did not answer in time, so that it is unknown what it waits for.
+	DidNotAnswer bool `json:"noAnswer,omitempty"`
+	// FailedCallCount counts the Calls that failed or were blocked. It is known once the process has ended, or while a
 	// worker answers. A completed process may have failed Calls too.
-	FailedCalls int `json:"failedCalls,omitempty"`
-	// Undoes is the process whose Calls this one undoes. UndoingProcesses are the processes that have begun to undo
-	// this one's Calls, once it has ended. UndoneCalls counts the Calls that it has undone itself.
-	Undoes      string   `json:"undoes,omitempty"`
-	UndoneBy    []string `json:"undoneBy,omitempty"`
-	UndoneCalls int      `json:"undoneCalls,omitempty"`
-	// Code is why the process is paused, or has failed; CountHeldUp is what holds it up. Both are empty if no worker
+	FailedCallCount int `json:"failedCalls,omitempty"`
+	// UndoesProcessID is the process whose Calls this one undoes. UndoingProcessIDs are the processes that have begun
+	// to undo this one's Calls, once it has ended. UndoneCallCount counts the Calls that it has undone itself.
+	UndoesProcessID   string   `json:"undoes,omitempty"`
+	UndoingProcessIDs []string `json:"undoneBy,omitempty"`
+	UndoneCallCount   int      `json:"undoneCalls,omitempty"`
+	// Code is why the process is paused, or has failed; HoldUps is what holds it up. Both are empty if no worker
 	// answers.
-	Code   string        `json:"code,omitempty"`
+	Code    string        `json:"code,omitempty"`
 	HoldUps []turn.HoldUp `json:"heldUp,omitempty"`
 }
 
-// Standing describes the process: its status, how many of its Calls failed or are undone, which process it undoes, and
-// which processes undo it.
-func (s Summary) Standing() string {
-	text := loop.StatusText(string(s.Status), s.FailedCalls)
-	if s.UndoneCalls > 0 {
-		text += ", " + readable.Plural(s.UndoneCalls, "Call") + " undone"
+// StatusText describes the process: its status, how many of its Calls failed or are undone, which process it undoes,
+// and which processes undo it.
+func (s Summary) StatusText() string {
+	text := loop.StatusText(string(s.Status), s.FailedCallCount)
+	if s.UndoneCallCount > 0 {
+		text += ", " + readable.Plural(s.UndoneCallCount, "Call") + " undone"
 	}
-	if s.Undoes != "" {
-		text += ", takes back " + s.Undoes
+	if s.UndoesProcessID != "" {
+		text += ", takes back " + s.UndoesProcessID
 	}
-	if len(s.UndoneBy) > 0 {
-		text += ", undone by " + diag.SummarizeNames(s.UndoneBy)
+	if len(s.UndoingProcessIDs) > 0 {
+		text += ", undone by " + diag.SummarizeNames(s.UndoingProcessIDs)
 	}
 	return text
 }
 
 // ListOptions say which processes to list.
 type ListOptions struct {
-	Limit  int  // the maximum length of the list; 0: no limit
-	Paused bool // only paused processes
+	Limit      int  // the maximum length of the list; 0: no limit
+	OnlyPaused bool // only paused processes
 }
 
 // List returns the processes that somebody started, the latest first, without their parts and delegates.
 func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	summaries, f := []Summary{}, Filter{}
-	if o.Paused { // list all open ones; for one that does not answer, Temporal's status counts
+	if o.OnlyPaused { // list all open ones; for one that does not answer, Temporal's status counts
 		f.Status = loop.StatusPaused
 	}
 	for info, err := range c.Executions(ctx, f.query()) {
@@ -89,16 +89,16 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
 			summaries = append(summaries, c.newSummary(info))
 		}
-		if !o.Paused && len(summaries) == o.Limit && o.Limit > 0 {
+		if !o.OnlyPaused && len(summaries) == o.Limit && o.Limit > 0 {
 			break
 		}
 	}
-	if !o.Paused {
+	if !o.OnlyPaused {
 		queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
-		return summaries, errors.Join(c.addWaiting(queryCtx, summaries), c.addUndoingProcesses(queryCtx, summaries))
+		return summaries, errors.Join(c.addLiveStatus(queryCtx, summaries), c.addUndoingProcesses(queryCtx, summaries))
 	}
-	if err := c.addWaiting(ctx, summaries); err != nil {
+	if err := c.addLiveStatus(ctx, summaries); err != nil {
 		return nil, err
 	}
 	summaries = slices.DeleteFunc(summaries, func(s Summary) bool { return s.Status != loop.StatusPaused })
@@ -110,9 +110,9 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 
 // Filter selects processes; empty fields select any.
 type Filter struct {
-	Status   loop.Status
-	Path     string // of the Idea's meta
-	Awaiting bool   // only processes in which a Call waits for a person
+	Status       loop.Status
+	ProcessPath  string // of the Idea's meta
+	OnlyAwaiting bool   // only processes in which a Call waits for a person
 }
 
 // Page is a part of a list. Next begins the next part; nil on the last one.
@@ -122,9 +122,9 @@ type Page struct {
 }
 
 // ListPage returns a part of the list of processes that somebody started, the latest first. It queries no process:
-// Awaiting is the search attribute, and Waiting says at most that a process is held up. A part may have fewer than size
-// (at most 200) although more follow. The error wraps ErrInvalid if the server does not know the search attributes of a
-// filter, or the part.
+// AwaitingCount is the search attribute, and WaitingTexts says at most that a process is held up. A part may have fewer
+// than size (at most 200) although more follow. The error wraps ErrInvalid if the server does not know the search
+// attributes of a filter, or the part.
 func (c *Client) ListPage(ctx context.Context, f Filter, size int, pageToken []byte) (Page, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: pageToken,
@@ -140,8 +140,8 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, pageToken []b
 		}
 		for _, info := range answer.GetExecutions() {
 			s := c.newSummary(info)
-			if !strings.Contains(s.Process, "/") && (f.Status == "" || s.Status == f.Status) &&
-				(f.Path == "" || s.Path == f.Path) {
+			if !strings.Contains(s.ProcessID, "/") && (f.Status == "" || s.Status == f.Status) &&
+				(f.ProcessPath == "" || s.ProcessPath == f.ProcessPath) {
 				page.Processes = append(page.Processes, s)
 			}
 		}
@@ -179,45 +179,49 @@ func (f Filter) query() string {
 	if f.Status != "" {
 		query += " AND " + queryByStatus[f.Status]
 	}
-	if f.Path != "" && !strings.ContainsAny(f.Path, "\"\\\x00\n\r\x1a") { // servers on SQLite find no such path
-		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.Path, "'", "\\'") + "'"
+	// servers on SQLite find no such path
+	if f.ProcessPath != "" && !strings.ContainsAny(f.ProcessPath, "\"\\\x00\n\r\x1a") {
+		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.ProcessPath, "'", "\\'") + "'"
 	}
-	if f.Awaiting {
+	if f.OnlyAwaiting {
 		query += " AND " + protocol.AttributeAwaiting + " > 0"
 	}
 	return query
 }
 
-// addWaiting queries the open processes for their status and what they wait for. It marks those that do not answer in
-// time.
-func (c *Client) addWaiting(ctx context.Context, summaries []Summary) error {
-	return safego.ForEach(ctx, "client.list", len(summaries), maxQueries, func(ctx context.Context, n int) error {
-		s := &summaries[n]
-		if s.Ended != nil {
+// addLiveStatus queries the open processes for their status and what they wait for. It marks those that do not answer
+// in time.
+func (c *Client) addLiveStatus(ctx context.Context, summaries []Summary) error {
+	return safego.ForEach(ctx, "client.list", len(summaries), maxConcurrentQueries,
+		func(ctx context.Context, n int) error {
+			s := &summaries[n]
+			if s.EndedAt != nil {
+				return nil
+			}
+			v, err := c.Process(s.ProcessID).Status(ctx)
+			if s.DidNotAnswer = err != nil; s.DidNotAnswer {
+				s.addHoldUp(c.explainNoAnswer(ctx, s.ProcessID, err))
+				return nil
+			}
+			s.Status, s.AwaitingCount, s.WaitingTexts, s.HoldUps = v.Status, v.PendingDecisionCount, waitingTexts(v),
+				v.HoldUps
+			s.FailedCallCount, s.UndoneCallCount = v.Calls.Failed+v.Calls.Blocked, v.Calls.Undone
+			if v.Error != nil {
+				s.Code = v.Error.Code
+			}
 			return nil
-		}
-		v, err := c.Process(s.Process).Status(ctx)
-		if s.NoAnswer = err != nil; s.NoAnswer {
-			s.addHoldUp(c.explainNoAnswer(ctx, s.Process, err))
-			return nil
-		}
-		s.Status, s.Awaiting, s.Waiting, s.HoldUps = v.Status, v.Awaiting, waitingTexts(v), v.HoldUps
-		s.FailedCalls, s.UndoneCalls = v.Calls.Failed+v.Calls.Blocked, v.Calls.Undone
-		if v.Error != nil {
-			s.Code = v.Error.Code
-		}
-		return nil
-	})
+		})
 }
 
 // addUndoingProcesses adds to ended processes which processes undo them, if the store answers in time.
 func (c *Client) addUndoingProcesses(ctx context.Context, list []Summary) error {
-	return safego.ForEach(ctx, "client.undone", len(list), maxQueries, func(ctx context.Context, n int) error {
-		if list[n].Ended != nil {
-			list[n].UndoneBy, _ = c.Chain(list[n].Process).UndoingProcesses(ctx)
-		}
-		return nil
-	})
+	return safego.ForEach(ctx, "client.undone", len(list), maxConcurrentQueries,
+		func(ctx context.Context, n int) error {
+			if list[n].EndedAt != nil {
+				list[n].UndoingProcessIDs, _ = c.Chain(list[n].ProcessID).UndoingProcessIDs(ctx)
+			}
+			return nil
+		})
 }
 
 // waitingTexts returns what a process waits for beside people: the LLM, and what holds it up; or, in the last line, why
@@ -227,11 +231,11 @@ func waitingTexts(v Status) []string {
 	if v.Error != nil {
 		return append(jsonval.Map(v.HoldUps, turn.HoldUp.String), v.Error.Message)
 	}
-	for _, line := range v.Waiting {
+	for _, line := range v.WaitingFor {
 		switch {
-		case strings.HasPrefix(line, protocol.WaitingForLLM):
+		case strings.HasPrefix(line, protocol.WaitingForLLMPrefix):
 			lines = append(lines, "asking the LLM: "+line)
-		case !strings.HasPrefix(line, protocol.WaitingForPerson):
+		case !strings.HasPrefix(line, protocol.WaitingForPersonPrefix):
 			lines = append(lines, line)
 		}
 	}
@@ -241,25 +245,25 @@ func waitingTexts(v Status) []string {
 // newSummary makes a Summary from a list entry. It leaves out a memo that the available keys cannot decrypt.
 func (c *Client) newSummary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
-		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(),
-		Waiting: []string{},
+		ProcessID: info.GetExecution().GetWorkflowId(), Status: statusOf(info), StartedAt: info.GetStartTime().AsTime(),
+		WaitingTexts: []string{},
 	}
-	if s.Awaiting = countAwaiting(info); searchAttribute[string](info,
+	if s.AwaitingCount = countAwaiting(info); searchAttribute[string](info,
 		protocol.AttributeStatus) == protocol.StatusHeldUp {
-		s.Waiting = []string{protocol.StatusHeldUp}
+		s.WaitingTexts = []string{protocol.StatusHeldUp}
 	}
 	if holdUp := unresponsiveCause(info); holdUp != nil {
-		s.HoldUps, s.Waiting = []turn.HoldUp{*holdUp}, []string{holdUp.String()}
+		s.HoldUps, s.WaitingTexts = []turn.HoldUp{*holdUp}, []string{holdUp.String()}
 	}
 	memo, dataConverter := info.GetMemo().GetFields(), connect.DataConverter(c.archive.blobStore.Keys())
-	_ = dataConverter.FromPayload(memo[protocol.MemoPath], &s.Path)
-	_ = dataConverter.FromPayload(memo[protocol.MemoVersion], &s.Version)
-	_ = dataConverter.FromPayload(memo[protocol.MemoFailedCalls], &s.FailedCalls)
-	_ = dataConverter.FromPayload(memo[protocol.MemoUndoneCalls], &s.UndoneCalls)
-	_ = dataConverter.FromPayload(memo[protocol.UndoesMeta], &s.Undoes)
+	_ = dataConverter.FromPayload(memo[protocol.MemoPath], &s.ProcessPath)
+	_ = dataConverter.FromPayload(memo[protocol.MemoVersion], &s.IdeaVersion)
+	_ = dataConverter.FromPayload(memo[protocol.MemoFailedCallCount], &s.FailedCallCount)
+	_ = dataConverter.FromPayload(memo[protocol.MemoUndoneCallCount], &s.UndoneCallCount)
+	_ = dataConverter.FromPayload(memo[protocol.UndoesMetaKey], &s.UndoesProcessID)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()
-		s.Ended = &t
+		s.EndedAt = &t
 	}
 	return s
 }

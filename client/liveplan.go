@@ -22,7 +22,7 @@ const maxQueriedParts = 200
 // LivePlan returns the Calls of the latest Plan of a running process, and how many instances have each Call in which
 // status now. With many instances, a Call counts as running from its delivery until its instance's report. Each part of
 // a split process has its own Plan: equal Plans are added up; otherwise no Calls are returned.
-func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
+func (p *Process) LivePlan(ctx context.Context) (*DrawablePlan, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -38,23 +38,24 @@ func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 }
 
 // planOfProcess is LivePlan from the instances' last reports, and also returns the ids of the Calls.
-func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []string, err error) {
+func (p *Process) planOfProcess(ctx context.Context) (d *DrawablePlan, ids []string, err error) {
 	var progress protocol.PlanProgress
-	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &progress)
+	d, err = &DrawablePlan{}, p.client.query(ctx, p.id, protocol.QueryPlan, &progress)
 	for _, c := range progress.Calls {
-		d.Calls, d.Statuses, ids = append(d.Calls, c.WrittenCall.AsWritten()), append(d.Statuses, c.CountByStatus),
+		d.Calls, d.StatusCounts, ids = append(d.Calls, c.WrittenCall.AsWritten()),
+			append(d.StatusCounts, c.CountByStatus),
 			append(ids, c.CallID)
 	}
 	return d, ids, err
 }
 
 // recountInInstances counts again, from each instance's own answer.
-func (p *Process) recountInInstances(ctx context.Context, d *PlanDrawing, ids []string) error {
+func (p *Process) recountInInstances(ctx context.Context, d *DrawablePlan, ids []string) error {
 	instances, err := p.Instances(ctx)
 	if err != nil {
 		return err
 	}
-	clear(d.Statuses)
+	clear(d.StatusCounts)
 	for _, i := range instances {
 		for _, c := range i.Calls {
 			id, _, _ := strings.Cut(c.ID, "@")
@@ -66,29 +67,30 @@ func (p *Process) recountInInstances(ctx context.Context, d *PlanDrawing, ids []
 	return nil
 }
 
-func (d *PlanDrawing) addCount(n int, status ideafile.CallStatus, delta int) {
-	if d.Statuses[n] == nil {
-		d.Statuses[n] = map[ideafile.CallStatus]int{}
+func (d *DrawablePlan) addCount(n int, status ideafile.CallStatus, delta int) {
+	if d.StatusCounts[n] == nil {
+		d.StatusCounts[n] = map[ideafile.CallStatus]int{}
 	}
-	d.Statuses[n][status] += delta
+	d.StatusCounts[n][status] += delta
 }
 
 // livePlanOfParts adds up the Plans of parts; for parts that have ended it reads their last Idea.
-func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView) (*PlanDrawing, error) {
-	plans := make([]*PlanDrawing, len(parts))
+func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView) (*DrawablePlan, error) {
+	plans := make([]*DrawablePlan, len(parts))
 	if len(parts) > maxQueriedParts {
-		return &PlanDrawing{}, nil
+		return &DrawablePlan{}, nil
 	}
-	err := safego.ForEach(ctx, "client.plan", len(parts), maxQueries, func(ctx context.Context, n int) (err error) {
-		switch process := parts[n].Process; parts[n].Status {
-		case "": // not begun
-		case loop.StatusRunning, loop.StatusPaused:
-			plans[n], _, err = p.client.Process(process).planOfProcess(ctx)
-		default:
-			plans[n], err = p.client.Chain(process).PlanWithStatus(ctx)
-		}
-		return err
-	})
+	err := safego.ForEach(ctx, "client.plan", len(parts), maxConcurrentQueries,
+		func(ctx context.Context, n int) (err error) {
+			switch partID := parts[n].ProcessID; parts[n].Status {
+			case "": // not begun
+			case loop.StatusRunning, loop.StatusPaused:
+				plans[n], _, err = p.client.Process(partID).planOfProcess(ctx)
+			default:
+				plans[n], err = p.client.Chain(partID).PlanWithStatus(ctx)
+			}
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -96,18 +98,18 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 }
 
 // sumPlans adds up Plans with the same Calls; it returns an empty Plan if they differ.
-func sumPlans(plans []*PlanDrawing) *PlanDrawing {
-	sum := &PlanDrawing{}
+func sumPlans(plans []*DrawablePlan) *DrawablePlan {
+	sum := &DrawablePlan{}
 	for _, d := range plans {
 		switch {
 		case d == nil || len(d.Calls) == 0:
 			continue
 		case sum.Calls == nil:
-			sum.Calls, sum.Statuses = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
+			sum.Calls, sum.StatusCounts = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
 		case !jsonval.Equal(any(sum.Calls), any(d.Calls)):
-			return &PlanDrawing{}
+			return &DrawablePlan{}
 		}
-		for n, counts := range d.Statuses {
+		for n, counts := range d.StatusCounts {
 			for status, added := range counts {
 				sum.addCount(n, status, added)
 			}

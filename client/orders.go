@@ -20,9 +20,9 @@ type StandingOrder struct {
 	// ID is the name with which Disallow ends the order; at most 100 characters.
 	ID   string `json:"id" minLength:"1" maxLength:"100" doc:"a name of your own, by which it is ended"`
 	Tool string `json:"tool" minLength:"1"`
-	// When is a JSON Schema that the parameters of a Call must fit; nil: any parameters. A parameter listed under
-	// "properties" must be present.
-	When Object `json:"when,omitempty" doc:"a JSON Schema that the parameters fit; absent: any do"`
+	// ParamsCondition is a JSON Schema that the parameters of a Call must fit; nil: any parameters. A parameter listed
+	// under "properties" must be present.
+	ParamsCondition Object `json:"when,omitempty" doc:"a JSON Schema that the parameters fit; absent: any do"`
 	// Count is the maximum number of Calls that are approved; 0: any number. Until is the moment at which the order
 	// ends; zero: never. At least one of them is required.
 	Count int       `json:"count,omitempty" minimum:"1" maximum:"100000" doc:"how many Calls it approves; count, until or both"`
@@ -88,7 +88,7 @@ func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
 }
 
 // sendOrder sends an order, signed if there is a key and no proof.
-func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.Object,
+func (p *Process) sendOrder(ctx context.Context, signalName string, payload jsonval.Object,
 	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
 	p = p.wholeProcess()
 	o, err := read(payload)
@@ -96,17 +96,17 @@ func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.
 		payload["proof"], err = key.Sign(signing.NewClaims(o.DecisionToProve(p.id), o.ID, o.Groups))
 	}
 	if err != nil {
-		return kind.Errorf(ErrInvalid, "%s: %w", signal, err)
+		return kind.Errorf(ErrInvalid, "%s: %w", signalName, err)
 	}
-	return p.steer(ctx, signal, payload)
+	return p.steer(ctx, signalName, payload)
 }
 
 // wholeProcess returns the process that has the orders: a part has none.
 func (p *Process) wholeProcess() *Process { return p.client.Process(spelling.WholeProcessID(p.id)) }
 
 // Disallow ends a standing order, or a deputy's time. Decisions already taken stay.
-func (p *Process) Disallow(ctx context.Context, order string, actor Actor) error {
+func (p *Process) Disallow(ctx context.Context, orderID string, actor Actor) error {
 	payload := actor.payload()
-	payload["order"] = order
+	payload["order"] = orderID
 	return p.wholeProcess().steer(ctx, approval.SteerDisallow, payload)
 }

@@ -11,7 +11,7 @@ import (
 func TestAnOrderForAPartGoesToTheWholeProcess(t *testing.T) {
 	f := &fakeTemporal{
 		signal:  func(string, map[string]any) error { return nil },
-		outcome: func(id string) approval.Outcome { return approval.Outcome{ID: id, Status: approval.ActAccepted} },
+		outcome: func(id string) approval.ActOutcome { return approval.ActOutcome{ID: id, Status: approval.ActAccepted} },
 	}
 	part := f.on(t).client.Process("p/~part/2")
 	for act, do := range map[string]func() error{

@@ -18,29 +18,29 @@ import (
 // maxAnswerTime bounds one Update request, once a worker is known to answer.
 const maxAnswerTime = time.Minute
 
-// errUnderWay is the error for an act that is not finished, when leave stops the wait for it.
+// errUnderWay is the error for an act that is not finished, when a stopWaitingFunc stops the wait for it.
 var errUnderWay = errors.New("it is under way")
 
 // signalAndAwaitOutcome sends an act under an id of its own, and waits for its outcome; a refusal is a *RefusedError.
-// gone says why nothing handles the act if the workflow has ended before. leave, which may be nil, says of a slow act
-// whether to return errUnderWay.
+// newEndedError says why nothing handles the act if the workflow has ended before. shouldStopWaiting, which may be nil,
+// says of a slow act whether to return errUnderWay.
 func (p *Process) signalAndAwaitOutcome(
-	ctx context.Context, workflowID, signalName, call string, payload map[string]any, endedError func() error,
+	ctx context.Context, workflowID, signalName, callID string, payload map[string]any, newEndedError func() error,
 	shouldStopWaiting stopWaitingFunc,
 ) (VoteCount, error) {
-	id := uuid.NewString()
-	key := "id"
+	actID := uuid.NewString()
+	actIDKey := "id"
 	if approval.IsOrderSignal(signalName) {
-		key = "act"
+		actIDKey = "act"
 	}
-	payload[key] = id
+	payload[actIDKey] = actID
 	isDelivered, err := p.client.signal(ctx, workflowID, signalName, payload)
 	if err != nil {
 		return VoteCount{}, err
 	}
-	o := approval.Outcome{}
+	o := approval.ActOutcome{}
 	if isDelivered {
-		list, err := p.awaitOutcomes(ctx, workflowID, []string{id}, shouldStopWaiting)
+		list, err := p.awaitOutcomes(ctx, workflowID, []string{actID}, shouldStopWaiting)
 		if err != nil {
 			return VoteCount{}, err
 		}
@@ -50,28 +50,28 @@ func (p *Process) signalAndAwaitOutcome(
 	case approval.ActAccepted:
 		return o.Votes, nil
 	case approval.ActRefused:
-		return VoteCount{}, &RefusedError{p.id, signalName, call, o.Reason, o.Code}
+		return VoteCount{}, &RefusedError{p.id, signalName, callID, o.RefusalReason, o.RefusalCode}
 	}
-	return VoteCount{}, &RefusedError{p.id, signalName, call, endedError().Error(), ""}
+	return VoteCount{}, &RefusedError{p.id, signalName, callID, newEndedError().Error(), ""}
 }
 
 // stopWaitingFunc says whether to stop waiting for an act that a workflow has received.
 type stopWaitingFunc func(context.Context) bool
 
 // awaitOutcomes asks a workflow what became of acts that were sent to it. It waits until each outcome is known, or
-// until leave, which may be nil, stops it. If a workflow has ended without an outcome for an act, the act counts as
-// neither accepted nor refused.
+// until shouldStopWaiting, which may be nil, stops it. If a workflow has ended without an outcome for an act, the act
+// counts as neither accepted nor refused.
 func (p *Process) awaitOutcomes(
-	ctx context.Context, workflowID string, ids []string, shouldStopWaiting stopWaitingFunc,
-) (list []approval.Outcome, err error) {
+	ctx context.Context, workflowID string, actIDs []string, shouldStopWaiting stopWaitingFunc,
+) (list []approval.ActOutcome, err error) {
 	updateID, timeout := uuid.NewString(), queryTimeout
 	var finalErr error
 	err = p.pollUntil(ctx, func() (bool, error) {
-		answer, err := p.client.askOutcomes(ctx, timeout, workflowID, updateID, ids)
+		answer, err := p.client.askOutcomes(ctx, timeout, workflowID, updateID, actIDs)
 		var refused *temporal.ApplicationError
 		switch {
 		case isNotFound(err):
-			list, err = p.client.queryEndedOutcomes(ctx, workflowID, ids)
+			list, err = p.client.queryEndedOutcomes(ctx, workflowID, actIDs)
 			return err == nil, err
 		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
 			// No worker has received the question, or the act is slow.
@@ -88,7 +88,7 @@ func (p *Process) awaitOutcomes(
 			return true, nil
 		case err != nil:
 			return false, err
-		case slices.ContainsFunc(answer, func(o approval.Outcome) bool { return o.Status == approval.ActUnderWay }):
+		case slices.ContainsFunc(answer, func(o approval.ActOutcome) bool { return o.Status == approval.ActUnderWay }):
 			updateID = uuid.NewString() // for the next run of the workflow
 			return false, nil
 		}
@@ -106,28 +106,29 @@ const endedBeforeAnswerType = "AcceptedUpdateCompletedWorkflow"
 
 // askOutcomes asks once; the same question may be repeated until it is answered.
 func (c *Client) askOutcomes(
-	ctx context.Context, timeout time.Duration, workflowID, updateID string, ids []string,
-) ([]approval.Outcome, error) {
+	ctx context.Context, timeout time.Duration, workflowID, updateID string, actIDs []string,
+) ([]approval.ActOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var answer protocol.OutcomeAnswer
 	handle, err := c.temporal.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{
 		UpdateID: updateID, WorkflowID: workflowID, UpdateName: protocol.UpdateOutcome,
-		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.OutcomeQuestion{IDs: ids}},
+		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.OutcomeQuestion{ActIDs: actIDs}},
 	})
 	if err == nil {
 		err = handle.Get(ctx, &answer)
 	}
-	return answer.Acts, err
+	return answer.Outcomes, err
 }
 
 // queryEndedOutcomes queries a workflow that accepts no Updates because it has ended.
-func (c *Client) queryEndedOutcomes(ctx context.Context, workflowID string, ids []string) ([]approval.Outcome, error) {
+func (c *Client) queryEndedOutcomes(ctx context.Context, workflowID string,
+	actIDs []string) ([]approval.ActOutcome, error) {
 	var answer protocol.OutcomeAnswer
-	q := protocol.OutcomeQuestion{IDs: ids}
-	err := c.queryFor(ctx, slowQueryTimeout, workflowID, protocol.UpdateOutcome, &answer, q)
+	q := protocol.OutcomeQuestion{ActIDs: actIDs}
+	err := c.queryWithTimeout(ctx, slowQueryTimeout, workflowID, protocol.UpdateOutcome, &answer, q)
 	if isNotFound(err) { // Temporal has deleted the workflow
-		return make([]approval.Outcome, len(ids)), nil
+		return make([]approval.ActOutcome, len(actIDs)), nil
 	}
-	return answer.Acts, err
+	return answer.Outcomes, err
 }

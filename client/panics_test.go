@@ -31,18 +31,18 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 	for place, ask := range map[string]func(context.Context, *Process) error{
 		"client.instances": func(ctx context.Context, p *Process) error { _, err := p.Instances(ctx); return err },
 		"client.list": func(ctx context.Context, p *Process) error {
-			return p.client.addWaiting(ctx, make([]Summary, 1))
+			return p.client.addLiveStatus(ctx, make([]Summary, 1))
 		},
 		"client.undone": func(ctx context.Context, p *Process) error {
 			return p.client.addUndoingProcesses(ctx, make([]Summary, 1))
 		},
 		"client.resume": func(ctx context.Context, p *Process) error {
-			return p.client.resumeEach(ctx, make([]Resumed, 1), Actor{})
+			return p.client.resumeEach(ctx, make([]ResumeOutcome, 1), Actor{})
 		},
 		"client.cases": func(ctx context.Context, p *Process) error {
 			return p.addMissingCases(ctx, make([]Approval, 1))
 		},
-		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.Waiting(ctx); return err },
+		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.ListWaiting(ctx); return err },
 		"client.countwaiting": func(ctx context.Context, p *Process) error {
 			_, err := p.client.NewWaitingCounter().Count(ctx)
 			return err
@@ -52,8 +52,8 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return err
 		},
 		"client.decisions": func(ctx context.Context, p *Process) error {
-			b := &decisionBatch{process: p, sentDecisions: []sentDecision{{outcome: &Outcome{}}}}
-			return b.setOutcomes(ctx, make([]approval.Outcome, 1))
+			b := &decisionBatch{process: p, sentDecisions: []sentDecision{{outcome: &DecisionOutcome{}}}}
+			return b.setOutcomes(ctx, make([]approval.ActOutcome, 1))
 		},
 		"client.events.end": firstError, "client.events.status": firstError,
 	} {

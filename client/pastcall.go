@@ -23,17 +23,17 @@ type DecidedCall struct {
 
 // DecidedCall returns a decided Call by its id. The error wraps ErrNotFound if the process has no such Call, or nobody
 // has decided on it.
-func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, error) {
+func (p *Process) DecidedCall(ctx context.Context, callID string) (DecidedCall, error) {
 	var v InstanceStatus
-	instanceID, err := p.instanceID(ctx, call)
+	instanceID, err := p.instanceID(ctx, callID)
 	if err == nil {
 		err = p.client.query(ctx, instanceID, protocol.QueryStatus, &v)
 	}
 	if err != nil {
-		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
+		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", callID, p.id, err)
 	}
 	for _, c := range v.Calls {
-		if !ideafile.MatchesCallID(call, c.ID) || len(c.Decisions) == 0 {
+		if !ideafile.MatchesCallID(callID, c.ID) || len(c.Decisions) == 0 {
 			continue
 		}
 		d := DecidedCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
@@ -41,10 +41,10 @@ func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, er
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
 		var approvals protocol.ApprovalsView // without an answer, only names are missing
 		_ = p.client.query(ctx, instanceID, protocol.QueryApprovals, &approvals)
-		d.Call, err = p.client.archive.describeCall(blobs.ForProcess(ctx, p.id), p.Presenter(ctx), c.Tool,
+		d.Call, err = p.client.archive.describeCall(blobs.WithProcess(ctx, p.id), p.Presenter(ctx), c.Tool,
 			approval.LastShownParams(d.Decisions), // what was shown last
 			ideafile.InstanceTokenOfCallID(c.ID), shown.InstanceValues{Input: approvals.Input, State: v.State})
 		return d, err
 	}
-	return DecidedCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody has decided on such a Call", call, p.id)
+	return DecidedCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody has decided on such a Call", callID, p.id)
 }

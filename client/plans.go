@@ -32,9 +32,9 @@ type Plan struct {
 	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other Call.
 	Edges []plangraph.Edge `json:"edges"`
-	// AskedLater lists the Calls that a person must still decide on before they run, even after the Plan is approved;
-	// nil if that is unknown.
-	AskedLater []AskedLater `json:"askedLater"`
+	// LaterApprovals lists the Calls that a person must still decide on before they run, even after the Plan is
+	// approved; nil if that is unknown.
+	LaterApprovals []LaterApproval `json:"askedLater"`
 	// Averages is what earlier processes used on average; nil if there were none.
 	Averages *HistoricalAverages `json:"past"`
 	// PlannedCalls describes what the Plan would do, in its order, up to 1,000 Calls.
@@ -47,7 +47,7 @@ type PlannedCall = approval.PlannedCall
 
 // HistoricalAverages is what the latest completed processes of one path used on average.
 type HistoricalAverages struct {
-	Path         string      `json:"path"`
+	ProcessPath  string      `json:"path"`
 	ProcessCount int         `json:"processes"`
 	Instances    float64     `json:"instances"`
 	Requests     float64     `json:"requests"`
@@ -61,7 +61,7 @@ func (r HistoricalAverages) String() string {
 	s := fmt.Sprintf(
 		"the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g "+
 			"tokens",
-		r.ProcessCount, r.Path, r.Instances, r.Requests, r.Calls, r.Tokens)
+		r.ProcessCount, r.ProcessPath, r.Instances, r.Requests, r.Calls, r.Tokens)
 	if r.Cost > 0 {
 		s += ", " + r.Cost.String()
 	}
@@ -90,7 +90,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 		plan := Plan{
 			PlanView: pending, CallsByTool: pending.CountByTool(), Averages: averages, DiagramCalls: calls,
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.ListEdges(calls, plangraph.Labels{}),
-			AskedLater: callsAskedLater(pending, idea),
+			LaterApprovals: findLaterApprovals(pending, idea),
 		}
 		plan.PlannedCalls = pending.DescribeCalls(idea, presenter, LanguageOf(ctx), func(n int) bool {
 			return plangraph.ReadsOtherCall(plan.Edges, n+1)
@@ -100,41 +100,41 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	return list, nil
 }
 
-// AskedLater is a Call of a Plan about which a person will be asked again before it runs.
-type AskedLater struct {
+// LaterApproval is a Call of a Plan about which a person will be asked again before it runs.
+type LaterApproval struct {
 	CallID string `json:"call"`
 	// Certainty is AskedAlways, or AskedPerhaps if the policy depends on values that are not known yet.
 	Certainty string `json:"when"`
 }
 
-// These are the values of AskedLater.When.
+// These are the values of LaterApproval.Certainty.
 const (
 	AskedAlways  = "always"
 	AskedPerhaps = "perhaps"
 )
 
-// callsAskedLater judges the Calls by the policies of their Tools; nil if the Idea is unknown or has no Tools.
-func callsAskedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
+// findLaterApprovals judges the Calls by the policies of their Tools; nil if the Idea is unknown or has no Tools.
+func findLaterApprovals(p PendingPlan, idea *ideafile.Idea) (list []LaterApproval) {
 	if idea == nil || len(idea.Tools) == 0 {
 		return nil
 	}
-	list = []AskedLater{}
+	list = []LaterApproval{}
 	for _, c := range p.Calls {
-		t := idea.Tool(c.Written.Tool)
+		t := idea.Tool(c.WrittenCall.Tool)
 		if t == nil {
 			continue
 		}
-		policy := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
-		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.Written.RawObject()))
+		toolPolicy := idea.Config.ApprovalOverride.PolicyFor(t.Name, t.Approval)
+		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.WrittenCall.RawObject()))
 		expressions, err := refexpr.FindExpressions(params)
 		switch {
-		case ideafile.UndoReviewReason(c.Written) != "":
-			list = append(list, AskedLater{c.CallID, AskedAlways})
-		case policy == nil:
-		case policy.ParamsCondition != nil && (len(t.WiredExpressionByParam)+len(expressions) > 0 || err != nil):
-			list = append(list, AskedLater{c.CallID, AskedPerhaps})
-		case policy.ParamsCondition == nil, policy.RequiresReviewOf(params):
-			list = append(list, AskedLater{c.CallID, AskedAlways})
+		case ideafile.UndoReviewReason(c.WrittenCall) != "":
+			list = append(list, LaterApproval{c.CallID, AskedAlways})
+		case toolPolicy == nil:
+		case toolPolicy.ParamsCondition != nil && (len(t.WiredExpressionByParam)+len(expressions) > 0 || err != nil):
+			list = append(list, LaterApproval{c.CallID, AskedPerhaps})
+		case toolPolicy.ParamsCondition == nil, toolPolicy.RequiresReviewOf(params):
+			list = append(list, LaterApproval{c.CallID, AskedAlways})
 		}
 	}
 	return list
@@ -142,7 +142,7 @@ func callsAskedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 
 // Plans lists the Plans that wait in all processes. Its errors are those of Client.Approvals.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	planLists, err := queryAwaiting(ctx, c, (*Process).Plans)
+	planLists, err := queryAwaitingProcesses(ctx, c, (*Process).Plans)
 	return append([]Plan{}, slices.Concat(planLists...)...), err // a list even where nothing waits
 }
 
@@ -156,17 +156,18 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	if err != nil {
 		return nil
 	}
-	path := p.client.newSummary(info).Path
-	if path == "" {
+	processPath := p.client.newSummary(info).ProcessPath
+	if processPath == "" {
 		return nil
 	}
-	page, err := p.client.ListPage(ctx, Filter{Status: loop.StatusCompleted, Path: path}, maxAveragedProcesses, nil)
+	page, err := p.client.ListPage(ctx, Filter{Status: loop.StatusCompleted, ProcessPath: processPath},
+		maxAveragedProcesses, nil)
 	if err != nil {
 		return nil // the server does not know the search attributes
 	}
-	sum, cost := HistoricalAverages{Path: path}, 0.0
+	sum, cost := HistoricalAverages{ProcessPath: processPath}, 0.0
 	for _, s := range page.Processes {
-		r, err := p.client.Process(s.Process).Result(ctx)
+		r, err := p.client.Process(s.ProcessID).Result(ctx)
 		if err != nil || sum.ProcessCount == maxAveragedProcesses {
 			continue
 		}
@@ -190,10 +191,10 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 type PlanDecision struct {
 	// Kind is Approve, Amend or Reject.
 	Kind string `json:"decision" enum:"approve,amend,reject"`
-	// Request and Digest name the Plan. Without a Digest, the decision applies to the Plan of the Request that waits
-	// when it is made.
-	Request int    `json:"-"`
-	Digest  string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of the Plan that was shown: nothing else is decided on"`
+	// RequestNumber and PlanDigest name the Plan. Without a PlanDigest, the decision applies to the Plan of the Request
+	// that waits when it is made.
+	RequestNumber int    `json:"-"`
+	PlanDigest    string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of the Plan that was shown: nothing else is decided on"`
 	// Calls are all Calls of an amended Plan.
 	Calls  Objects  `json:"calls,omitempty" nullable:"false" maxItems:"1000" doc:"of amend: all Calls of the Plan as it is to run, as the LLM writes them"`
 	By     string   `json:"by,omitempty" doc:"who decides: the token's person, unless the token is the one that the gateway printed"`
@@ -204,13 +205,13 @@ type PlanDecision struct {
 	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
 }
 
-// signal returns the name of the decision's signal: approve-plan, amend-plan or reject-plan.
-func (d PlanDecision) signal() string { return d.Kind + "-plan" }
+// signalName returns the name of the decision's signal: approve-plan, amend-plan or reject-plan.
+func (d PlanDecision) signalName() string { return d.Kind + "-plan" }
 
 func (d PlanDecision) payload() jsonval.Object {
 	m := toObject(d)
 	delete(m, "decision")
-	m["request"] = jsonval.ToJSONValue(d.Request)
+	m["request"] = jsonval.ToJSONValue(d.RequestNumber)
 	if d.Calls != nil { // an empty list of them is refused
 		m["calls"] = jsonval.ToJSONValue(d.Calls)
 	}
@@ -222,64 +223,65 @@ func (d PlanDecision) Validate() error {
 	if !slices.Contains([]string{Approve, Amend, Reject}, d.Kind) {
 		return kind.Errorf(ErrInvalid, "there is no decision %q on a Plan", d.Kind)
 	}
-	_, err := approval.ReadPlanDecision(d.signal(), d.payload())
+	_, err := approval.ReadPlanDecision(d.signalName(), d.payload())
 	return kind.WithKind(ErrInvalid, err)
 }
 
-// PlanDecided is the outcome of an accepted decision on a Plan.
-type PlanDecided struct {
-	Process string `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
-	Request int    `json:"request" doc:"the one that made the Plan; 0: it began the process"`
-	Votes   VoteCount  `json:"count" doc:"how many have decided the same, of how many must: with 1 of 2 the Plan still waits"`
+// PlanDecisionOutcome is the outcome of an accepted decision on a Plan.
+type PlanDecisionOutcome struct {
+	ProcessID     string    `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
+	RequestNumber int       `json:"request" doc:"the one that made the Plan; 0: it began the process"`
+	Votes         VoteCount `json:"count" doc:"how many have decided the same, of how many must: with 1 of 2 the Plan still waits"`
 }
 
 // DecidePlan approves, amends or rejects a waiting Plan, and returns when that has taken effect. The error is a
 // *RefusedError if the process refused it: no such Plan waits, the person may not decide, a Call of an amendment cannot
 // run. It wraps ErrInvalid if the decision is malformed.
-func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (decided PlanDecided, err error) {
+func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (outcome PlanDecisionOutcome, err error) {
 	v, err := p.queryWaiting(ctx)
 	if err != nil {
-		return decided, err
+		return outcome, err
 	}
 	plan, err := d.findPlan(v.Plans)
 	if err != nil {
-		return decided, &RefusedError{Process: p.id, Signal: d.signal(), Reason: err.Error()}
+		return outcome, &RefusedError{ProcessID: p.id, Signal: d.signalName(), Reason: err.Error()}
 	}
-	decided.Process, decided.Request = plan.Process, plan.Request
-	d.Request, d.Digest = plan.Request, plan.Digest
-	decision, err := approval.ReadPlanDecision(d.signal(), d.payload())
+	outcome.ProcessID, outcome.RequestNumber = plan.Process, plan.Request
+	d.RequestNumber, d.PlanDigest = plan.Request, plan.Digest
+	decision, err := approval.ReadPlanDecision(d.signalName(), d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
 		decision.CallID, decision.ApprovalDigest = plan.ProofCallID(), plan.Digest
 		d.Proof, err = d.Key.Sign(signing.NewClaims(decision.DecisionToProve(plan.Process), plan.Digest, d.Groups))
 	}
 	if err != nil {
-		return decided, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
+		return outcome, kind.Errorf(ErrInvalid, "%s: %w", d.signalName(), err)
 	}
-	target := plan.Process
-	if len(plan.Deputies) > 0 { // only the whole knows them, not its parts
-		target = spelling.WholeProcessID(target)
+	targetID := plan.Process
+	if len(plan.DeputyRemarks) > 0 { // only the whole knows them, not its parts
+		targetID = spelling.WholeProcessID(targetID)
 	}
-	decided.Votes, err = p.client.Process(target).steerAndCountVotes(ctx, d.signal(), d.payload())
-	return decided, err
+	outcome.Votes, err = p.client.Process(targetID).steerAndCountVotes(ctx, d.signalName(), d.payload())
+	return outcome, err
 }
 
 // findPlan returns the Plan that the decision is about.
 func (d PlanDecision) findPlan(plans []PendingPlan) (found PendingPlan, err error) {
-	count := 0
+	matchCount := 0
 	for _, plan := range plans {
-		if d.Digest == plan.Digest || (d.Digest == "" && d.Request == plan.Request) {
-			found, count = plan, count+1
+		if d.PlanDigest == plan.Digest || (d.PlanDigest == "" && d.RequestNumber == plan.Request) {
+			found, matchCount = plan, matchCount+1
 		}
 	}
 	switch {
 	case len(plans) == 0:
 		return found, errors.New("no Plan waits for a decision")
-	case count == 0 && d.Digest != "":
+	case matchCount == 0 && d.PlanDigest != "":
 		return found, errors.New("no Plan with that digest waits")
-	case count == 0:
-		return found, fmt.Errorf("no Plan of Request %d waits", d.Request)
-	case count > 1:
-		return found, fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", d.Request, count)
+	case matchCount == 0:
+		return found, fmt.Errorf("no Plan of Request %d waits", d.RequestNumber)
+	case matchCount > 1:
+		return found, fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", d.RequestNumber,
+			matchCount)
 	}
 	return found, nil
 }

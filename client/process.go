@@ -22,9 +22,9 @@ import (
 // Process is one process, running or ended. It has no state of its own: every method asks the server. It is safe for
 // concurrent use.
 type Process struct {
-	client   *Client
-	id       string
-	attached bool
+	client     *Client
+	id         string
+	isAttached bool
 }
 
 // Attach finds a process by its id. The error wraps ErrNotFound if Temporal has no such process, or no longer has it;
@@ -38,13 +38,13 @@ func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
 }
 
 // Process returns a process by its id without a check that it exists: later calls report that.
-func (c *Client) Process(id string) *Process { return &Process{client: c, id: id, attached: true} }
+func (c *Client) Process(id string) *Process { return &Process{client: c, id: id, isAttached: true} }
 
 // ID is the process's id: its workflow id.
 func (p *Process) ID() string { return p.id }
 
-// Attached reports whether the process existed already.
-func (p *Process) Attached() bool { return p.attached }
+// IsAttached reports whether the process existed already.
+func (p *Process) IsAttached() bool { return p.isAttached }
 
 // Chain returns the chain of the process.
 func (p *Process) Chain() *Chain { return p.client.Chain(p.id) }
@@ -62,9 +62,9 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)
 	case name == protocol.InstanceType:
-		process, _, _ := protocol.ParseInstanceID(p.id)
+		processID, _, _ := protocol.ParseInstanceID(p.id)
 		return nil, kind.Errorf(ErrNotFound, "find process %s: it is not a process, but an instance of %s",
-			p.id, process)
+			p.id, processID)
 	case name != protocol.ProcessType:
 		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow with this id is not a process", p.id)
 	}
@@ -81,14 +81,14 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 		return nil, fmt.Errorf("ask %s: %w", p.id, err)
 	}
 	idea := &ideafile.Idea{}
-	latest, err := p.Chain().Length(ctx) // the number in a split process's status includes the Ideas of its parts
-	if err == nil && latest > 0 {
+	latestNumber, err := p.Chain().Length(ctx) // the number in a split process's status includes the Ideas of its parts
+	if err == nil && latestNumber > 0 {
 		var source map[string]any
-		source, err = p.Chain().chainStore.Load(ctx, p.id, latest)
+		source, err = p.Chain().chainStore.Load(ctx, p.id, latestNumber)
 		idea, _ = ideafile.ReadIdea(source)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read Idea %d of %s: %w", latest, p.id, err)
+		return nil, fmt.Errorf("read Idea %d of %s: %w", latestNumber, p.id, err)
 	}
 	for token := range v.Instances {
 		idea.Context = append(idea.Context, ideafile.Message{InstanceToken: token})
@@ -96,8 +96,8 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 	return idea, nil
 }
 
-// Delegates lists the ids of this process's delegates, and of their delegates in turn, sorted.
-func (p *Process) Delegates(ctx context.Context) ([]string, error) {
+// DelegateIDs lists the ids of this process's delegates, and of their delegates in turn, sorted.
+func (p *Process) DelegateIDs(ctx context.Context) ([]string, error) {
 	delegateIDs := map[string]bool{}
 	for e, err := range p.client.Executions(ctx, processQuery) {
 		if err != nil {
@@ -135,8 +135,9 @@ const openQuery, runningQuery = "ExecutionStatus IN ('Running', 'Paused')", "Exe
 func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	page, err := c.temporal.ListWorkflow(ctx, r)
-	if older := strings.Replace(r.GetQuery(), openQuery, runningQuery, 1); isRefused(err) && older != r.GetQuery() {
-		r.Query = older
+	if olderQuery := strings.Replace(r.GetQuery(), openQuery, runningQuery, 1); isRefused(err) &&
+		olderQuery != r.GetQuery() {
+		r.Query = olderQuery
 		page, err = c.temporal.ListWorkflow(ctx, r)
 	}
 	return page, err
@@ -148,19 +149,19 @@ func (c *Client) Executions(ctx context.Context, query string) iter.Seq2[*workfl
 		&workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query})
 }
 
-// Revision says how far a process has come, without a worker: while it stays the same, so does the Status.
-type Revision struct {
+// HistoryPosition says how far a process has come, without a worker: while it stays the same, so does the Status.
+type HistoryPosition struct {
 	RunID      string // the run of the workflow
 	EventCount int64  // of that run's history
-	Ended      bool
+	HasEnded   bool
 }
 
-// Revision asks Temporal how far the process has come. The error wraps ErrNotFound if there is no such process.
-func (p *Process) Revision(ctx context.Context) (Revision, error) {
+// HistoryPosition asks Temporal how far the process has come. The error wraps ErrNotFound if there is no such process.
+func (p *Process) HistoryPosition(ctx context.Context) (HistoryPosition, error) {
 	info, err := p.describe(ctx)
 	if err != nil {
-		return Revision{}, err
+		return HistoryPosition{}, err
 	}
-	return Revision{RunID: info.GetExecution().GetRunId(), EventCount: info.GetHistoryLength(),
-		Ended: info.GetCloseTime() != nil}, nil
+	return HistoryPosition{RunID: info.GetExecution().GetRunId(), EventCount: info.GetHistoryLength(),
+		HasEnded: info.GetCloseTime() != nil}, nil
 }

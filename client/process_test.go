@@ -27,7 +27,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		case n == 4:
 			return Status{Result: loop.Result{Status: loop.StatusPaused}}, nil
 		}
-		return Status{Awaiting: 1}, nil
+		return Status{PendingDecisionCount: 1}, nil
 	}
 	var got []string
 	for e, err := range f.on(t).Events(t.Context()) {
@@ -37,10 +37,10 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		switch e.Kind {
 		case EventStatus:
 			got = append(got, string(e.Status.Status))
-			if e.Status.Awaiting > 0 && len(f.end) == 0 && len(got) == 5 {
+			if e.Status.PendingDecisionCount > 0 && len(f.end) == 0 && len(got) == 5 {
 				f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
 			}
-		case EventUnseen:
+		case EventNoAnswer:
 			if !errors.Is(e.Err, ErrNoWorker) || e.LastSeenAt.IsZero() {
 				t.Errorf("%+v", e)
 			}
@@ -72,7 +72,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 		return 7
 	}
 	p := f.on(t)
-	p.client.isLive = false
+	p.client.pollsFrequently = false
 	for e, err := range p.Events(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -105,14 +105,14 @@ func TestEventsEndWithTheirContext(t *testing.T) {
 }
 
 // answering takes a signal and answers as a process does that did with it what the test says.
-func answering(t *testing.T, became approval.Outcome) *Process {
+func answering(t *testing.T, became approval.ActOutcome) *Process {
 	f, sent := &fakeTemporal{}, ""
 	f.signal = func(_ string, payload map[string]any) error {
 		sent, _ = payload["id"].(string)
 		return nil
 	}
 	f.view = func() (any, error) { return Status{Result: loop.Result{ProcessID: "p"}}, nil }
-	f.outcome = func(id string) approval.Outcome {
+	f.outcome = func(id string) approval.ActOutcome {
 		if sent == "" || id != sent {
 			t.Errorf("%q is asked for, and %q was sent", id, sent)
 		}
@@ -123,12 +123,12 @@ func answering(t *testing.T, became approval.Outcome) *Process {
 
 func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 	t.Parallel()
-	p := answering(t, approval.Outcome{Status: approval.ActAccepted})
+	p := answering(t, approval.ActOutcome{Status: approval.ActAccepted})
 	if err := p.Pause(t.Context(), Actor{Name: "ann"}); err != nil {
 		t.Error(err)
 	}
-	p = answering(t, approval.Outcome{Status: approval.ActAccepted, Votes: VoteCount{Have: 1, Want: 2}})
-	count, err := p.DecideAndCountVotes(t.Context(), Decision{Kind: Approve, Call: "1.1"})
+	p = answering(t, approval.ActOutcome{Status: approval.ActAccepted, Votes: VoteCount{Have: 1, Want: 2}})
+	count, err := p.DecideAndCountVotes(t.Context(), Decision{Kind: Approve, CallID: "1.1"})
 	if err != nil || count.Have != 1 || count.Want != 2 {
 		t.Errorf("%+v, %v", count, err)
 	}
@@ -139,7 +139,7 @@ func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	f := &fakeTemporal{
 		signal:  func(string, map[string]any) error { return nil },
-		outcome: func(string) approval.Outcome { return approval.Outcome{Status: approval.ActAccepted} },
+		outcome: func(string) approval.ActOutcome { return approval.ActOutcome{Status: approval.ActAccepted} },
 		fails:   2,
 	}
 	if err := f.on(t).Pause(t.Context(), Actor{Name: "ann"}); err != nil || f.fails != 0 {
@@ -149,15 +149,15 @@ func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	t.Parallel()
-	p := answering(t, approval.Outcome{Status: approval.ActRefused, Reason: "not now"})
+	p := answering(t, approval.ActOutcome{Status: approval.ActRefused, RefusalReason: "not now"})
 	for signal, err := range map[string]error{
 		"resume":  p.Resume(t.Context(), ideafile.Limits{}, Actor{}),
 		"revise":  p.Revise(t.Context(), Correction{}, Actor{}),
-		"approve": p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
+		"approve": p.Decide(t.Context(), Decision{Kind: Approve, CallID: "1.1"}),
 	} {
 		var r *RefusedError
 		if !errors.As(err, &r) || !errors.Is(err, ErrRefused) || r.Reason != "not now" || r.Signal != signal ||
-			r.Process != "p" {
+			r.ProcessID != "p" {
 			t.Errorf("%s: %v", signal, err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 	f := &fakeTemporal{signal: func(string, map[string]any) error { return serviceerror.NewNotFound("it has ended") }}
 	p := f.on(t)
 	for _, err := range []error{p.Pause(t.Context(), Actor{}),
-		p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"})} {
+		p.Decide(t.Context(), Decision{Kind: Approve, CallID: "1.1"})} {
 		if !errors.Is(err, ErrRefused) {
 			t.Error(err)
 		}

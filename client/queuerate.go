@@ -16,32 +16,32 @@ import (
 )
 
 const (
-	rateTTL         = 5 * time.Second  // how long the server's answer is cached
-	minReportedWait = 10 * time.Second // shorter waits are not reported
-	maxReportedWait = 365 * 24 * time.Hour
+	rateLimitCacheTTL = 5 * time.Second  // how long the server's answer is cached
+	minReportedWait   = 10 * time.Second // shorter waits are not reported
+	maxReportedWait   = 365 * 24 * time.Hour
 )
 
 // rateLimitCache detects that Calls and Requests wait because of the workers' rate limit. Workers do not know about
 // waiting tasks, since the server holds them back.
 type rateLimitCache struct {
-	mu       sync.Mutex
-	cachedAt time.Time
-	cached   *turn.HoldUp
+	mu           sync.Mutex
+	cachedAt     time.Time
+	cachedHoldUp *turn.HoldUp
 }
 
 // holdUp reports a hold-up if the last task in a queue must wait long; nil if not, or if the server does not say.
 func (r *rateLimitCache) holdUp(ctx context.Context, c *Client) *turn.HoldUp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.cachedAt) < rateTTL {
-		return r.cached
+	if time.Since(r.cachedAt) < rateLimitCacheTTL {
+		return r.cachedHoldUp
 	}
-	r.cachedAt, r.cached = time.Now(), nil
+	r.cachedAt, r.cachedHoldUp = time.Now(), nil
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	r.cached = cmp.Or(c.queueHoldUp(ctx, protocol.TaskQueue, "Calls", "--calls-per-second"),
+	r.cachedHoldUp = cmp.Or(c.queueHoldUp(ctx, protocol.TaskQueue, "Calls", "--calls-per-second"),
 		c.queueHoldUp(ctx, protocol.RequestQueue, "Requests", "OPENAI_RPM, --calls-per-second"))
-	return r.cached
+	return r.cachedHoldUp
 }
 
 // queueHoldUp returns what holds up the activities of a task queue. what names them, and settings name their limits.
@@ -49,25 +49,25 @@ func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) 
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
 		TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY, ReportStats: true})
-	waiting := d.GetStats().GetApproximateBacklogCount()
-	if err != nil || waiting == 0 {
+	backlogCount := d.GetStats().GetApproximateBacklogCount()
+	if err != nil || backlogCount == 0 {
 		return nil
 	}
-	hasPollers := false
+	hasActivePollers := false
 	for _, p := range d.GetPollers() {
-		rate := p.GetRatePerSecond()
-		isActive := time.Since(p.GetLastAccessTime().AsTime()) < pollGrace
-		hasPollers = hasPollers || isActive
-		lastWait := min(float64(waiting)/rate, maxReportedWait.Seconds())
-		if rate <= 0 || !isActive || lastWait < minReportedWait.Seconds() {
+		tasksPerSecond := p.GetRatePerSecond()
+		isActive := time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge
+		hasActivePollers = hasActivePollers || isActive
+		lastWaitSeconds := min(float64(backlogCount)/tasksPerSecond, maxReportedWait.Seconds())
+		if tasksPerSecond <= 0 || !isActive || lastWaitSeconds < minReportedWait.Seconds() {
 			continue
 		}
 		holdUp = &turn.HoldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
-				rate, noun, settings, waiting, time.Duration(lastWait)*time.Second),
+				tasksPerSecond, noun, settings, backlogCount, time.Duration(lastWaitSeconds)*time.Second),
 			Remedy: "raise the limit of all workers (" + settings + "), or wait"}
 	}
-	if !hasPollers {
+	if !hasActivePollers {
 		holdUp = noWorkerHoldUp(queue)
 	}
 	return holdUp

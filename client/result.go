@@ -33,9 +33,9 @@ func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 
 // markForgotten replaces forgotten instances of an ended process by a result that only says that they were forgotten.
 func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
-	forgotten, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
+	forgottenByToken, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
 	for token := range r.Instances {
-		if _, isForgotten := forgotten[token]; isForgotten {
+		if _, isForgotten := forgottenByToken[token]; isForgotten {
 			r.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceForgotten}
 		}
 	}
@@ -82,14 +82,14 @@ func refusedIdeaError(id string, appErr *temporal.ApplicationError) error {
 
 // restoreResult replaces references to the store in a Result by their values.
 func (p *Process) restoreResult(ctx context.Context, r loop.Result) (loop.Result, error) {
-	values := p.client.archive.blobStore
-	ctx = blobs.ForProcess(ctx, p.id)
+	blobStore := p.client.archive.blobStore
+	ctx = blobs.WithProcess(ctx, p.id)
 	var err error
-	if r.Output, err = values.Restore(ctx, r.Output); err != nil {
+	if r.Output, err = blobStore.Restore(ctx, r.Output); err != nil {
 		return r, fmt.Errorf("read output of %s: %w", r.ProcessID, err)
 	}
 	for token, i := range r.Instances {
-		if i.State, err = values.Restore(ctx, i.State); err != nil {
+		if i.State, err = blobStore.Restore(ctx, i.State); err != nil {
 			return r, fmt.Errorf("read State of %s: %w", protocol.InstanceID(r.ProcessID, token), err)
 		}
 		r.Instances[token] = i

@@ -9,57 +9,59 @@ import (
 	"processidea/model/turn"
 )
 
-// Resumed is the outcome of resuming one process.
-type Resumed struct {
-	Process string `json:"process"`
-	Code    string `json:"code,omitempty" doc:"why it was paused"`
-	Resumed bool   `json:"resumed"`
-	Reason  string `json:"reason,omitempty" doc:"why it was not resumed"`
+// ResumeOutcome is the outcome of resuming one process.
+type ResumeOutcome struct {
+	ProcessID     string `json:"process"`
+	PauseCode     string `json:"code,omitempty" doc:"why it was paused"`
+	WasResumed    bool   `json:"resumed"`
+	FailureReason string `json:"reason,omitempty" doc:"why it was not resumed"`
 }
 
-// ResumeAll resumes all paused processes that somebody started, with their parts and delegates. because selects those
+// ResumeAll resumes all paused processes that somebody started, with their parts and delegates. pauseCode selects those
 // that were paused with this code; empty: all. It returns the outcome of each; if it returns none, nothing was resumed.
-func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) ([]Resumed, error) {
-	paused, err := c.List(ctx, ListOptions{Paused: true})
+func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) ([]ResumeOutcome, error) {
+	pausedProcesses, err := c.List(ctx, ListOptions{OnlyPaused: true})
 	if err != nil {
 		return nil, err
 	}
-	all := []Resumed{}
-	for _, s := range paused {
+	outcomes := []ResumeOutcome{}
+	for _, s := range pausedProcesses {
 		if pauseCode == "" || s.Code == pauseCode {
-			all = append(all, Resumed{Process: s.Process, Code: s.Code, Reason: s.temporalPauseReason()})
+			outcomes = append(outcomes, ResumeOutcome{ProcessID: s.ProcessID, PauseCode: s.Code,
+				FailureReason: s.temporalPauseReason()})
 		}
 	}
-	return all, c.resumeEach(ctx, all, actor)
+	return outcomes, c.resumeEach(ctx, outcomes, actor)
 }
 
 // temporalPauseReason says why a process handles no signals, if it was paused through Temporal itself; "": it was not.
 func (s Summary) temporalPauseReason() string {
 	for _, h := range s.HoldUps {
-		if s.NoAnswer && h.Cause == turn.CodeTemporalPaused {
+		if s.DidNotAnswer && h.Cause == turn.CodeTemporalPaused {
 			return h.Message + ": " + h.Remedy
 		}
 	}
 	return ""
 }
 
-func (c *Client) resumeEach(ctx context.Context, all []Resumed, actor Actor) error {
-	return safego.ForEach(ctx, "client.resume", len(all), maxQueries, func(ctx context.Context, n int) error {
-		if all[n].Reason == "" {
-			all[n].recordOutcome(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, actor))
-		}
-		return nil
-	})
+func (c *Client) resumeEach(ctx context.Context, outcomes []ResumeOutcome, actor Actor) error {
+	return safego.ForEach(ctx, "client.resume", len(outcomes), maxConcurrentQueries,
+		func(ctx context.Context, n int) error {
+			if outcomes[n].FailureReason == "" {
+				outcomes[n].recordOutcome(c.Process(outcomes[n].ProcessID).Resume(ctx, ideafile.Limits{}, actor))
+			}
+			return nil
+		})
 }
 
-func (r *Resumed) recordOutcome(err error) {
+func (r *ResumeOutcome) recordOutcome(err error) {
 	var refused *RefusedError
 	switch {
 	case err == nil:
-		r.Resumed = true
+		r.WasResumed = true
 	case errors.As(err, &refused):
-		r.Reason = refused.Reason
+		r.FailureReason = refused.Reason
 	default:
-		r.Reason = err.Error()
+		r.FailureReason = err.Error()
 	}
 }

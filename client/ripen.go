@@ -8,15 +8,15 @@ import (
 	"processidea/model/ideafile"
 )
 
-// Ripen says, by Tool, what people decided on the Calls of processes that waited for them. It proposes policies that
-// would have asked people about every Call that they changed. It reads the chains; the processes need not have
-// finished. The error wraps ErrNotFound for a process without a chain.
-func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Finding, error) {
-	if len(processes) == 0 {
+// AnalyzeApprovals says, by Tool, what people decided on the Calls of processes that waited for them. It proposes
+// policies that would have asked people about every Call that they changed. It reads the chains; the processes need not
+// have finished. The error wraps ErrNotFound for a process without a chain.
+func (a *Archive) AnalyzeApprovals(ctx context.Context, processIDs []string) ([]ripen.Finding, error) {
+	if len(processIDs) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden approvals: no process is named")
 	}
 	var runs []ripen.Run
-	for _, id := range processes {
+	for _, id := range processIDs {
 		run, err := a.readApprovalRun(ctx, id)
 		if err != nil {
 			return nil, err
@@ -44,9 +44,9 @@ func (a *Archive) readApprovalRun(ctx context.Context, id string) (ripen.Run, er
 		return run, err
 	}
 	for _, partChain := range append([]*Chain{c}, parts...) {
-		last, err := partChain.checkIdeaNumber(ctx, "read what was decided up to", 0)
-		for number := 1; number <= last && err == nil; number++ {
-			log, logErr := partChain.chainStore.LogAt(ctx, partChain.process, number)
+		lastNumber, err := partChain.checkIdeaNumber(ctx, "read what was decided up to", 0)
+		for number := 1; number <= lastNumber && err == nil; number++ {
+			log, logErr := partChain.chainStore.LogAt(ctx, partChain.processID, number)
 			run.Log, err = append(run.Log, log...), logErr
 		}
 		if err != nil {

@@ -23,14 +23,14 @@ func (p *Process) sign(ctx context.Context, instanceID string, d Decision) (Deci
 	if d.Key == nil || d.Proof != "" || !approval.AcceptsProof(d.Kind) {
 		return d, nil
 	}
-	if d.Digest == "" {
-		if d.Digest = p.waitingDigest(ctx, instanceID, d.Call); d.Digest == "" {
-			return d, p.refusedError(d, p.notWaitingError(ctx, instanceID, d.Call))
+	if d.ApprovalDigest == "" {
+		if d.ApprovalDigest = p.waitingDigest(ctx, instanceID, d.CallID); d.ApprovalDigest == "" {
+			return d, p.refusedError(d, p.notWaitingError(ctx, instanceID, d.CallID))
 		}
 	}
 	jws, err := d.Key.Sign(p.Claims(d))
 	if err != nil {
-		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
+		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.CallID, err)
 	}
 	d.Proof = jws
 	return d, nil
@@ -40,17 +40,17 @@ func (p *Process) sign(ctx context.Context, instanceID string, d Decision) (Deci
 // passkey. The signer sets Issuer, Subject and Groups. The decision must have the digest of what was shown, and the id
 // of the Call in either spelling.
 func (p *Process) Claims(d Decision) proof.Claims {
-	return signing.NewClaims(proof.Decision{ProcessID: p.id, ApprovalDigest: d.Digest, Kind: d.Kind,
-		DetailsDigest: proof.DetailsDigest(d.payload())}, d.Call, d.Groups)
+	return signing.NewClaims(proof.Decision{ProcessID: p.id, ApprovalDigest: d.ApprovalDigest, Kind: d.Kind,
+		DetailsDigest: proof.DetailsDigest(d.payload())}, d.CallID, d.Groups)
 }
 
 // waitingDigest returns the digest of a Call that waits in an instance; empty if it does not wait, or the instance does
 // not answer.
-func (p *Process) waitingDigest(ctx context.Context, instanceID, call string) string {
+func (p *Process) waitingDigest(ctx context.Context, instanceID, callID string) string {
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instanceID, protocol.QueryApprovals, &v)
 	for _, a := range v.Approvals {
-		if ideafile.MatchesCallID(call, a.CallID) {
+		if ideafile.MatchesCallID(callID, a.CallID) {
 			return a.Digest
 		}
 	}

@@ -29,33 +29,34 @@ import (
 // StartOptions say what a process starts from. It has all data of the start: workers need none of the files.
 type StartOptions struct {
 	// ID names the process. A second start with the same id and content attaches to it. Empty: an id is made up from
-	// ForkOf or from the path in the Idea's meta.
+	// ForkSourceID or from the path in the Idea's meta.
 	ID string `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
 	// Idea is an Idea file as a JSON value, with numbers as json.Number: from ParseIdea, package ideafiles, or
 	// Chain.Fork.
 	Idea map[string]any `json:"idea" doc:"an Idea file"`
-	// Instances are rows of data: each is an instance's input, or a message if it has a "type". "_instance" names an
+	// InstanceRows are rows of data: each is an instance's input, or a message if it has a "type". "_instance" names an
 	// instance; rows without one are named ①, ②, … in order.
-	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
-	// Key is the column of Instances that names them for people; empty: config.instanceName of the Idea says how.
-	Key string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
-	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask their LLM.
-	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
-	// Delegates are the Idea files of delegates, and the files of instructions, that the Idea does not carry: JSON
+	InstanceRows []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
+	// NameColumn is the column of InstanceRows that names them for people; empty: config.instanceName of the Idea says
+	// how.
+	NameColumn string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
+	// ScriptedReplies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask their LLM.
+	ScriptedReplies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
+	// DelegateFiles are the Idea files of delegates, and the files of instructions, that the Idea does not carry: JSON
 	// values, by the paths under which _delegate and messages name them.
-	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates and the files of instructions, by the paths under which _delegate and messages name them"`
-	// WithSolution runs the Calls of the Idea's solution, except those that its record calls done.
-	WithSolution bool `json:"withSolution,omitempty" doc:"run the Calls of the Idea's solution, except those that its record calls done"`
-	// ForkOf is the process that the Idea was forked from. A fork without an ID is named after it: ForkOf-fork-1, or
-	// the next unused number.
-	ForkOf string `json:"-"`
-	isUndo bool   // an undo starts the process: its Idea has Calls that undo others
+	DelegateFiles IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates and the files of instructions, by the paths under which _delegate and messages name them"`
+	// RunsSolution runs the Calls of the Idea's solution, except those that its record calls done.
+	RunsSolution bool `json:"withSolution,omitempty" doc:"run the Calls of the Idea's solution, except those that its record calls done"`
+	// ForkSourceID is the process that the Idea was forked from. A fork without an ID is named after it:
+	// ForkSourceID-fork-1, or the next unused number.
+	ForkSourceID string `json:"-"`
+	isUndo       bool   // an undo starts the process: its Idea has Calls that undo others
 	// StartedBy is who starts the process. If a policy excludes the starter from deciding, nobody can decide without
 	// it.
 	StartedBy string `json:"-"`
-	// Version pins the process, and all that it starts, to a version of the workers; zero: it moves to each version
-	// that becomes current.
-	Version connect.Version `json:"-"`
+	// WorkerVersion pins the process, and all that it starts, to a version of the workers; zero: it moves to each
+	// version that becomes current.
+	WorkerVersion connect.Version `json:"-"`
 }
 
 // IdeaFiles are Idea files as JSON objects, by their paths.
@@ -63,35 +64,35 @@ type IdeaFiles map[string]any
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with all mistakes in its form.
 func ParseIdea(data []byte) (map[string]any, error) {
-	v, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+	v, keyOrder, err := jsonval.DecodeWithKeyOrder(data, jsonval.DefaultLimits)
 	if err != nil {
 		return nil, kind.WithKind(ErrInvalid, err)
 	}
-	ideafile.StoreWrittenOrder(v, keyOrder)
+	ideafile.RecordParamOrder(v, keyOrder)
 	_, problems := ideafile.ReadIdea(v)
-	if err := ideafiles.Invalid("Idea", problems); err != nil {
+	if err := ideafiles.ErrorFromProblems("Idea", problems); err != nil {
 		return nil, err
 	}
 	return v.(jsonval.Object), nil
 }
 
 // Start starts a process, or attaches to the one that was started with the same id from the same content, running or
-// ended: Attached says which. It returns once the server has accepted the process.
+// ended: IsAttached says which. It returns once the server has accepted the process.
 //
-// The error is an *InvalidError if the Idea is malformed, ErrOtherStart if a process with the id was started from
-// something else, and a *ClaimedError if the store has Ideas of a process that Temporal does not know. It wraps
+// The error is an *InvalidError if the Idea is malformed, ErrIDInUse if a process with the id was started from
+// something else, and a *ClaimedIDError if the store has Ideas of a process that Temporal does not know. It wraps
 // ErrInvalid if the server refuses the start, or if the workers use another store. Mistakes that only a worker can
 // find, such as an unknown activity, end the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
-	prepared, err := c.prepare(ctx, o, true)
+	startSpec, err := c.prepare(ctx, o, true)
 	if err != nil {
 		return nil, err
 	}
-	_, attached, err := connect.StartOrAttachProcess(ctx, c.temporal, c.namespace, prepared)
+	_, isAttached, err := connect.StartOrAttachProcess(ctx, c.temporal, c.namespace, startSpec)
 	if err != nil {
-		return nil, startError(prepared.ID, err)
+		return nil, startError(startSpec.ID, err)
 	}
-	return &Process{client: c, id: prepared.ID, attached: attached}, nil
+	return &Process{client: c, id: startSpec.ID, isAttached: isAttached}, nil
 }
 
 // Prepare does what Start does before it starts, for callers that start processes later. It checks the Idea, and puts
@@ -101,8 +102,8 @@ func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartSpec
 }
 
 // prepare puts the values into the store; with own they belong to the process.
-func (c *Client) prepare(ctx context.Context, o StartOptions, ownedByProcess bool) (s connect.StartSpec, err error) {
-	if s.Idea, err = o.readIdea(); err != nil {
+func (c *Client) prepare(ctx context.Context, o StartOptions, isOwnedByProcess bool) (s connect.StartSpec, err error) {
+	if s.Idea, err = o.resolveIdea(); err != nil {
 		return s, err
 	}
 	withoutContext := *s.Idea // the rest needs only its meta, and there may be many messages
@@ -120,9 +121,9 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, ownedByProcess boo
 	if err != nil {
 		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
-	s.ID, s.ContentDigest, s.Version = o.ID, o.digest(), o.Version
-	if ownedByProcess {
-		ctx = blobs.ForProcess(ctx, o.ID)
+	s.ID, s.ContentDigest, s.Version = o.ID, o.contentDigest(), o.WorkerVersion
+	if isOwnedByProcess {
+		ctx = blobs.WithProcess(ctx, o.ID)
 	}
 	s.Start, err = c.prepareStart(ctx, o)
 	return s, err
@@ -130,90 +131,93 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, ownedByProcess boo
 
 // checkStore returns an error if the workers use another store: they would not find the values of this program, nor
 // this program theirs.
-func (c *Client) checkStore(ctx context.Context, process string) error {
+func (c *Client) checkStore(ctx context.Context, processID string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	ownID := c.archive.Store().ID()
-	ids, err := connect.StoreIDsOfWorkers(ctx, c.temporal)
+	workerStoreIDs, err := connect.StoreIDsOfWorkers(ctx, c.temporal)
 	// If the server does not answer, the start itself reports that.
-	if isOther := err == nil && len(ids) > 0 && !slices.Contains(ids, ownID); !isOther {
+	if usesOtherStore := err == nil && len(workerStoreIDs) > 0 &&
+		!slices.Contains(workerStoreIDs, ownID); !usesOtherStore {
 		return nil
 	}
 	return kind.Errorf(ErrInvalid,
 		"start process %s: the worker uses another store (%s) than this program (%s): set PROCESSIDEA_STORE to the "+
-			"worker's, or use its --data", process, strings.Join(ids, ", "),
+			"worker's, or use its --data", processID, strings.Join(workerStoreIDs, ", "),
 		cmp.Or(ownID, "one that nobody has used yet"))
 }
 
-// readIdea checks the form of the Idea and of the instances, which become messages of its context. It also checks that
-// all files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become Delegates. It
-// returns the Idea without these messages and files.
-func (o *StartOptions) readIdea() (*ideafile.Idea, error) {
+// resolveIdea checks the form of the Idea and of the instances, which become messages of its context. It also checks
+// that all files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become
+// DelegateFiles. It returns the Idea without these messages and files.
+func (o *StartOptions) resolveIdea() (*ideafile.Idea, error) {
 	var extractProblems diag.Problems
-	files := o.Delegates
-	o.Idea, o.Delegates, extractProblems = delegate.ExtractFiles(o.Idea, o.Delegates)
+	filesToCheck := o.DelegateFiles
+	o.Idea, o.DelegateFiles, extractProblems = delegate.ExtractFiles(o.Idea, o.DelegateFiles)
 	o.dropOrigins()
-	o.Idea = delegate.WithInstructions(o.Idea, "", o.Delegates)
-	for key, file := range o.Delegates {
+	o.Idea = delegate.WithInstructions(o.Idea, "", o.DelegateFiles)
+	for key, file := range o.DelegateFiles {
 		if source, ok := file.(jsonval.Object); ok {
-			o.Delegates[key] = delegate.WithInstructions(source, key, o.Delegates)
+			o.DelegateFiles[key] = delegate.WithInstructions(source, key, o.DelegateFiles)
 		}
 	}
-	invalid := func(problems ...diag.Problem) error { return ideafiles.Invalid(cmp.Or(o.ID, "Idea"), problems) }
+	newInvalidError := func(problems ...diag.Problem) error {
+		return ideafiles.ErrorFromProblems(cmp.Or(o.ID, "Idea"), problems)
+	}
 	idea, problems := ideafile.ReadIdea(o.Idea)
 	if err := (Actor{Name: o.StartedBy}).CheckName(); err != nil {
 		return nil, fmt.Errorf("start process %s %w", o.ID, err)
 	}
 	problems.Append(extractProblems...)
-	problems.AppendNew(delegate.CheckFiles(idea, "", o.Delegates)...)
+	problems.AppendNew(delegate.CheckFiles(idea, "", o.DelegateFiles)...)
 	switch {
 	case o.isUndo:
-		files = nil
-	case o.ForkOf == "": // a fork keeps what its origin had
-		files = o.Delegates
+		filesToCheck = nil
+	case o.ForkSourceID == "": // a fork keeps what its origin had
+		filesToCheck = o.DelegateFiles
 		problems.Append(ideafile.CheckNewUndoesKeys(o.Idea, nil)...)
 	}
-	for key, file := range jsonval.Sorted(files) {
+	for key, file := range jsonval.Sorted(filesToCheck) {
 		for _, problem := range ideafile.CheckNewUndoesKeys(jsonval.AsObject(file), nil) {
 			problems.Add(key+": "+problem.JSONPath, "%s", problem.Message)
 		}
 	}
-	if err := invalid(problems...); err != nil {
+	if err := newInvalidError(problems...); err != nil {
 		return nil, err
 	}
-	if len(o.Instances) == 0 && idea.IsUnfilledTemplate() && idea.Simulation == nil {
-		return nil, invalid(diag.Problem{JSONPath: "$.meta.template",
+	if len(o.InstanceRows) == 0 && idea.IsUnfilledTemplate() && idea.Simulation == nil {
+		return nil, newInvalidError(diag.Problem{JSONPath: "$.meta.template",
 			Message: "a template has no instances: give it a file of them (run FILE --instances ROWS)"})
 	}
-	if len(o.Instances) == 0 {
+	if len(o.InstanceRows) == 0 {
 		return idea, nil
 	}
-	rows := normalizeRows(o.Instances)
-	o.Instances = nil // what becomes a message is changed in a copy, and the row itself can go
-	messages, problems := ideafiles.Messages(rows, idea)
-	if err := invalid(problems...); err != nil {
+	rows := normalizeRows(o.InstanceRows)
+	o.InstanceRows = nil // what becomes a message is changed in a copy, and the row itself can go
+	messages, problems := ideafiles.MessagesFromRows(rows, idea)
+	if err := newInvalidError(problems...); err != nil {
 		return nil, err
 	}
-	if o.Key != "" {
-		namedIdea, problem := ideafiles.NameInstancesBy(o.Idea, o.Key, messages)
+	if o.NameColumn != "" {
+		namedIdea, problem := ideafiles.NameInstancesBy(o.Idea, o.NameColumn, messages)
 		if problem != nil {
-			return nil, invalid(*problem)
+			return nil, newInvalidError(*problem)
 		}
 		o.Idea = namedIdea
 	}
-	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.Delegates)
+	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.DelegateFiles)
 	return idea, nil
 }
 
 // dropOrigins removes origins from Ideas that are no forks: a caller may write anything there.
 func (o *StartOptions) dropOrigins() {
-	if o.ForkOf != "" || o.isUndo {
+	if o.ForkSourceID != "" || o.isUndo {
 		return
 	}
 	o.Idea = chain.WithoutOrigin(o.Idea)
-	for key, file := range o.Delegates {
+	for key, file := range o.DelegateFiles {
 		if source, ok := file.(jsonval.Object); ok {
-			o.Delegates[key] = chain.WithoutOrigin(source)
+			o.DelegateFiles[key] = chain.WithoutOrigin(source)
 		}
 	}
 }
@@ -231,39 +235,39 @@ func normalizeRows(rows []jsonval.Object) []jsonval.Object {
 }
 
 func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
-	start = protocol.ProcessStart{Replies: o.Replies, WithSolution: o.WithSolution}
+	start = protocol.ProcessStart{ScriptedReplies: o.ScriptedReplies, ResumesSolution: o.RunsSolution}
 	if o.StartedBy != "" {
 		start.StartedBy = []policy.Identity{{Name: o.StartedBy, Account: AccountOf(ctx)}}
 	}
 	if start.Idea, err = offload.Idea(ctx, c.archive.blobStore, o.Idea); err != nil {
 		return start, err
 	}
-	if len(o.Delegates) > 0 {
+	if len(o.DelegateFiles) > 0 {
 		start.Delegation.Files = jsonval.Object{}
 	}
-	for key, v := range o.Delegates {
+	for key, v := range o.DelegateFiles {
 		idea := jsonval.AsObject(v)
 		if start.Delegation.Files[key], err = offload.Idea(ctx, c.archive.blobStore, idea); err != nil {
 			return start, err
 		}
 	}
-	start.Delegation.Files, err = offload.Files(ctx, c.archive.blobStore, start.Delegation.Files)
+	start.Delegation.Files, err = offload.IdeaFiles(ctx, c.archive.blobStore, start.Delegation.Files)
 	return start, err
 }
 
-// digest identifies what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies,
-// any delegates, and whether the solution is used. The order in which people are shown parameters does not count. The
-// process's memo has the digest.
-func (o *StartOptions) digest() string {
+// contentDigest identifies what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the
+// replies, any delegates, and whether the solution is used. The order in which people are shown parameters does not
+// count. The process's memo has the digest.
+func (o *StartOptions) contentDigest() string {
 	h := sha256.New()
-	h.Write(jsonval.Encode(ideafile.WithoutWrittenOrder(o.Idea)))
-	h.Write([]byte("\n" + o.Replies))
-	if len(o.Delegates) > 0 {
+	h.Write(jsonval.Encode(ideafile.WithoutParamOrder(o.Idea)))
+	h.Write([]byte("\n" + o.ScriptedReplies))
+	if len(o.DelegateFiles) > 0 {
 		h.Write([]byte("\n"))
-		files := jsonval.Object{ideafile.DelegatesKey: jsonval.Object(o.Delegates)}
-		h.Write(jsonval.Encode(jsonval.Lookup(ideafile.WithoutWrittenOrder(files), ideafile.DelegatesKey)))
+		files := jsonval.Object{ideafile.DelegatesKey: jsonval.Object(o.DelegateFiles)}
+		h.Write(jsonval.Encode(jsonval.Lookup(ideafile.WithoutParamOrder(files), ideafile.DelegatesKey)))
 	}
-	if o.WithSolution {
+	if o.RunsSolution {
 		h.Write([]byte("\nwith its solution"))
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -272,8 +276,8 @@ func (o *StartOptions) digest() string {
 // startError distinguishes a server that refused the start from a server that did not answer.
 func startError(id string, err error) error {
 	switch {
-	case errors.Is(err, ErrOtherStart):
-		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrOtherStart)
+	case errors.Is(err, ErrIDInUse):
+		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrIDInUse)
 	case isRefused(err) || kind.Is[*serviceerror.NamespaceNotFound](err):
 		return kind.WithKind(ErrInvalid, err)
 	}

@@ -16,17 +16,17 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 	t.Parallel()
 	digest := func(text string, o StartOptions) string {
 		o.Idea = ideaOf(t, text).Source
-		return o.digest()
+		return o.contentDigest()
 	}
 	const idea = `{"context":[{"type":"text","text":"a"}],"meta":{}}`
-	first := digest(idea, StartOptions{Replies: "r"})
+	first := digest(idea, StartOptions{ScriptedReplies: "r"})
 	if got := digest(`{"meta": {}, "context": [{"text": "a", "type": "text"}]}`,
-		StartOptions{Replies: "r", ID: "x", ForkOf: "y"}); got != first {
+		StartOptions{ScriptedReplies: "r", ID: "x", ForkSourceID: "y"}); got != first {
 		t.Error("the same start has another digest")
 	}
 	ordered := func(order string) StartOptions {
 		tools := jsonval.Object{"t": modeltest.DecodeJSON(t, `{"properties": {"a": {"properties": {"c": {}}`+order+`}}`+order+`}`)}
-		return StartOptions{Replies: "r", Delegates: IdeaFiles{"b.json": jsonval.Object{"schema": jsonval.Object{"tools": tools}}}}
+		return StartOptions{ScriptedReplies: "r", DelegateFiles: IdeaFiles{"b.json": jsonval.Object{"schema": jsonval.Object{"tools": tools}}}}
 	}
 	if digest(idea, ordered("")) != digest(idea, ordered(`, "_order": ["c", "a"]`)) {
 		t.Error("the order in which people are shown parameters counts")
@@ -36,11 +36,11 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 	}
 	seen := map[string]string{first: "the first"}
 	for name, got := range map[string]string{
-		"another Idea":       digest(`{"context":[{"type":"text","text":"b"}],"meta":{}}`, StartOptions{Replies: "r"}),
-		"other replies":      digest(idea, StartOptions{Replies: "r\nr"}),
-		"its solution":       digest(idea, StartOptions{Replies: "r", WithSolution: true}),
-		"a delegate":         digest(idea, StartOptions{Replies: "r", Delegates: delegate("deep")}),
-		"a delegate changed": digest(idea, StartOptions{Replies: "r", Delegates: delegate("deeper")}),
+		"another Idea":       digest(`{"context":[{"type":"text","text":"b"}],"meta":{}}`, StartOptions{ScriptedReplies: "r"}),
+		"other replies":      digest(idea, StartOptions{ScriptedReplies: "r\nr"}),
+		"its solution":       digest(idea, StartOptions{ScriptedReplies: "r", RunsSolution: true}),
+		"a delegate":         digest(idea, StartOptions{ScriptedReplies: "r", DelegateFiles: delegate("deep")}),
+		"a delegate changed": digest(idea, StartOptions{ScriptedReplies: "r", DelegateFiles: delegate("deeper")}),
 	} {
 		if seen[got] != "" {
 			t.Errorf("%s has the digest of %s", name, seen[got])
@@ -58,7 +58,7 @@ func TestAParsedIdeaHasItsParametersInTheFilesOrder(t *testing.T) {
 	}
 	sorted, err := ParseIdea(jsonval.Encode(modeltest.DecodeJSON(t, text)))
 	first, again := StartOptions{Idea: idea}, StartOptions{Idea: sorted}
-	if err != nil || first.digest() != again.digest() {
+	if err != nil || first.contentDigest() != again.contentDigest() {
 		t.Errorf("the same Idea, otherwise written, is another start: %v", err)
 	}
 }
@@ -66,10 +66,10 @@ func TestAParsedIdeaHasItsParametersInTheFilesOrder(t *testing.T) {
 func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 	t.Parallel()
 	o := StartOptions{
-		Idea:      ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
-		Instances: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
+		Idea:         ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
+		InstanceRows: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
 	}
-	if _, err := o.readIdea(); err != nil {
+	if _, err := o.resolveIdea(); err != nil {
 		t.Fatal(err)
 	}
 	read, _ := ideafile.ReadIdea(o.Idea)
@@ -86,9 +86,9 @@ func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
 	for n := range rows {
 		rows[n] = map[string]any{"order": strconv.Itoa(n), "amount": json.Number("129.90")}
 	}
-	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source, Instances: rows}
+	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source, InstanceRows: rows}
 	before := heapBytes()
-	read, err := o.readIdea()
+	read, err := o.resolveIdea()
 	if perRow := int64(heapBytes()-before) / int64(len(rows)); err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
@@ -112,10 +112,10 @@ func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 	const n = 50_000
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source}
 	for i := range n {
-		o.Instances = append(o.Instances, map[string]any{"_instance": "a" + strconv.Itoa(i), "amount": json.Number("1")})
+		o.InstanceRows = append(o.InstanceRows, map[string]any{"_instance": "a" + strconv.Itoa(i), "amount": json.Number("1")})
 	}
 	before := heapBytes()
-	_, err := o.readIdea()
+	_, err := o.resolveIdea()
 	if perRow := int64(heapBytes()-before) / n; err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
@@ -130,14 +130,14 @@ func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
 		o     StartOptions
 		keeps bool
 	}{
-		"a start": {StartOptions{}, false}, "a fork": {StartOptions{ForkOf: "paid"}, true},
+		"a start": {StartOptions{}, false}, "a fork": {StartOptions{ForkSourceID: "paid"}, true},
 		"what takes back": {StartOptions{isUndo: true}, true},
 	} {
-		c.o.Idea, c.o.Delegates = ideaOf(t, claims).Source, IdeaFiles{"d.json": ideaOf(t, claims).Source}
-		if _, err := c.o.readIdea(); err != nil {
+		c.o.Idea, c.o.DelegateFiles = ideaOf(t, claims).Source, IdeaFiles{"d.json": ideaOf(t, claims).Source}
+		if _, err := c.o.resolveIdea(); err != nil {
 			t.Fatal(err)
 		}
-		for _, idea := range []any{c.o.Idea, c.o.Delegates["d.json"]} {
+		for _, idea := range []any{c.o.Idea, c.o.DelegateFiles["d.json"]} {
 			if meta := jsonval.AsObject(jsonval.Lookup(idea, "meta")); (meta["origin"] != nil) != c.keeps || meta["path"] != "p" {
 				t.Errorf("%s: %v", name, meta)
 			}
@@ -150,9 +150,9 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 	named := map[string]any{"type": "instruction", "file": "p.json"}
 	policy := jsonval.ToJSONValue(map[string]any{"instruction": map[string]any{"text": "Be kind."}})
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"instruction","file":"p.json"}]}`).Source,
-		Instances: []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
-		Delegates: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}}, "d/p.json": policy}}
-	if _, err := o.readIdea(); err != nil {
+		InstanceRows:  []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
+		DelegateFiles: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}}, "d/p.json": policy}}
+	if _, err := o.resolveIdea(); err != nil {
 		t.Fatal(err)
 	}
 	read, _ := ideafile.ReadIdea(o.Idea)
@@ -161,7 +161,7 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 			t.Errorf("message %d is %+v", n, m)
 		}
 	}
-	inner := jsonval.AsObject(o.Delegates["d/e.json"])["context"].([]any)[0]
+	inner := jsonval.AsObject(o.DelegateFiles["d/e.json"])["context"].([]any)[0]
 	if !jsonval.Equal(jsonval.AsObject(inner)["instruction"], policy) {
 		t.Errorf("the delegate has %v", inner)
 	}
@@ -178,7 +178,7 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o := StartOptions{Idea: map[string]any{"contxt": []any{}}}
-	if _, err := o.readIdea(); !errors.Is(err, ErrInvalid) {
+	if _, err := o.resolveIdea(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 }
@@ -186,16 +186,16 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 func TestADecisionThatBreaksItsFormIsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, d := range []Decision{
-		{}, {Kind: "allow", Call: "1.1"}, {Kind: Approve}, {Kind: Reject, Call: "1.1"}, {Kind: Amend, Call: "1.1"},
-		{Kind: Replace, Call: "1.1", Value: []any{}},
+		{}, {Kind: "allow", CallID: "1.1"}, {Kind: Approve}, {Kind: Reject, CallID: "1.1"}, {Kind: Amend, CallID: "1.1"},
+		{Kind: Replace, CallID: "1.1", Value: []any{}},
 	} {
 		if err := d.Validate(); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v gives %v", d, err)
 		}
 	}
 	for _, d := range []Decision{
-		{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.1", Reason: "no"},
-		{Kind: Amend, Call: "1.1", Value: map[string]any{}}, {Kind: Answer, Call: "1.1"},
+		{Kind: Approve, CallID: "1.1"}, {Kind: Reject, CallID: "1.1", Reason: "no"},
+		{Kind: Amend, CallID: "1.1", Value: map[string]any{}}, {Kind: Answer, CallID: "1.1"},
 	} {
 		if err := d.Validate(); err != nil {
 			t.Errorf("%+v gives %v", d, err)

@@ -21,12 +21,12 @@ const (
 	queryTimeout = 3 * time.Second
 	// slowQueryTimeout is for processes that have ended: a worker reads their whole history to answer.
 	slowQueryTimeout = time.Minute
-	// maxQueries bounds how many workflows are queried at the same time.
-	maxQueries = 16
+	// maxConcurrentQueries bounds how many workflows are queried at the same time.
+	maxConcurrentQueries = 16
 )
 
 // Status is the current status of a process: the fields of loop.Result without States (Status, Output, Instances,
-// Calls, Usage, Error, …), and what it waits for: Awaiting, Waiting, Refusals and Parts.
+// Calls, Usage, Error, …), and what it waits for: PendingDecisionCount, WaitingFor, Refusals and Parts.
 type Status = protocol.ProcessView
 
 // InstanceStatus is the status of one instance: its State, and the outcome of each of its Calls. Large values of the
@@ -41,8 +41,8 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 		return v, p.markForgotten(ctx, v.Result)
 	}
 	if err == nil && v.Status == loop.StatusRunning && len(v.HoldUps) == 0 && !waitsOnlyForPeople(v) {
-		if h := p.client.queueRate.holdUp(ctx, p.client); h != nil {
-			v.HoldUps, v.Waiting = []turn.HoldUp{*h}, append(v.Waiting, h.String())
+		if h := p.client.rateLimitCache.holdUp(ctx, p.client); h != nil {
+			v.HoldUps, v.WaitingFor = []turn.HoldUp{*h}, append(v.WaitingFor, h.String())
 		}
 	}
 	return v, err
@@ -55,14 +55,14 @@ func waitsOnlyForPeople(v Status) bool {
 			return false
 		}
 	}
-	return v.Awaiting > 0
+	return v.PendingDecisionCount > 0
 }
 
 // Instances queries every instance, by token, whether the process has ended or not. A forgotten instance only has
 // Forgotten.
 func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, error) {
 	var v Status
-	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
+	if err := p.client.queryWithTimeout(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", p.id, err)
 	}
 	forgottenByToken, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
@@ -72,10 +72,11 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	return p.queryInstances(ctx, v, func(ctx context.Context, id string, target *InstanceStatus) error {
 		_, token, _ := protocol.ParseInstanceID(id)
 		if f, isForgotten := forgottenByToken[token]; isForgotten {
-			*target = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{}, Forgotten: f.String()}
+			*target = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{},
+				ForgottenNote: f.String()}
 			return nil
 		}
-		if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, target); err != nil {
+		if err := p.client.queryWithTimeout(ctx, slowQueryTimeout, id, protocol.QueryStatus, target); err != nil {
 			return fmt.Errorf("look at %s: %w", id, err)
 		}
 		return nil
@@ -87,9 +88,10 @@ func (p *Process) queryInstances(ctx context.Context, v Status,
 	query func(ctx context.Context, id string, target *InstanceStatus) error) (map[string]InstanceStatus, error) {
 	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
-	err := safego.ForEach(ctx, "client.instances", len(tokens), maxQueries, func(ctx context.Context, n int) error {
-		return query(ctx, v.InstanceID(tokens[n]), &views[n])
-	})
+	err := safego.ForEach(ctx, "client.instances", len(tokens), maxConcurrentQueries,
+		func(ctx context.Context, n int) error {
+			return query(ctx, v.InstanceID(tokens[n]), &views[n])
+		})
 	out := map[string]InstanceStatus{}
 	for n, token := range tokens {
 		out[token] = views[n]
@@ -159,12 +161,12 @@ func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error)
 }
 
 // query queries a workflow and decodes its answer.
-func (c *Client) query(ctx context.Context, workflowID, name string, target any) error {
-	return c.queryFor(ctx, queryTimeout, workflowID, name, target)
+func (c *Client) query(ctx context.Context, workflowID, name string, result any) error {
+	return c.queryWithTimeout(ctx, queryTimeout, workflowID, name, result)
 }
 
-func (c *Client) queryFor(
-	ctx context.Context, timeout time.Duration, workflowID, name string, target any, args ...any,
+func (c *Client) queryWithTimeout(
+	ctx context.Context, timeout time.Duration, workflowID, name string, result any, args ...any,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -172,7 +174,7 @@ func (c *Client) queryFor(
 	if err != nil {
 		return err
 	}
-	return answer.Get(target)
+	return answer.Get(result)
 }
 
 // checkHealth returns why the server does not answer; nil if it does.

@@ -28,7 +28,7 @@ type Actor struct {
 // CheckName returns why the name is not allowed, for acts without a signal: a process checks the names in signals
 // itself. The error wraps ErrInvalid.
 func (b Actor) CheckName() error {
-	if err := policy.CheckName(b.Name); b.Name != "" && err != nil {
+	if err := policy.CheckPersonName(b.Name); b.Name != "" && err != nil {
 		return kind.Errorf(ErrInvalid, "by %w", err)
 	}
 	return nil
@@ -43,18 +43,18 @@ func (b Actor) payload() map[string]any {
 
 // Correction is what Revise changes.
 type Correction struct {
-	// Context is messages as in an Idea's context; they come after all others.
-	Context Objects `json:"context,omitempty" nullable:"false" doc:"messages as in an Idea's context; they come after all others"`
-	// Reopen names instances that have ended and are to be worked on again.
-	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to work on again"`
+	// Messages is messages as in an Idea's context; they come after all others.
+	Messages Objects `json:"context,omitempty" nullable:"false" doc:"messages as in an Idea's context; they come after all others"`
+	// ReopenTokens names instances that have ended and are to be worked on again.
+	ReopenTokens []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to work on again"`
 	// Limits are the new limits; 0 keeps a limit.
 	Limits ideafile.Limits `json:"-"`
 }
 
-// Addition is what Add adds: rows of data as in StartOptions.Instances, messages with a new "_instance", or both.
+// Addition is what Add adds: rows of data as in StartOptions.InstanceRows, messages with a new "_instance", or both.
 type Addition struct {
-	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
-	Context   Objects          `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
+	InstanceRows []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
+	Messages     Objects          `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
 }
 
 // Object is a JSON object, with numbers as json.Number.
@@ -79,30 +79,30 @@ func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, actor Acto
 // again. It makes a new Idea.
 func (p *Process) Revise(ctx context.Context, c Correction, actor Actor) error {
 	payload := withLimits(actor.payload(), c.Limits)
-	context := []any(c.Context)
-	for _, token := range c.Reopen {
-		context = append(context[:len(context):len(context)],
+	messages := []any(c.Messages)
+	for _, token := range c.ReopenTokens {
+		messages = append(messages[:len(messages):len(messages)],
 			map[string]any{"type": ideafile.TypeState, "_instance": token, ideafile.ReopenKey: true})
 	}
-	if context != nil {
-		payload["context"] = context
+	if messages != nil {
+		payload["context"] = messages
 	}
 	return p.steer(ctx, approval.SteerRevise, payload)
 }
 
 // Add adds new instances to a running process. They are in its next Request.
 func (p *Process) Add(ctx context.Context, a Addition, actor Actor) error {
-	messages := []any(a.Context)
-	if len(a.Instances) > 0 {
+	messages := []any(a.Messages)
+	if len(a.InstanceRows) > 0 {
 		idea, err := p.Idea(ctx)
 		if err != nil {
 			return err
 		}
-		rows, problems := ideafiles.Messages(normalizeRows(a.Instances), idea)
-		if err := ideafiles.Invalid(p.id, problems); err != nil {
+		rowMessages, problems := ideafiles.MessagesFromRows(normalizeRows(a.InstanceRows), idea)
+		if err := ideafiles.ErrorFromProblems(p.id, problems); err != nil {
 			return err
 		}
-		messages = append(rows, messages...)
+		messages = append(rowMessages, messages...)
 	}
 	payload := actor.payload()
 	payload["context"] = messages
@@ -119,10 +119,10 @@ func (p *Process) AddRows(ctx context.Context, file string, data []byte, limit j
 		return nil, err
 	}
 	messages, problems := ideafiles.ReadRows(file, data, idea, limit)
-	if err := ideafiles.Invalid(filepath.Base(file), problems); err != nil {
+	if err := ideafiles.ErrorFromProblems(filepath.Base(file), problems); err != nil {
 		return nil, err
 	}
-	return problems, p.Add(ctx, Addition{Context: messages}, actor)
+	return problems, p.Add(ctx, Addition{Messages: messages}, actor)
 }
 
 // Cancel ends the process: it interrupts its Request and its Calls, and nothing more runs. It returns once the process
@@ -134,7 +134,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 	case err != nil:
 		return err
 	case info.GetCloseTime() != nil:
-		return &RefusedError{Process: p.id, Signal: name, Reason: "the process has ended"}
+		return &RefusedError{ProcessID: p.id, Signal: name, Reason: "the process has ended"}
 	}
 	if err := p.client.temporal.CancelWorkflow(ctx, p.id, ""); err != nil && !isNotFound(err) {
 		return fmt.Errorf("cancel %s: %w", p.id, err)
@@ -148,7 +148,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 	}
 	r, err := p.Result(ctx)
 	if err == nil && r.Status != loop.StatusCancelled {
-		err = &RefusedError{Process: p.id, Signal: name, Reason: "the process had just ended as " + string(r.Status)}
+		err = &RefusedError{ProcessID: p.id, Signal: name, Reason: "the process had just ended as " + string(r.Status)}
 	}
 	return err
 }
@@ -181,7 +181,8 @@ func (p *Process) steer(ctx context.Context, signalName string, payload map[stri
 	return err
 }
 
-func (p *Process) steerAndCountVotes(ctx context.Context, signalName string, payload map[string]any) (VoteCount, error) {
+func (p *Process) steerAndCountVotes(ctx context.Context, signalName string,
+	payload map[string]any) (VoteCount, error) {
 	return p.steerUnlessStopped(ctx, signalName, payload, nil)
 }
 
@@ -189,7 +190,7 @@ func (p *Process) steerAndCountVotes(ctx context.Context, signalName string, pay
 func (p *Process) steerUnlessStopped(
 	ctx context.Context, signalName string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
 ) (VoteCount, error) {
-	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.blobStore, payload)
+	payload, err := offload.Idea(blobs.WithProcess(ctx, p.id), p.client.archive.blobStore, payload)
 	if err != nil {
 		return VoteCount{}, err
 	}

@@ -48,8 +48,8 @@ func (p *Process) pauseAndWait(ctx context.Context, actor Actor) (hasPaused bool
 func (p *Process) waitUntilIdle(ctx context.Context) error {
 	var idleSince time.Time
 	return p.pollUntil(ctx, func() (bool, error) {
-		running, done, err := p.countCalls(ctx)
-		if err != nil || running > 0 {
+		runningCount, doneCount, err := p.countCalls(ctx)
+		if err != nil || runningCount > 0 {
 			return false, err
 		}
 		if idleSince.IsZero() {
@@ -57,7 +57,7 @@ func (p *Process) waitUntilIdle(ctx context.Context) error {
 		}
 		v, err := p.Status(ctx)
 		return err == nil && v.Status != loop.StatusRunning &&
-			(v.Calls.Done >= done || time.Since(idleSince) > reportGrace), err
+			(v.Calls.Done >= doneCount || time.Since(idleSince) > reportGrace), err
 	})
 }
 
@@ -73,9 +73,10 @@ func (p *Process) countCalls(ctx context.Context) (runningCount, doneCount int, 
 		instanceID, _, _ := protocol.ParseInstanceID(v.InstanceID(token))
 		for _, c := range i.Calls {
 			switch {
-			case c.Status == ideafile.Done:
+			case c.Status == ideafile.CallDone:
 				doneCount++
-			case c.Status == ideafile.Running && !p.client.Process(protocol.DelegateID(instanceID, c.ID)).isAtRest(ctx):
+			case c.Status == ideafile.CallRunning && !p.client.Process(protocol.DelegateID(instanceID,
+				c.ID)).isAtRest(ctx):
 				runningCount++
 			}
 		}
@@ -89,8 +90,8 @@ func (p *Process) isAtRest(ctx context.Context) bool {
 	if err != nil || v.Status != loop.StatusPaused {
 		return false
 	}
-	running, _, err := p.countCalls(ctx)
-	return err == nil && running == 0
+	runningCount, _, err := p.countCalls(ctx)
+	return err == nil && runningCount == 0
 }
 
 // forEachOpenPart visits the open parts of a split process.
@@ -98,8 +99,8 @@ func (p *Process) forEachOpenPart(ctx context.Context, visit func(part *Process)
 	v, err := p.Status(ctx)
 	for n := 0; n < len(v.Parts) && err == nil; n++ {
 		var stillOpen bool
-		if stillOpen, err = p.client.isOpen(ctx, v.Parts[n].Process); stillOpen {
-			err = visit(p.client.Process(v.Parts[n].Process))
+		if stillOpen, err = p.client.isOpen(ctx, v.Parts[n].ProcessID); stillOpen {
+			err = visit(p.client.Process(v.Parts[n].ProcessID))
 		}
 	}
 	return err

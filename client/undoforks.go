@@ -16,20 +16,21 @@ import (
 // This file finds values in the forks of a process, and in its caller, that came from its Calls.
 
 // markReadsInForks notes on each Call that forks inherited in which fork something depends on the Call's result.
-func (u *Undoing) markReadsInForks(ctx context.Context, calls []undo.Call) error {
-	isInEffect := func(c undo.Call) bool { return c.IdeaNumber > 0 && c.UndoneByProcess+c.RanByProcessID == "" }
+func (u *UndoPlan) markReadsInForks(ctx context.Context, calls []undo.Call) error {
+	isInEffect := func(c undo.Call) bool { return c.IdeaNumber > 0 && c.UndoneByProcessID+c.RanByProcessID == "" }
 	if !slices.ContainsFunc(calls, isInEffect) {
 		return nil
 	}
-	ideaByFork, whole := map[string]int{}, spelling.WholeProcessID(u.Process)
-	if err := u.archive.collectForks(ctx, whole, 0, ideaByFork); err != nil {
+	ideaNumberByFork, wholeID := map[string]int{}, spelling.WholeProcessID(u.ProcessID)
+	if err := u.archive.collectForks(ctx, wholeID, 0, ideaNumberByFork); err != nil {
 		return err
 	}
-	if whole != u.Process && len(ideaByFork) > 0 { // they count the Ideas of the whole
-		return undoRefusedError(u.Process, fmt.Sprintf("it is a part of %s, from which %s was forked: take back "+
-			"%[1]s, or an instance of it, so that what the fork reads stays", whole, jsonval.SortedKeys(ideaByFork)[0]))
+	if wholeID != u.ProcessID && len(ideaNumberByFork) > 0 { // they count the Ideas of the whole
+		return undoRefusedError(u.ProcessID, fmt.Sprintf("it is a part of %s, from which %s was forked: take back "+
+			"%[1]s, or an instance of it, so that what the fork reads stays", wholeID,
+			jsonval.SortedKeys(ideaNumberByFork)[0]))
 	}
-	for fork, ideaNumber := range jsonval.Sorted(ideaByFork) {
+	for fork, ideaNumber := range jsonval.Sorted(ideaNumberByFork) {
 		_, _, forkCalls, err := u.archive.readUndo(ctx, fork, UndoOptions{Tools: u.options.Tools, isForDelegate: true})
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrInvalid) {
 			continue // nothing is known of its Calls, or it was simulated
@@ -37,9 +38,10 @@ func (u *Undoing) markReadsInForks(ctx context.Context, calls []undo.Call) error
 		if err != nil {
 			return err
 		}
-		places := undo.PathsReadFromStart(forkCalls)
+		readPathsByInstance := undo.PathsReadFromStartState(forkCalls)
 		for n := range calls {
-			if c := &calls[n]; isInEffect(*c) && c.IdeaNumber <= ideaNumber && c.WroteAnyOf(places[c.Instance]) {
+			if c := &calls[n]; isInEffect(*c) && c.IdeaNumber <= ideaNumber &&
+				c.WroteAnyOf(readPathsByInstance[c.Instance]) {
 				c.ReadingForkID = fork
 			}
 		}
@@ -49,25 +51,26 @@ func (u *Undoing) markReadsInForks(ctx context.Context, calls []undo.Call) error
 
 // collectForks finds the forks of a process, and their forks in turn. For each it adds the number of the Idea in the
 // first process that its inherited Calls come from: at or, if at is 0, the Idea that it was forked from.
-func (a *Archive) collectForks(ctx context.Context, process string, rootIdeaNumber int,
-	ideaByFork map[string]int) error {
-	chains := a.Chain(process).chainStore
-	ids, err := chains.Forks(ctx, process)
+func (a *Archive) collectForks(ctx context.Context, processID string, rootIdeaNumber int,
+	ideaNumberByFork map[string]int) error {
+	chainStore := a.Chain(processID).chainStore
+	ids, err := chainStore.Forks(ctx, processID)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
 	for _, id := range ids {
-		link, err := chains.LinkAt(ctx, id, 1)
+		link, err := chainStore.LinkAt(ctx, id, 1)
 		origin := jsonval.AsObject(link.Origin)
 		ideaNumber, numberErr := jsonval.ReadPositiveInt(origin["at"])
-		if err != nil || numberErr != nil || link.Undoes != nil || origin["process"] != process || ideaByFork[id] > 0 {
+		if err != nil || numberErr != nil || link.Undoes != nil || origin["process"] != processID ||
+			ideaNumberByFork[id] > 0 {
 			continue // it is broken, or undoes, or only one of its delegates was forked
 		}
 		if rootIdeaNumber > 0 {
 			ideaNumber = rootIdeaNumber
 		}
-		ideaByFork[id] = ideaNumber
-		if err := a.collectForks(ctx, id, ideaNumber, ideaByFork); err != nil {
+		ideaNumberByFork[id] = ideaNumber
+		if err := a.collectForks(ctx, id, ideaNumber, ideaNumberByFork); err != nil {
 			return err
 		}
 	}
@@ -76,12 +79,12 @@ func (a *Archive) collectForks(ctx context.Context, process string, rootIdeaNumb
 
 // markReadsByCaller notes on each Call of a delegate from which the delegate's output came that a Call of its caller
 // read it and had an effect. What the caller itself took back of it is undone with the delegate's Call.
-func (u *Undoing) markReadsByCaller(ctx context.Context, calls []undo.Call) error {
-	caller, id, err := u.archive.callerOf(ctx, spelling.WholeProcessID(u.Process))
-	if caller == "" || err != nil {
+func (u *UndoPlan) markReadsByCaller(ctx context.Context, calls []undo.Call) error {
+	callerID, callID, err := u.archive.callerOf(ctx, spelling.WholeProcessID(u.ProcessID))
+	if callerID == "" || err != nil {
 		return err
 	}
-	callerUndo, _, callerCalls, err := u.archive.readUndo(ctx, caller,
+	callerUndo, _, callerCalls, err := u.archive.readUndo(ctx, callerID,
 		UndoOptions{Tools: u.options.Tools, isForDelegate: true})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrInvalid) {
 		return nil // nothing is known of its Calls
@@ -89,8 +92,8 @@ func (u *Undoing) markReadsByCaller(ctx context.Context, calls []undo.Call) erro
 	if err != nil {
 		return err
 	}
-	callerCalls = slices.DeleteFunc(callerCalls, func(c undo.Call) bool { return c.ProcessID != caller })
-	index := slices.IndexFunc(callerCalls, func(c undo.Call) bool { return ideafile.TypeableCallID(c.ID) == id })
+	callerCalls = slices.DeleteFunc(callerCalls, func(c undo.Call) bool { return c.ProcessID != callerID })
+	index := slices.IndexFunc(callerCalls, func(c undo.Call) bool { return ideafile.TypeableCallID(c.ID) == callID })
 	if index < 0 {
 		return nil
 	}
@@ -99,15 +102,15 @@ func (u *Undoing) markReadsByCaller(ctx context.Context, calls []undo.Call) erro
 	if reader == nil {
 		return nil
 	}
-	tool, suffix := callerUndo.instance(callerCall).Idea.Tool(callerCall.Tool), " of "+spelling.WholeProcessID(caller)
+	tool, suffix := callerUndo.instance(callerCall).Idea.Tool(callerCall.Tool), " of "+spelling.WholeProcessID(callerID)
 	for n := range calls {
 		c := &calls[n]
-		places := outputPaths(u.instance(*c).Idea)
+		paths := outputPaths(u.instance(*c).Idea)
 		if tool != nil && tool.Source["_writes"] != nil {
-			places = []jsonval.Path{{}}
+			paths = []jsonval.Path{{}}
 		}
-		if c.UndoneByProcess+c.RanByProcessID == "" && c.WroteAnyOf(places) {
-			c.ReadingCallOfCaller, c.CallOfCaller = reader.Name()+suffix, callerCall.Name()+suffix
+		if c.UndoneByProcessID+c.RanByProcessID == "" && c.WroteAnyOf(paths) {
+			c.ReadingCallerCallName, c.CallerCallName = reader.Name()+suffix, callerCall.Name()+suffix
 		}
 	}
 	return nil
@@ -119,17 +122,17 @@ func outputPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 	for _, m := range idea.Context {
 		outputs = append(outputs, m.PlanOutput)
 	}
-	writtenBySelf := false
+	isWrittenBySelf := false
 	for _, output := range outputs {
 		refs, err := refexpr.FindReferences(output)
-		writtenBySelf = writtenBySelf || output != nil && (len(refs) == 0 || err != nil)
+		isWrittenBySelf = isWrittenBySelf || output != nil && (len(refs) == 0 || err != nil)
 		for _, ref := range refs {
 			if ref.Kind == ideafile.TypeState {
 				paths = append(paths, ref.Path)
 			}
 		}
 	}
-	if writtenBySelf {
+	if isWrittenBySelf {
 		return []jsonval.Path{{}}
 	}
 	return paths

@@ -15,15 +15,17 @@ import (
 	"processidea/store/chain"
 )
 
-// undoIdea makes the Idea of the undoing process: a Plan for each instance, which never asks the LLM, with the Tools,
-// policies and data of the original process. It is a fork of that process, so forgetting the original forgets it too.
-// The results of its Calls are not written to State, where other values are.
-func (u *Undoing) undoIdea(lastIdea jsonval.Object) jsonval.Object {
-	meta := jsonval.AsObject(chain.Fork(lastIdea)["meta"]) // who started or changed the original may be excluded here too
-	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
+// newUndoIdea makes the Idea of the undoing process: a Plan for each instance, which never asks the LLM, with the
+// Tools, policies and data of the original process. It is a fork of that process, so forgetting the original forgets it
+// too. The results of its Calls are not written to State, where other values are.
+func (u *UndoPlan) newUndoIdea(lastIdea jsonval.Object) jsonval.Object {
+	// who started or changed the original may be excluded here too
+	meta := jsonval.AsObject(chain.ForkedIdea(lastIdea)["meta"])
+	for _, k := range []string{"request", "template", protocol.UndoesMetaKey} {
 		delete(meta, k)
 	}
-	meta[protocol.UndoesMeta] = jsonval.OverlayObject(jsonval.Object{"process": u.Process}, u.options.Actor.payload())
+	meta[protocol.UndoesMetaKey] = jsonval.OverlayObject(jsonval.Object{"process": u.ProcessID},
+		u.options.Actor.payload())
 	config := jsonval.Object{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
 		if v := jsonval.Lookup(lastIdea, "config", k); v != nil {
@@ -37,9 +39,10 @@ func (u *Undoing) undoIdea(lastIdea jsonval.Object) jsonval.Object {
 	files := jsonval.Object{}
 	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
-			file := undoIdeaKey(s.DelegateUndo.ProcessID)
-			files[file] = u.delegateIdeas[file]
-			tools[delegateUndoToolName(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.ProcessID, "_delegate": file}
+			fileKey := undoIdeaKey(s.DelegateUndo.ProcessID)
+			files[fileKey] = u.delegateIdeas[fileKey]
+			tools[delegateUndoToolName(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.ProcessID,
+				"_delegate": fileKey}
 		}
 	}
 	return jsonval.Object{"meta": meta, "config": config, "schema": jsonval.Object{"tools": tools},
@@ -51,7 +54,7 @@ func (u *Undoing) undoIdea(lastIdea jsonval.Object) jsonval.Object {
 func delegateUndoToolName(stepIndex int) string { return fmt.Sprintf("~undo-%d", stepIndex+1) }
 
 // undoContext returns the messages of the instances whose Calls are undone, and the Plans that undo them.
-func (u *Undoing) undoContext() []any {
+func (u *UndoPlan) undoContext() []any {
 	var sharedMessages, instanceMessages []any
 	var keys [][2]string
 	stepsByKey := map[[2]string][]undo.Step{}
@@ -88,26 +91,27 @@ func (u *Undoing) undoContext() []any {
 }
 
 // stepCalls returns the undoing Calls of one instance.
-func (u *Undoing) stepCalls(steps []undo.Step) []any {
+func (u *UndoPlan) stepCalls(steps []undo.Step) []any {
 	var calls []any
 	indexByCall := map[string]int{}
 	for n, s := range steps {
 		indexByCall[s.CallID] = n + 1
-		review := u.options.Review && s.DelegateUndo == nil // for a delegate, its own Calls are reviewed
+		needsReview := u.options.ReviewsCalls && s.DelegateUndo == nil // for a delegate, its own Calls are reviewed
 		calls = append(calls,
-			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: indexByCall[id]} }, review))
+			s.RawCall(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: indexByCall[id]} },
+				needsReview))
 	}
 	return calls
 }
 
 // PrepareUndo pauses a running process, and waits until none of its Calls runs: then all that it did is on record, and
-// it can undo its Calls itself. paused is false if the process has ended, or was paused before; it is true even if its
-// Calls did not end in time. GiveUpUndo resumes the process if the caller then orders no undo. The error is a
+// it can undo its Calls itself. hasPaused is false if the process has ended, or was paused before; it is true even if
+// its Calls did not end in time. GiveUpUndo resumes the process if the caller then orders no undo. The error is a
 // *RefusedError if another process is undoing this one. A process that Temporal no longer knows counts as ended.
 func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (hasPaused bool, err error) {
 	isOpen, err := c.isOpen(ctx, id)
 	if err != nil || !isOpen {
-		return false, c.checkNotUndone(ctx, id, err)
+		return false, c.checkNotBeingUndone(ctx, id, err)
 	}
 	if o.UndoID != "" {
 		return false, undoesItselfError(id, o.UndoID)
@@ -121,55 +125,57 @@ func (c *Client) GiveUpUndo(ctx context.Context, id string, o UndoOptions) error
 	return c.Process(id).Resume(ctx, ideafile.Limits{}, actor)
 }
 
-func undoesItselfError(id, undoProcess string) error {
-	return undoRefusedError(id, "it is at work and takes back by itself, so it cannot be done as process "+undoProcess)
+func undoesItselfError(id, undoProcessID string) error {
+	return undoRefusedError(id,
+		"it is at work and takes back by itself, so it cannot be done as process "+undoProcessID)
 }
 
 // IsUndoUnderWay reports whether a running process refused an undo, without an effect, because it is already undoing.
 func IsUndoUnderWay(err error) bool {
-	refused, is := errors.AsType[*RefusedError](err)
-	return is && refused.Code == approval.CodeUndoUnderWay
+	refused, isRefusal := errors.AsType[*RefusedError](err)
+	return isRefusal && refused.Code == approval.CodeUndoUnderWay
 }
 
 func undoRefusedError(id, reason string) error {
-	return &RefusedError{Process: id, Signal: approval.SteerUndo, Reason: reason}
+	return &RefusedError{ProcessID: id, Signal: approval.SteerUndo, Reason: reason}
 }
 
 // PlanUndo is Archive.Undo, and also finds out whether the process is running: then it may have no Idea yet.
-func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Undoing, err error) {
-	if o.ProcessIsOpen, err = c.isOpen(ctx, id); err != nil {
+func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *UndoPlan, err error) {
+	if o.IsProcessOpen, err = c.isOpen(ctx, id); err != nil {
 		return nil, err
 	}
-	u, err = c.archive.Undo(ctx, id, o)
-	if o.ProcessIsOpen && errors.Is(err, ErrNotFound) && o.AfterIdea == 0 {
-		return &Undoing{Process: id, UndoID: id, ProcessIsOpen: true, Plan: undo.EmptyPlan()}, nil
+	u, err = c.archive.PlanUndo(ctx, id, o)
+	if o.IsProcessOpen && errors.Is(err, ErrNotFound) && o.AfterIdeaNumber == 0 {
+		return &UndoPlan{ProcessID: id, UndoID: id, IsProcessOpen: true, Plan: undo.EmptyPlan()}, nil
 	}
 	return u, err
 }
 
-// checkNotUndone returns a *RefusedError if another process is undoing this one.
-func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error {
+// checkNotBeingUndone returns a *RefusedError if another process is undoing this one.
+func (c *Client) checkNotBeingUndone(ctx context.Context, id string, err error) error {
 	if err != nil {
 		return err
 	}
-	ids, _, err := c.archive.Chain(id).listUndoProcesses(ctx)
-	for _, undoProcess := range ids {
-		isOpen, err := c.isOpen(ctx, undoProcess)
+	ids, _, err := c.archive.Chain(id).listUndoProcessIDs(ctx)
+	for _, undoProcessID := range ids {
+		isOpen, err := c.isOpen(ctx, undoProcessID)
 		if err != nil {
 			return err
 		}
 		if isOpen {
-			return undoRefusedError(id, undoProcess+" takes it back already: wait for its end")
+			return undoRefusedError(id, undoProcessID+" takes it back already: wait for its end")
 		}
 	}
 	return err
 }
 
-// checkStepsNotUndone is checkNotUndone for the delegates that the steps undo.
-func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
+// checkStepsNotBeingUndone is checkNotBeingUndone for the delegates that the steps undo.
+func (c *Client) checkStepsNotBeingUndone(ctx context.Context, steps []undo.Step, err error) error {
 	for _, s := range steps {
 		if s.DelegateUndo != nil {
-			err = c.checkStepsNotUndone(ctx, s.DelegateUndo.Steps, c.checkNotUndone(ctx, s.DelegateUndo.ProcessID, err))
+			err = c.checkStepsNotBeingUndone(ctx, s.DelegateUndo.Steps,
+				c.checkNotBeingUndone(ctx, s.DelegateUndo.ProcessID, err))
 		}
 	}
 	return err
@@ -185,29 +191,29 @@ func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 }
 
 // StartUndo starts a process that undoes another, as Archive.Undo planned. A paused process undoes its Calls itself,
-// and has finished when StartUndo returns, unless u.UnderWay is set. The error is a *RefusedError if the process is not
-// paused, if another one is undoing it, or if there is nothing to undo.
-func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
-	isOpen, err := c.isOpen(ctx, u.Process)
+// and has finished when StartUndo returns, unless u.IsUnderWay is set. The error is a *RefusedError if the process is
+// not paused, if another one is undoing it, or if there is nothing to undo.
+func (c *Client) StartUndo(ctx context.Context, u *UndoPlan) (*Process, error) {
+	isOpen, err := c.isOpen(ctx, u.ProcessID)
 	switch {
 	case err != nil:
 		return nil, err
-	case u.IsNothing():
-		return nil, undoRefusedError(u.Process, "there is nothing to take back; a dry run says why")
+	case u.IsEmpty():
+		return nil, undoRefusedError(u.ProcessID, "there is nothing to take back; a dry run says why")
 	case isOpen:
-		u.UndoID = u.Process
+		u.UndoID = u.ProcessID
 		return c.Process(u.UndoID), c.Process(u.UndoID).Undo(ctx, u)
 	}
-	err = c.checkStepsNotUndone(ctx, u.Steps, c.checkNotUndone(ctx, u.Process, nil))
+	err = c.checkStepsNotBeingUndone(ctx, u.Steps, c.checkNotBeingUndone(ctx, u.ProcessID, nil))
 	if err == nil && u.undoNumber == 0 {
-		err = c.archive.Chain(u.Process).chainStore.RecordUndoingProcess(ctx, u.Process, u.UndoID)
+		err = c.archive.Chain(u.ProcessID).chainStore.RecordUndoingProcess(ctx, u.ProcessID, u.UndoID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for {
 		p, err := c.Start(ctx, StartOptions{ID: u.UndoID, Idea: u.idea, StartedBy: u.options.Actor.Name, isUndo: true})
-		if err == nil && !p.Attached() || err != nil && !errors.Is(err, ErrOtherStart) {
+		if err == nil && !p.IsAttached() || err != nil && !errors.Is(err, ErrIDInUse) {
 			return p, err
 		}
 		isOpen, openErr := c.isOpen(ctx, u.UndoID)
@@ -215,49 +221,51 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 			return p, openErr // somebody else started the same undo just now
 		}
 		if isOpen && u.undoNumber > 0 {
-			return nil, undoRefusedError(u.Process, u.UndoID+" takes it back already")
+			return nil, undoRefusedError(u.ProcessID, u.UndoID+" takes it back already")
 		}
 		if u.undoNumber == 0 {
 			return nil, u.idInUseError()
 		}
 		u.undoNumber++ // it was ended before it began
-		u.UndoID = undoID(u.Process, u.undoNumber)
+		u.UndoID = undoID(u.ProcessID, u.undoNumber)
 	}
 }
 
-// Undo makes a paused process undo what Archive.Undo planned. It returns when that is done, or when u.UnderWay is set:
-// the process is then still paused; Resume resumes it. The error is a *RefusedError if not everything could be undone.
-func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
-	calls := slices.Clone(u.WithdrawnCallIDs)
+// Undo makes a paused process undo what Archive.Undo planned. It returns when that is done, or when u.IsUnderWay is
+// set: the process is then still paused; Resume resumes it. The error is a *RefusedError if not everything could be
+// undone.
+func (p *Process) Undo(ctx context.Context, u *UndoPlan) (err error) {
+	callIDs := slices.Clone(u.CallIDsWithoutEffect)
 	for _, s := range u.Plan.Steps {
-		calls = append(calls, s.CallID)
+		callIDs = append(callIDs, s.CallID)
 	}
 	payload := u.options.Actor.payload()
-	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
+	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(callIDs), u.options.ReviewsCalls
 	start := time.Now()
 	shouldStop := func(ctx context.Context) bool {
-		u.WaitingCalls = p.waitingUndoCalls(ctx, u)
+		u.WaitingCallIDs = p.waitingUndoCallIDs(ctx, u)
 		deadline, hasDeadline := ctx.Deadline()
-		u.UnderWay = len(u.WaitingCalls) > 0 || u.options.Wait > 0 && time.Since(start) > u.options.Wait ||
+		u.IsUnderWay = len(u.WaitingCallIDs) > 0 || u.options.WaitLimit > 0 &&
+			time.Since(start) > u.options.WaitLimit ||
 			hasDeadline && time.Until(deadline) < 2*queryTimeout // the next query would be cut off
-		return u.UnderWay
+		return u.IsUnderWay
 	}
 	waitErr := p.pollUntil(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
 		_, err = p.steerUnlessStopped(ctx, approval.SteerUndo, payload, shouldStop)
-		refused, is := errors.AsType[*RefusedError](err)
-		isTooEarly := is && refused.Code == approval.CodeNotAtRest
+		refused, isRefusal := errors.AsType[*RefusedError](err)
+		isTooEarly := isRefusal && refused.Code == approval.CodeNotAtRest
 		return !isTooEarly || time.Since(start) > reportGrace, nil
 	})
-	if u.UnderWay {
+	if u.IsUnderWay {
 		err = nil
 	}
 	return errors.Join(waitErr, err)
 }
 
-// waitingUndoCalls lists the Calls of the plan that wait for a person.
-func (p *Process) waitingUndoCalls(ctx context.Context, u *Undoing) (ids []string) {
-	waiting, _ := p.queryWaiting(ctx) // a process that does not answer is queried again
-	for _, a := range waiting.Approvals {
+// waitingUndoCallIDs lists the Calls of the plan that wait for a person.
+func (p *Process) waitingUndoCallIDs(ctx context.Context, u *UndoPlan) (ids []string) {
+	waitingItems, _ := p.queryWaiting(ctx) // a process that does not answer is queried again
+	for _, a := range waitingItems.Approvals {
 		if slices.ContainsFunc(u.Plan.Steps, func(s undo.Step) bool {
 			key, _ := ideafile.ParseCallKey(s.CallID)
 			return key.UndoKey().ID(s.Instance) == a.CallID

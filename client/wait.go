@@ -25,7 +25,7 @@ func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 // isRefused reports whether the server rejects the request's arguments.
 func isRefused(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
 
-// signal sends a signal; sent is false if no open workflow has the id.
+// signal sends a signal; isDelivered is false if no open workflow has the id.
 func (c *Client) signal(ctx context.Context, workflowID, name string,
 	payload map[string]any) (isDelivered bool, err error) {
 	addAccount(ctx, payload)
@@ -42,7 +42,7 @@ func (c *Client) signal(ctx context.Context, workflowID, name string,
 // pollUntil calls ask repeatedly until it is done. If nothing answers, it goes on as long as the server is reachable,
 // and calls OnNoWorker once: a signal takes effect when a worker is back.
 func (p *Process) pollUntil(ctx context.Context, poll func() (done bool, err error)) error {
-	lastEventAt, notified, interval := time.Now(), false, 20*time.Millisecond
+	lastEventAt, hasNotified, interval := time.Now(), false, 20*time.Millisecond
 	for {
 		done, err := poll()
 		switch {
@@ -57,8 +57,8 @@ func (p *Process) pollUntil(ctx context.Context, poll func() (done bool, err err
 			if healthErr != nil && time.Since(lastEventAt) > maxSilence {
 				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, healthErr)
 			}
-			if healthErr == nil && !notified && time.Since(lastEventAt) > workerGracePeriod {
-				notified = true
+			if healthErr == nil && !hasNotified && time.Since(lastEventAt) > workerGracePeriod {
+				hasNotified = true
 				p.client.notifyNoWorker(p.id, err)
 			}
 		}
@@ -67,9 +67,9 @@ func (p *Process) pollUntil(ctx context.Context, poll func() (done bool, err err
 	}
 }
 
-func (c *Client) notifyNoWorker(process string, cause error) {
+func (c *Client) notifyNoWorker(processID string, cause error) {
 	if c.onNoWorker != nil {
-		c.onNoWorker(process, cause)
+		c.onNoWorker(processID, cause)
 	}
 }
 

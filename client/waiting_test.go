@@ -65,10 +65,10 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			}}
 			f.on(t)
 			c := New(someProcesses{f, []string{"p", "q"}, row.silent}, "default", storeOf(t))
-			c.isLive = true
-			w, err := c.Waiting(t.Context())
+			c.pollsFrequently = true
+			w, err := c.ListWaiting(t.Context())
 			if (err != nil) != row.waiting || len(w.Plans) != row.listed ||
-				!slices.Equal(w.UnansweredProcesses, row.silent) {
+				!slices.Equal(w.UnansweredProcessIDs, row.silent) {
 				t.Errorf("%+v, %v", w, err)
 			}
 			_, err = c.Approvals(t.Context())
@@ -81,7 +81,7 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 				}
 			}
 			i, err := c.Insights(t.Context(), time.Time{})
-			if err != nil || !slices.Equal(i.UnansweredProcesses, row.silent) {
+			if err != nil || !slices.Equal(i.UnansweredProcessIDs, row.silent) {
 				t.Errorf("insights: %+v, %v", i, err)
 			}
 		})
@@ -109,14 +109,14 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			}}
 			f.on(t)
 			store := storeOf(t)
-			if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: "p", Number: 1,
+			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: "p", IdeaNumber: 1,
 				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}}); err != nil {
 				t.Fatal(err)
 			}
 			c := New(someProcesses{f, []string{"p", below, deeper, foreign}, row.silent}, "default", store)
-			c.isLive = true
+			c.pollsFrequently = true
 			list, why := c.ApprovalsOf(t.Context(), "p")
-			silent, err := UnansweredProcesses(why)
+			silent, err := UnansweredProcessIDs(why)
 			if len(list) != row.listed || !slices.Equal(silent, row.silent) || (err != nil) != row.fails ||
 				(why == nil) != (len(silent) == 0) {
 				t.Errorf("%+v, %v, %v", list, silent, err)
@@ -127,7 +127,7 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 				}
 			}
 			_, why = c.PlansOf(t.Context(), "p/1")
-			silent, err = UnansweredProcesses(why)
+			silent, err = UnansweredProcessIDs(why)
 			want := slices.DeleteFunc(slices.Clone(row.silent), func(id string) bool { return id == deeper })
 			if !slices.Equal(silent, want) || (err != nil) != row.fails {
 				t.Errorf("Plans of an instance: %v, %v", silent, err)

@@ -18,31 +18,31 @@ import (
 
 // VerifyWithTemporal is Chain.Verify, and also compares every Idea with its digest in Temporal's history of the
 // process. Write access to the store allows rewriting a chain with consistent digests, but not Temporal's history.
-// Report.Witnessed counts the compared Ideas; a history past its retention witnesses none. With deciders it also checks
-// the signatures of decisions.
-func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
+// Report.WitnessedCount counts the compared Ideas; a history past its retention witnesses none. With deciders it also
+// checks the signatures of decisions.
+func (c *Client) VerifyWithTemporal(ctx context.Context, processID string,
 	deciders *signing.Keys) (*chain.Report, error) {
-	if _, err := c.Chain(process).requireLength(ctx, "verify"); err != nil {
+	if _, err := c.Chain(processID).requireLength(ctx, "verify"); err != nil {
 		return nil, err
 	}
-	digests, err := c.digestsInHistory(ctx, process)
+	digests, err := c.digestsInHistory(ctx, processID)
 	if err != nil {
-		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
+		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", processID, err)
 	}
 	archive := c.archive.WithDeciderKeys(deciders)
-	r, err := archive.chainStore.VerifyWitnessed(ctx, process, digests, func(int, int) {})
+	r, err := archive.chainStore.VerifyWitnessed(ctx, processID, digests, func(int, int) {})
 	if err != nil {
 		return nil, err
 	}
-	return r, archive.Chain(process).verifyPartsAndDelegates(ctx, r)
+	return r, archive.Chain(processID).verifyPartsAndDelegates(ctx, r)
 }
 
 // digestsInHistory reads the results of sealing from every run of a process that Temporal still has.
-func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.WitnessedDigests, error) {
+func (c *Client) digestsInHistory(ctx context.Context, processID string) (chain.WitnessedDigests, error) {
 	digests := chain.WitnessedDigests{}
-	for run, err := range c.Executions(ctx, fmt.Sprintf("WorkflowId = %q", process)) {
+	for run, err := range c.Executions(ctx, fmt.Sprintf("WorkflowId = %q", processID)) {
 		if err == nil {
-			err = c.readSeals(ctx, process, run.GetExecution().GetRunId(), digests)
+			err = c.readSeals(ctx, processID, run.GetExecution().GetRunId(), digests)
 		}
 		if err != nil {
 			return nil, err
@@ -52,9 +52,9 @@ func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Wi
 }
 
 // readSeals adds the digests of the Ideas that one run sealed.
-func (c *Client) readSeals(ctx context.Context, process, runID string, digests chain.WitnessedDigests) error {
+func (c *Client) readSeals(ctx context.Context, processID, runID string, digests chain.WitnessedDigests) error {
 	reader := sealReader{decoder: connect.DataConverter(c.archive.blobStore.Keys()), typeByEvent: map[int64]string{}}
-	events := c.temporal.GetWorkflowHistory(ctx, process, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := c.temporal.GetWorkflowHistory(ctx, processID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if isNotFound(err) {
@@ -63,8 +63,8 @@ func (c *Client) readSeals(ctx context.Context, process, runID string, digests c
 		if err != nil {
 			return err
 		}
-		if s := reader.sealedIdea(event); s.Idea > 0 && s.Digest != "" {
-			digests.Add(s.Idea, s.Digest)
+		if s := reader.sealedIdea(event); s.IdeaNumber > 0 && s.Digest != "" {
+			digests.Add(s.IdeaNumber, s.Digest)
 		}
 	}
 	return nil

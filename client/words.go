@@ -35,17 +35,17 @@ func LanguageOf(ctx context.Context) shown.Language {
 // Presenter returns the names that the process's Idea gives to things. If the Idea cannot be read, only technical names
 // are left; nothing fails for want of words.
 func (p *Process) Presenter(ctx context.Context) *shown.Presenter {
-	last, err := p.Chain().Length(ctx)
+	lastNumber, err := p.Chain().Length(ctx)
 	if err != nil {
 		return shown.NewPresenter(nil)
 	}
-	key := fmt.Sprintf("%s\n%d", p.id, last)
+	key := fmt.Sprintf("%s\n%d", p.id, lastNumber)
 	if cached, ok := p.client.presenterCache.Get(key); ok {
 		return cached
 	}
 	var source jsonval.Object
-	if last > 0 {
-		source, err = p.Chain().chainStore.Load(ctx, p.id, last)
+	if lastNumber > 0 {
+		source, err = p.Chain().chainStore.Load(ctx, p.id, lastNumber)
 	} else {
 		source, err = p.initialIdea(ctx)
 	}
@@ -64,7 +64,7 @@ func (p *Process) Presenter(ctx context.Context) *shown.Presenter {
 // initialIdea reads the Idea that the process was started from out of its first event. The store has no Idea before the
 // first one is sealed, and a Call may wait for a person before that.
 func (p *Process) initialIdea(ctx context.Context) (jsonval.Object, error) {
-	ctx = blobs.ForProcess(ctx, p.id)
+	ctx = blobs.WithProcess(ctx, p.id)
 	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	first, err := events.Next()
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Process) initialIdea(ctx context.Context) (jsonval.Object, error) {
 
 // describeCall describes a Call in the words of the business. It loads large values of the Call and its case from the
 // store.
-func (a *Archive) describeCall(ctx context.Context, w *shown.Presenter, tool string, params jsonval.Object,
+func (a *Archive) describeCall(ctx context.Context, presenter *shown.Presenter, tool string, params jsonval.Object,
 	token string, values shown.InstanceValues) (shown.Call, error) {
 	restored, err := a.blobStore.Restore(ctx, jsonval.Object{"params": params, "state": values.State,
 		"input": values.Input})
@@ -89,12 +89,12 @@ func (a *Archive) describeCall(ctx context.Context, w *shown.Presenter, tool str
 		return shown.Call{}, err
 	}
 	fields := jsonval.AsObject(restored)
-	return w.Call(tool, jsonval.AsObject(fields["params"]), token,
+	return presenter.Call(tool, jsonval.AsObject(fields["params"]), token,
 		shown.InstanceValues{Input: fields["input"], State: fields["state"]}, LanguageOf(ctx)), nil
 }
 
-// addWords describes waiting Calls in the words of the business, and adds why the LLM planned them.
-func (p *Process) addWords(ctx context.Context, list []Approval) {
+// addDescriptions describes waiting Calls in the words of the business, and adds why the LLM planned them.
+func (p *Process) addDescriptions(ctx context.Context, list []Approval) {
 	presenterByProcess, reasonsByProcess := map[string]*shown.Presenter{}, map[string]map[string]string{}
 	for n := range list {
 		a := &list[n]
@@ -114,8 +114,8 @@ func (p *Process) addWords(ctx context.Context, list []Approval) {
 // addSentences describes waiting Plans in the words of the business.
 func (p *Process) addSentences(ctx context.Context, plans []PendingPlan) {
 	for n := range plans {
-		words := p.client.Process(plans[n].Process).Presenter(ctx)
-		plans[n].Sentence = plans[n].SentenceIn(words, LanguageOf(ctx))
+		presenter := p.client.Process(plans[n].Process).Presenter(ctx)
+		plans[n].Sentence = plans[n].SentenceIn(presenter, LanguageOf(ctx))
 	}
 }
 

@@ -31,8 +31,8 @@ const defaultDataFolder = ".processidea"
 
 // DataFolder returns the folder for the data of processes: asked, else PROCESSIDEA_DATA, else .processidea under the
 // working directory.
-func DataFolder(explicit string) (string, error) {
-	dir, err := filepath.Abs(cmp.Or(explicit, os.Getenv(DataVariable), defaultDataFolder))
+func DataFolder(explicitFolder string) (string, error) {
+	dir, err := filepath.Abs(cmp.Or(explicitFolder, os.Getenv(DataVariable), defaultDataFolder))
 	if err != nil {
 		return "", fmt.Errorf("connect: find data folder: %w", err)
 	}
@@ -105,7 +105,7 @@ func recordStoreIdentity(ctx context.Context, s *blobs.Store) error {
 
 // checkNoProcesses returns an error if Temporal knows processes: their Ideas must be in another store.
 func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
-	processCount, err := c.CountWorkflow(ctx,
+	countResponse, err := c.CountWorkflow(ctx,
 		&workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
 	var denied *serviceerror.PermissionDenied
 	var unimplemented *serviceerror.Unimplemented
@@ -114,20 +114,20 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 		return nil
 	case err != nil:
 		return fmt.Errorf("connect: begin a store at %s: count the processes that Temporal knows: %w", place, err)
-	case processCount.GetCount() == 0:
+	case countResponse.GetCount() == 0:
 		return nil
 	}
 	return fmt.Errorf(
 		"%w: %s is empty, but Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
 			"if that store is lost, put an empty file process-idea-store into the folder to begin a new one",
 		blobs.ErrUnavailable, place,
-		processCount.GetCount())
+		countResponse.GetCount())
 }
 
-// TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, the
-// variables for TLS, and the profiles of a configuration file. set is false if none of them has a value. An empty
-// variable counts as unset.
-func TemporalFromEnvironment() (o client.Options, isSet bool, err error) {
+// TemporalOptionsFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+// TEMPORAL_API_KEY, the variables for TLS, and the profiles of a configuration file. isSet is false if none of them has
+// a value. An empty variable counts as unset.
+func TemporalOptionsFromEnvironment() (o client.Options, isSet bool, err error) {
 	// The library takes any other value for unset, and the program would connect without TLS.
 	var errs []error
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {

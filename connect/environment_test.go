@@ -9,12 +9,12 @@ func TestASwitchOfTLSThatIsNeitherIsRefused(t *testing.T) {
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, "maybe")
-			if _, _, err := TemporalFromEnvironment(); err == nil ||
+			if _, _, err := TemporalOptionsFromEnvironment(); err == nil ||
 				!strings.Contains(err.Error(), name+` is "maybe"`) {
 				t.Error(err)
 			}
 			t.Setenv(name, "TRUE")
-			if _, set, err := TemporalFromEnvironment(); err != nil || !set {
+			if _, set, err := TemporalOptionsFromEnvironment(); err != nil || !set {
 				t.Errorf("set is %t: %v", set, err)
 			}
 		})
@@ -29,7 +29,7 @@ func TestAnAddressOrFileThatCannotBeMeantIsRefused(t *testing.T) {
 		for _, value := range values {
 			t.Run(value, func(t *testing.T) {
 				t.Setenv(name, value)
-				if _, _, err := TemporalFromEnvironment(); err == nil || !strings.Contains(err.Error(), value) {
+				if _, _, err := TemporalOptionsFromEnvironment(); err == nil || !strings.Contains(err.Error(), value) {
 					t.Error(err)
 				}
 			})
@@ -37,7 +37,7 @@ func TestAnAddressOrFileThatCannotBeMeantIsRefused(t *testing.T) {
 	}
 	for _, value := range []string{"h:7233", "[::1]:7233", "dns:///h:7233"} {
 		t.Setenv("TEMPORAL_ADDRESS", value)
-		if o, _, err := TemporalFromEnvironment(); err != nil || o.HostPort != value {
+		if o, _, err := TemporalOptionsFromEnvironment(); err != nil || o.HostPort != value {
 			t.Errorf("%s: %q, %v", value, o.HostPort, err)
 		}
 	}

@@ -20,18 +20,18 @@ import (
 	"processidea/store/encryption"
 )
 
-// guardOption withholds tasks from the worker if their payloads cannot be decrypted. The SDK passes such payloads to
-// workflow code, which then fails for good, drops a signal, or takes "Encoded failure" for a tool's message. The guard
-// fails the workflow task instead; the server offers it again until a worker has the key.
-func guardOption(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
+// decryptGuardOption withholds tasks from the worker if their payloads cannot be decrypted. The SDK passes such
+// payloads to workflow code, which then fails for good, drops a signal, or takes "Encoded failure" for a tool's
+// message. The guard fails the workflow task instead; the server offers it again until a worker has the key.
+func decryptGuardOption(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 	g := &decryptGuard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
 }
 
 type decryptGuard struct {
-	keys       *encryption.Keys
-	log        log.Logger // may be nil
-	loggedKeys sync.Map   // the missing keys logged so far
+	keys         *encryption.Keys
+	log          log.Logger // may be nil
+	loggedKeyIDs sync.Map   // the missing keys logged so far
 }
 
 func (g *decryptGuard) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
@@ -41,15 +41,15 @@ func (g *decryptGuard) intercept(ctx context.Context, method string, req, reply 
 	}
 	switch r := reply.(type) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
-		if !g.checkWorkflowTask(ctx, cc, req.(pollRequest), r) {
+		if !g.checkOrRefuseWorkflowTask(ctx, cc, req.(pollRequest), r) {
 			r.Reset() // reported as a poll that found no task
 		}
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
-		if t := r.GetWorkflowTask(); t != nil && !g.checkWorkflowTask(ctx, cc, req.(pollRequest), t) {
+		if t := r.GetWorkflowTask(); t != nil && !g.checkOrRefuseWorkflowTask(ctx, cc, req.(pollRequest), t) {
 			r.WorkflowTask = nil
 		}
 	case *workflowservice.PollActivityTaskQueueResponse:
-		g.dropActivityTask(ctx, r)
+		g.dropActivityTaskWithoutKey(ctx, r)
 	case *workflowservice.GetWorkflowExecutionHistoryResponse:
 		if err := g.checkDecryptable(ctx, r); err != nil {
 			g.logMissingKey(err, "")
@@ -65,8 +65,8 @@ type pollRequest interface {
 	GetIdentity() string
 }
 
-// checkWorkflowTask fails a workflow task whose payloads cannot be decrypted.
-func (g *decryptGuard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, request pollRequest,
+// checkOrRefuseWorkflowTask fails a workflow task whose payloads cannot be decrypted.
+func (g *decryptGuard) checkOrRefuseWorkflowTask(ctx context.Context, cc *grpc.ClientConn, request pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse) (canDecrypt bool) {
 	err := g.checkDecryptable(ctx, t)
 	if err == nil {
@@ -106,9 +106,11 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, re
 	return err
 }
 
-// dropActivityTask drops an activity task for which a key is missing, as if this worker had died with the task. A
-// missing key is no failure of a tool, and another worker may have it. An altered payload is passed on, and fails.
-func (g *decryptGuard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
+// dropActivityTaskWithoutKey drops an activity task for which a key is missing, as if this worker had died with the
+// task. A missing key is no failure of a tool, and another worker may have it. An altered payload is passed on, and
+// fails.
+func (g *decryptGuard) dropActivityTaskWithoutKey(ctx context.Context,
+	t *workflowservice.PollActivityTaskQueueResponse) {
 	err := g.checkDecryptable(ctx, t)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
@@ -121,7 +123,7 @@ func (g *decryptGuard) dropActivityTask(ctx context.Context, t *workflowservice.
 func (g *decryptGuard) checkDecryptable(ctx context.Context, m proto.Message) error {
 	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error {
 		_, err := g.keys.OpenPayload(p)
-		if id := blobs.KeyOfClaim(p); err == nil && id != "" {
+		if id := blobs.KeyIDOfClaim(p); err == nil && id != "" {
 			err = g.keys.Require(id)
 		}
 		return err
@@ -129,19 +131,19 @@ func (g *decryptGuard) checkDecryptable(ctx context.Context, m proto.Message) er
 }
 
 // logMissingKey logs each missing key once.
-func (g *decryptGuard) logMissingKey(err error, workflow string) {
+func (g *decryptGuard) logMissingKey(err error, workflowID string) {
 	if g.log == nil {
 		return
 	}
 	var missing *encryption.MissingKeyError
 	if !errors.As(err, &missing) {
-		g.log.Error("a payload cannot be decrypted", "error", err, "WorkflowID", workflow)
+		g.log.Error("a payload cannot be decrypted", "error", err, "WorkflowID", workflowID)
 		return
 	}
 	for _, id := range missing.IDs {
-		if _, wasLogged := g.loggedKeys.LoadOrStore(id, true); !wasLogged {
+		if _, wasLogged := g.loggedKeyIDs.LoadOrStore(id, true); !wasLogged {
 			g.log.Error("a key is missing: processes that need it wait for a worker that has it", "key", id, "variable",
-				encryption.KeysVariable, "WorkflowID", workflow)
+				encryption.KeysVariable, "WorkflowID", workflowID)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func behind(t *testing.T, f *frontend, k *encryption.Keys) (c workflowservice.Wo
 	said = &bytes.Buffer{}
 	logger := log.NewStructuredLogger(slog.New(slog.NewTextHandler(said, nil)))
 	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		guardOption(k, logger))
+		decryptGuardOption(k, logger))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,16 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// retriedMethods maps requests that the SDK does not retry to a test of the errors after which they are sent again.
-// They are queries, and the lists and deletes whose rate a server limits (ten lists a second in a namespace).
-var retriedMethods = map[string]retry.RetriableFunc{
+// isRetriableByMethod maps requests that the SDK does not retry to a test of the errors after which they are sent
+// again. They are queries, and the lists and deletes whose rate a server limits (ten lists a second in a namespace).
+var isRetriableByMethod = map[string]retry.RetriableFunc{
 	"ListWorkflowExecutions": isRateLimited, "GetWorkflowExecutionHistory": isRateLimited,
 	"DeleteWorkflowExecution": isRateLimited,
 	"ListSchedules":           isRateLimited, "DescribeSchedule": isRateLimited, "PatchSchedule": isRateLimited,
 	"QueryWorkflow": isCanceled,
 }
 
-// retryOption retries the requests of retriedMethods for some twenty seconds.
+// retryOption retries the requests of isRetriableByMethod for some twenty seconds.
 func retryOption() grpc.DialOption {
 	retrier := retry.UnaryClientInterceptor()
 	options := []grpc.CallOption{ // after the SDK's options, which disable retries
@@ -30,7 +30,7 @@ func retryOption() grpc.DialOption {
 	}
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		isRetriable := retriedMethods[path.Base(method)]
+		isRetriable := isRetriableByMethod[path.Base(method)]
 		if isRetriable == nil {
 			return invoker(ctx, method, req, reply, cc, opts...)
 		}

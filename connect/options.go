@@ -30,7 +30,7 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = slices.Concat(
 		[]grpc.DialOption{recoverPanicsOption(), retryOption()}, o.ConnectionOptions.DialOptions,
-		[]grpc.DialOption{ASCIIHeadersOption(), guardOption(store.Keys(), o.Logger), plainErrorsOption()})
+		[]grpc.DialOption{ASCIIHeadersOption(), decryptGuardOption(store.Keys(), o.Logger), explainErrorsOption()})
 	if o.ConnectionOptions.GrpcCompression == nil && isLocalAddress(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

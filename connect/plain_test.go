@@ -45,13 +45,13 @@ func TestErrorsOfTheConnectionSayWhereWhyAndWhatToDo(t *testing.T) {
 		{codes.NotFound, "Namespace a is not found.", "not found. Make it (", codes.NotFound},
 		{codes.NotFound, "workflow not found", "workflow not found", codes.NotFound},
 	} {
-		got := status.Convert(plainError(status.Error(c.code, c.message), "dns:///t.example.com:7233"))
+		got := status.Convert(explainConnectionError(status.Error(c.code, c.message), "dns:///t.example.com:7233"))
 		if got.Code() != c.wantCode || !strings.Contains(got.Message(), c.want) {
 			t.Errorf("%s is said as %s", c.message, got)
 		}
 	}
 	for _, err := range []error{nil, limited.Err(), errors.New("none of gRPC")} {
-		if got := plainError(err, "x"); got != err { //nolint:errorlint // the very same
+		if got := explainConnectionError(err, "x"); got != err { //nolint:errorlint // the very same
 			t.Errorf("%v becomes %v", err, got)
 		}
 	}

@@ -46,7 +46,7 @@ func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string
 	if run, err = attach(ctx, c, s); run != nil || err != nil {
 		return run, true, err
 	}
-	attributes := s.searchAttributes(ctx, c, namespace)
+	attributes := s.prepareSearchAttributes(ctx, c, namespace)
 	o := client.StartWorkflowOptions{
 		ID: s.ID, TaskQueue: protocol.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
@@ -93,7 +93,7 @@ func attach(ctx context.Context, c client.Client, s StartSpec) (client.WorkflowR
 // ScheduledAction returns what a Temporal Schedule does to start the process: each start appends the time to the id.
 func ScheduledAction(ctx context.Context, c client.Client, namespace string,
 	s StartSpec) *client.ScheduleWorkflowAction {
-	attributes := s.searchAttributes(ctx, c, namespace)
+	attributes := s.prepareSearchAttributes(ctx, c, namespace)
 	return &client.ScheduleWorkflowAction{
 		ID: s.ID, TaskQueue: protocol.TaskQueue, Workflow: protocol.ProcessType, Args: []any{s.Start},
 		StaticSummary: s.Idea.ProcessPath,
@@ -109,15 +109,15 @@ func (s *StartSpec) priority() temporal.Priority {
 
 func (s *StartSpec) memo() map[string]any {
 	memo := protocol.Memo(s.Idea)
-	memo[protocol.MemoFile] = s.ContentDigest
+	memo[protocol.MemoFileDigest] = s.ContentDigest
 	return memo
 }
 
-// searchAttributes returns the initial attributes if they are registered, and sets s.Start.Attributes to whether they
-// are.
-func (s *StartSpec) searchAttributes(ctx context.Context, c client.Client,
+// prepareSearchAttributes returns the initial attributes if they are registered, and sets s.Start.Attributes to whether
+// they are.
+func (s *StartSpec) prepareSearchAttributes(ctx context.Context, c client.Client,
 	namespace string) temporal.SearchAttributes {
-	if s.Start.HasAttributes = hasRegisteredAttributes(ctx, c, namespace); !s.Start.HasAttributes {
+	if s.Start.HasSearchAttributes = hasRegisteredAttributes(ctx, c, namespace); !s.Start.HasSearchAttributes {
 		return temporal.SearchAttributes{}
 	}
 	return temporal.NewSearchAttributes(
@@ -128,7 +128,7 @@ func (s *StartSpec) searchAttributes(ctx context.Context, c client.Client,
 
 func checkSameContent(d *client.WorkflowExecutionDescription, wantDigest string) error {
 	var memoDigest string
-	err := d.GetMemoValue(protocol.MemoFile, &memoDigest)
+	err := d.GetMemoValue(protocol.MemoFileDigest, &memoDigest)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
 		return err

@@ -175,7 +175,7 @@ func TestEveryReplyAnswersByTheTaskAndAtARealPace(t *testing.T) {
 		}
 		for _, r := range replies {
 			// An answer by turn would be another one after a Request that broke off.
-			if r.PromptContains == "" || r.TTFT == 0 || r.TPS == 0 {
+			if r.PromptSubstring == "" || r.TTFT == 0 || r.TPS == 0 {
 				t.Errorf("%s: a reply without when, ttft_ms or tps: %s", name, r.Line())
 			}
 		}

@@ -72,7 +72,7 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 	}
 	ended["context"] = endedContext(ideas[0], r)
 	ended["solution"] = map[string]any{"calls": []any{}, "output": r.Output}
-	made, err := harden.Harden([]past.Run{{ProcessID: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
+	made, err := harden.Harden([]past.RecordedProcess{{ProcessID: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
 	if err != nil {
 		t.Fatal(err)
 	}

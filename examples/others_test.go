@@ -43,7 +43,7 @@ func begin(t *testing.T, name string) *play {
 func TestInvoicesAreChasedAndLargeLettersAreAskedAbout(t *testing.T) {
 	p := beginAny(t, "invoices")
 	approve, asked := p.person, []string{}
-	p.person = func(what approval.Pending) approval.Decision {
+	p.person = func(what approval.PendingCall) approval.Decision {
 		asked = append(asked, what.CallID)
 		return approve(what)
 	}

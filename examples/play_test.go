@@ -36,11 +36,11 @@ type play struct {
 	told     map[string]ideafile.CallStatus // what the mind was told of each Call
 	// Requests whose worker is lost, and after how many Calls were handed out
 	lost    map[int]int
-	left    int                                      // Calls that may still be handed out in this Request
-	number  int                                      // of the last Request
-	person  func(approval.Pending) approval.Decision // who decides; nil: nobody
-	sealed  func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
-	log     []turn.LogEntry                          // of all Requests that were concluded
+	left    int                                          // Calls that may still be handed out in this Request
+	number  int                                          // of the last Request
+	person  func(approval.PendingCall) approval.Decision // who decides; nil: nobody
+	sealed  func(idea map[string]any)                    // hears the Idea of every Request; nil: nobody
+	log     []turn.LogEntry                              // of all Requests that were concluded
 	started time.Time
 	reports int // that the mind has heard
 	inVain  int // Requests whose reply has neither Calls nor output
@@ -270,7 +270,7 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(), IsIdle: run.IsIdle(),
 			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
 			PlanFailure: run.DirectPlanFault()},
-		Writes: run.TakeNewWrites()}
+		Writes: run.TakeUnreportedWrites()}
 	if lost {
 		r.ReportedThroughRequest = p.number
 	}

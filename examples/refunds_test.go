@@ -31,7 +31,7 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 		r.Calls != (turn.CallCounts{Done: 389}) {
 		t.Errorf("%v after %d Requests, %+v", n, r.RequestCount, r.Calls)
 	}
-	p.person = func(what approval.Pending) approval.Decision {
+	p.person = func(what approval.PendingCall) approval.Decision {
 		cents, _ := jsonval.ValueAt(what.Params, jsonval.Path{"values", "cents"})
 		if string(jsonval.Encode(cents)) == "229900" {
 			return approval.Decision{Kind: policy.Reject, CallID: what.CallID, ApprovalDigest: what.Digest,
@@ -63,7 +63,7 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 }
 
 func TestTheLLMMendsTheStepOfThePolicyThatItBrokeAtFirst(t *testing.T) {
-	d, problems, err := ideafiles.LoadIdea(ideafiles.Source{Idea: "refunds/by-policy.json"})
+	d, problems, err := ideafiles.LoadIdea(ideafiles.Source{IdeaPath: "refunds/by-policy.json"})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -74,7 +74,7 @@ func TestTheLLMMendsTheStepOfThePolicyThatItBrokeAtFirst(t *testing.T) {
 	for i := range replies {
 		replies[i].TTFT, replies[i].TPS = 0, 0
 	}
-	r := start(t, d.Parsed, replies, "").through()
+	r := start(t, d.ParsedIdea, replies, "").through()
 	if n := tally(r); r.RequestCount != 2 || n[ideafile.InstanceSettled] != 4 || r.Calls != (turn.CallCounts{Done: 9}) {
 		t.Errorf("%v after %d Requests, %+v", n, r.RequestCount, r.Calls)
 	}

@@ -96,7 +96,7 @@ func beginAny(t *testing.T, name string) *play {
 	default:
 		p = begin(t, name)
 	}
-	p.person = func(what approval.Pending) approval.Decision {
+	p.person = func(what approval.PendingCall) approval.Decision {
 		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest,
 			DecidedBy: "ann"}
 	}

@@ -37,7 +37,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c := command(slog.New(slog.NewTextHandler(stderr, nil)))
-	flags.SetArgs(c, args)
+	flags.SetArgsCollectingErrors(c, args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
 	runErr := c.ExecuteContext(ctx)
@@ -79,7 +79,7 @@ reached.`,
 	}
 	c.Flags().StringVar(&address, "listen", address, "`address` to listen on ($"+addressEnvVar+")")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
+		return fmt.Errorf("%w: %w", errUsage, flags.JoinSettingErrors(err))
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
@@ -89,12 +89,12 @@ func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for panics, and for libraries
 	heap.SetSoftLimit(1) // large bodies leave much garbage
 	serverOptions, settingsErr := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
-	options, err := client.FromEnvironment()
-	if err = flags.InvalidSettings(settingsErr, err); err != nil {
+	clientOptions, err := client.FromEnvironment()
+	if err = flags.JoinSettingErrors(settingsErr, err); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	options.Logger = log
-	if serverOptions.Client, err = client.Dial(ctx, options); err != nil {
+	clientOptions.Logger = log
+	if serverOptions.Client, err = client.Dial(ctx, clientOptions); err != nil {
 		return err
 	}
 	defer serverOptions.Client.Close()

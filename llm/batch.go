@@ -27,38 +27,39 @@ const maxSearchedBatches = 1000
 
 // SendBatch sends a Request through the server's batch interface and returns the batch's id. If the server already has
 // a batch with this key, the Request is not sent again. The error is of type *Error.
-func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
+func (c *Client) SendBatch(ctx context.Context, r Request, requestKey string) (batchID string, err error) {
 	x := c.newExchange(r)
-	if heldErr := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
+	if heldErr := c.circuitBreaker.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
 		return "", heldErr
 	}
-	id, err = x.findBatch(ctx, key)
-	if err == nil && id == "" {
-		id, err = x.createBatch(ctx, key)
+	batchID, err = x.findBatch(ctx, requestKey)
+	if err == nil && batchID == "" {
+		batchID, err = x.createBatch(ctx, requestKey)
 	}
 	if err != nil {
 		return "", x.batchError(ctx, err)
 	}
-	return id, nil
+	return batchID, nil
 }
 
-func (x *exchange) findBatch(ctx context.Context, key string) (string, error) {
+func (x *exchange) findBatch(ctx context.Context, requestKey string) (string, error) {
 	list := x.api.Batches.ListAutoPaging(ctx, openai.BatchListParams{Limit: param.NewOpt[int64](100)}, x.options...)
 	for n := 0; n < maxSearchedBatches && list.Next(); n++ {
-		if b := list.Current(); b.Metadata[requestMetadataKey] == key {
+		if b := list.Current(); b.Metadata[requestMetadataKey] == requestKey {
 			return b.ID, nil
 		}
 	}
 	return "", list.Err()
 }
 
-func (x *exchange) createBatch(ctx context.Context, key string) (string, error) {
-	line, err := x.encodeBatchLine(key)
+func (x *exchange) createBatch(ctx context.Context, requestKey string) (string, error) {
+	line, err := x.encodeBatchLine(requestKey)
 	if err != nil {
 		return "", err
 	}
 	file, err := x.api.Files.New(ctx, openai.FileNewParams{
-		File: openai.File(bytes.NewReader(line), key+".jsonl", "application/jsonl"), Purpose: openai.FilePurposeBatch,
+		File:    openai.File(bytes.NewReader(line), requestKey+".jsonl", "application/jsonl"),
+		Purpose: openai.FilePurposeBatch,
 	}, x.options...)
 	if err != nil {
 		return "", err
@@ -66,7 +67,7 @@ func (x *exchange) createBatch(ctx context.Context, key string) (string, error) 
 	b, err := x.api.Batches.New(ctx, openai.BatchNewParams{
 		InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions,
 		CompletionWindow: openai.BatchNewParamsCompletionWindow24h,
-		Metadata:         map[string]string{requestMetadataKey: key},
+		Metadata:         map[string]string{requestMetadataKey: requestKey},
 	}, x.options...)
 	if err != nil {
 		return "", err
@@ -75,56 +76,57 @@ func (x *exchange) createBatch(ctx context.Context, key string) (string, error) 
 }
 
 // encodeBatchLine returns the batch's input: one line for the one Request.
-func (x *exchange) encodeBatchLine(key string) ([]byte, error) {
+func (x *exchange) encodeBatchLine(requestKey string) ([]byte, error) {
 	x.params.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
 	body, err := x.encodeBody(false)
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(map[string]any{"custom_id": key, "method": http.MethodPost, "url": "/v1/chat/completions",
+	line, err := json.Marshal(map[string]any{"custom_id": requestKey, "method": http.MethodPost,
+		"url":  "/v1/chat/completions",
 		"body": json.RawMessage(body)})
 	return append(line, '\n'), err
 }
 
 // ReadBatch returns the completion for the Request with a key, as JSON, once the batch has it. The error is of type
 // *Error; while the batch is in progress, it is retryable and has a suitable interval.
-func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
+func (c *Client) ReadBatch(ctx context.Context, batchID, requestKey string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
-	if heldErr := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
+	if heldErr := c.circuitBreaker.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
 		return nil, heldErr
 	}
-	b, err := x.api.Batches.Get(ctx, id, x.options...)
+	b, err := x.api.Batches.Get(ctx, batchID, x.options...)
 	if err != nil {
 		return nil, x.batchError(ctx, err)
 	}
 	switch b.Status {
 	case openai.BatchStatusCompleted, openai.BatchStatusExpired, openai.BatchStatusCancelled:
-		for _, file := range []string{b.OutputFileID, b.ErrorFileID} {
-			if file == "" {
+		for _, fileID := range []string{b.OutputFileID, b.ErrorFileID} {
+			if fileID == "" {
 				continue
 			}
-			line, err := x.findBatchOutput(ctx, file, key)
+			output, err := x.findBatchOutput(ctx, fileID, requestKey)
 			if err != nil {
 				return nil, x.batchError(ctx, err)
 			}
-			if line != nil {
-				return line.completion(x)
+			if output != nil {
+				return output.completion(x)
 			}
 		}
 		return nil, &Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("the batch %s is %s, and has no answer",
-			id, b.Status)}
+			batchID, b.Status)}
 	case openai.BatchStatusFailed:
 		var causes []string
 		for _, e := range b.Errors.Data {
 			causes = append(causes, e.Message)
 		}
 		return nil, &Error{Code: turn.CodeLLMError,
-			Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
+			Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", batchID, strings.Join(causes, "; ")))}
 	}
 	return nil, &Error{
 		Code: turn.CodeLLMUnreachable, IsRetryable: true, IsBatchPending: true,
 		RetryAfter: pollInterval(time.Since(time.Unix(b.CreatedAt, 0))),
-		Message:    fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
+		Message:    fmt.Sprintf("the batch %s is %s", batchID, cmp.Or(string(b.Status), "on its way")),
 	}
 }
 
@@ -152,32 +154,32 @@ type batchOutput struct {
 }
 
 // findBatchOutput returns the first line with a key in a file of the server; nil if there is none.
-func (x *exchange) findBatchOutput(ctx context.Context, file, key string) (*batchOutput, error) {
-	response, err := x.api.Files.Content(ctx, file, x.options...)
+func (x *exchange) findBatchOutput(ctx context.Context, fileID, requestKey string) (*batchOutput, error) {
+	response, err := x.api.Files.Content(ctx, fileID, x.options...)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 2*maxReplyBytes)
+	lineScanner := bufio.NewScanner(response.Body)
+	lineScanner.Buffer(nil, 2*maxReplyBytes)
 	var firstStrayLine []byte // the beginning of the first line that is no JSON
-	hasOutput := false
-	for lines.Scan() {
-		var line batchOutput
-		err := json.Unmarshal(lines.Bytes(), &line)
+	hasOtherOutput := false
+	for lineScanner.Scan() {
+		var output batchOutput
+		err := json.Unmarshal(lineScanner.Bytes(), &output)
 		switch {
-		case err == nil && line.CustomID == key:
-			return &line, nil
+		case err == nil && output.CustomID == requestKey:
+			return &output, nil
 		case err == nil:
-			hasOutput = true
+			hasOtherOutput = true
 		case len(firstStrayLine) == 0:
-			firstStrayLine = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessageChars)])
+			firstStrayLine = bytes.Clone(lineScanner.Bytes()[:min(len(lineScanner.Bytes()), maxMessageChars)])
 		}
 	}
-	if text := toOneLine(firstStrayLine); text != "" && !hasOutput && lines.Err() == nil {
+	if text := toOneLine(firstStrayLine); text != "" && !hasOtherOutput && lineScanner.Err() == nil {
 		return nil, missingReplyError{text}
 	}
-	return nil, lines.Err()
+	return nil, lineScanner.Err()
 }
 
 // completion returns the completion in the line, or the reason why it has none.
@@ -206,7 +208,7 @@ func (x *exchange) batchError(ctx context.Context, err error) *Error {
 	return x.toError(ctx, err)
 }
 
-// replayCompletion reads Request.Completion as if the server sent it now.
+// replayCompletion reads Request.BatchCompletion as if the server sent it now.
 func (x *exchange) replayCompletion() (*chunkStream, error) {
 	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAIBaseURL))
 	if err != nil {

@@ -89,7 +89,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 	if _, err := c.SendBatch(t.Context(), question(t), "the-key"); !refused(t, err).IsRetryable {
 		t.Fatalf("an answer that was lost: %v", err)
 	}
-	c.circuit.recordAnswer("any", http.StatusOK) // as if the pause were over
+	c.circuitBreaker.recordAnswer("any", http.StatusOK) // as if the pause were over
 	id, err := c.SendBatch(t.Context(), question(t), "the-key")
 	if err != nil || id != "batch-1" || len(b.made) != 1 || b.uploads != 1 {
 		t.Fatalf("%q %v: %d batches, %d files", id, err, len(b.made), b.uploads)
@@ -170,8 +170,7 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 			}
 		})
 	}
-	_,
-		err := newClient(t, serve(t,
+	_, err := newClient(t, serve(t,
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }).config()).SendBatch(
 		t.Context(), question(t), "k")
 	if e := refused(t, err); e.IsRetryable {

@@ -103,10 +103,10 @@ func newChunk(v *fastjson.Value, size int) chunk {
 		c.choices = append(c.choices, choice{
 			index: o.GetInt("index"), finishReason: stringAt(o, "finish_reason"), isComplete: isComplete,
 			content: textOf(delta.Get("content")) + textOf(o.Get("text")), refusal: stringAt(delta, "refusal"),
-			hasThoughts: isThought(delta), functionCalls: parseFunctionCalls(delta),
+			hasThoughts: hasThoughts(delta), functionCalls: parseFunctionCalls(delta),
 		})
-		if last := &c.choices[len(c.choices)-1]; last.finishReason == "null" { // DashScope, until the end
-			last.finishReason = ""
+		if lastChoice := &c.choices[len(c.choices)-1]; lastChoice.finishReason == "null" { // DashScope, until the end
+			lastChoice.finishReason = ""
 		}
 		if u := parseUsage(o.Get("usage")); c.usage == (turn.TokenUsage{}) { // Moonshot
 			c.usage = u
@@ -118,8 +118,8 @@ func newChunk(v *fastjson.Value, size int) chunk {
 // isPresent reports whether a value is neither absent nor null.
 func isPresent(v *fastjson.Value) bool { return v != nil && v.Type() != fastjson.TypeNull }
 
-// isThought reports whether a message has thoughts beside its text. Servers have several places for them.
-func isThought(delta *fastjson.Value) bool {
+// hasThoughts reports whether a message has thoughts beside its text. Servers have several places for them.
+func hasThoughts(delta *fastjson.Value) bool {
 	for _, part := range delta.GetArray("content") {
 		if part.Exists("thinking") { // Mistral
 			return true
@@ -147,9 +147,9 @@ func countAt(v *fastjson.Value, path ...string) int {
 	if value == nil {
 		return 0
 	}
-	const maxIndex = 1e12
+	const maxCount = 1e12
 	n, err := strconv.ParseFloat(strings.Trim(value.String(), `"`), 64)
-	if err != nil || !(n > 0 && n < maxIndex) {
+	if err != nil || !(n > 0 && n < maxCount) {
 		return 0
 	}
 	return int(n)

@@ -15,7 +15,8 @@ const DefaultMaxPause = 5 * time.Minute
 // firstPause is the pause after the first failed attempt. Each further pause is 1.5 times the previous one.
 const firstPause = time.Second
 
-// probeInterval is how long one Request may probe the server before another one may, while the pauses are still shorter.
+// probeInterval is how long one Request may probe the server before another one may, while the pauses are still
+// shorter.
 const probeInterval = 10 * time.Second
 
 // RetryPauses are the pauses between attempts, up to the longest.
@@ -34,10 +35,10 @@ func (p RetryPauses) maxPause() time.Duration                 { return cmp.Or(p.
 func (p RetryPauses) initialPause() time.Duration             { return min(firstPause, p.maxPause()) }
 func (p RetryPauses) nextPause(d time.Duration) time.Duration { return min(d+d/2, p.maxPause()) }
 
-// circuit keeps the Requests of a worker from all trying an unavailable server: one of them probes it now and then, and
-// the others are held back. It opens for the whole server if the server cannot be reached, and for one model if the
-// server reports that it is unavailable, or is silent for long.
-type circuit struct {
+// circuitBreaker keeps the Requests of a worker from all trying an unavailable server: one of them probes it now and
+// then, and the others are held back. It opens for the whole server if the server cannot be reached, and for one model
+// if the server reports that it is unavailable, or is silent for long.
+type circuitBreaker struct {
 	pauses RetryPauses
 
 	mu          sync.Mutex
@@ -53,14 +54,14 @@ type outage struct {
 	probedAt      time.Time // when a Request last probed the server
 }
 
-func newCircuit(maxPause time.Duration) *circuit {
-	return &circuit{pauses: RetryPauses{maxPause}, outageByKey: map[string]*outage{}}
+func newCircuitBreaker(maxPause time.Duration) *circuitBreaker {
+	return &circuitBreaker{pauses: RetryPauses{maxPause}, outageByKey: map[string]*outage{}}
 }
 
 // admit returns why a Request to a model must not be sent now, or nil if it may. During an outage the admitted Request
 // is the probe, and the others wait for its outcome. Requests that would give up before the next attempt, such as those
 // of processes that a person has resumed, probe one after the other.
-func (c *circuit) admit(model string, now, giveUpAt time.Time) *Error {
+func (c *circuitBreaker) admit(model string, now, giveUpAt time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range []string{"", model} {
@@ -88,7 +89,7 @@ func (c *circuit) admit(model string, now, giveUpAt time.Time) *Error {
 
 // recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time
 // until the next attempt. An attempt that began before the last failure does not lengthen the pause.
-func (c *circuit) recordFailure(key string, e Error, startedAt, now time.Time) *Error {
+func (c *circuitBreaker) recordFailure(key string, e Error, startedAt, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.outageByKey[key]
@@ -114,7 +115,7 @@ func (o *outage) retryError(now time.Time) *Error {
 }
 
 // recordAnswer records that a server has answered for a model.
-func (c *circuit) recordAnswer(model string, status int) {
+func (c *circuitBreaker) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outageByKey, "")
@@ -126,8 +127,8 @@ func (c *circuit) recordAnswer(model string, status int) {
 // isUnavailable reports whether a status means that the server behind a proxy is unavailable.
 func isUnavailable(status int) bool { return status >= http.StatusBadGateway }
 
-// minOutageSilence is how long a server must have been silent before other Requests are held back. An Idea may allow its
-// Requests less time than the server needs; that is no reason to hold back the Requests of others.
+// minOutageSilence is how long a server must have been silent before other Requests are held back. An Idea may allow
+// its Requests less time than the server needs; that is no reason to hold back the Requests of others.
 const minOutageSilence = 30 * time.Second
 
 // circuitToOpen returns which circuit an error before the first byte opens: that of the server (""), or that of the

@@ -44,7 +44,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newCircuit(0)
+		c := newCircuitBreaker(0)
 		var knocks, through atomic.Int32
 		back := time.Now().Add(6 * time.Hour)
 		for range 300 {
@@ -84,7 +84,7 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := newCircuit(0)
+	c := newCircuitBreaker(0)
 	c.recordFailure("", Error{IsRetryable: true}, now, now)
 	now = now.Add(2 * time.Second)
 	if held := c.admit("m", now, time.Time{}); held != nil {
@@ -124,7 +124,7 @@ func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
 			t.Errorf("%s: %v", name, e)
 		}
 		for model, want := range map[string]bool{"any": row.same, "another": row.another} {
-			if held := c.circuit.admit(model, time.Now(), time.Time{}); (held != nil) != want {
+			if held := c.circuitBreaker.admit(model, time.Now(), time.Time{}); (held != nil) != want {
 				t.Errorf("%s: a Request to the model %q is held back: %v", name, model, held)
 			}
 		}
@@ -145,14 +145,14 @@ func TestPausesGrowWhereAnAnswerSaysThatTheModelIsAway(t *testing.T) {
 		c := newClient(t, s.config())
 		for n := range 5 {
 			_, err := makeRequest(t, c)
-			if e := refused(t, err); e.IsHeldBack || e.RetryAfter < c.circuit.pauses.DelayAfter(n+1) {
+			if e := refused(t, err); e.IsHeldBack || e.RetryAfter < c.circuitBreaker.pauses.DelayAfter(n+1) {
 				t.Errorf("%s: after attempt %d the pause is %s: %+v", how, n+1, e.RetryAfter, e)
 			}
-			c.circuit.mu.Lock()
-			for _, o := range c.circuit.outageByKey {
+			c.circuitBreaker.mu.Lock()
+			for _, o := range c.circuitBreaker.outageByKey {
 				o.nextAttemptAt = time.Now() // as if the pause were over
 			}
-			c.circuit.mu.Unlock()
+			c.circuitBreaker.mu.Unlock()
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 		!strings.Contains(e.Message, errNoResponse.Error()) || ctx.Err() != nil {
 		t.Errorf("%+v, %v", e, ctx.Err())
 	}
-	if held := c.circuit.admit("any", time.Now(), time.Time{}); held != nil {
+	if held := c.circuitBreaker.admit("any", time.Now(), time.Time{}); held != nil {
 		t.Errorf("others wait because one Request had little time: %v", held)
 	}
 }
@@ -190,7 +190,7 @@ func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 				t.Errorf("%v after %s: %+v", silent, waited, e)
 			}
 			for model, want := range map[string]bool{"silent": want, "another": false} {
-				if held := c.circuit.admit(model, time.Now(), time.Time{}); (held != nil) != want {
+				if held := c.circuitBreaker.admit(model, time.Now(), time.Time{}); (held != nil) != want {
 					t.Errorf("%v after %s: a Request to the model %q is held back: %v", silent, waited, model, held)
 				}
 			}
@@ -205,7 +205,7 @@ func TestARequestThatIsCalledOffOpensNothing(t *testing.T) {
 	ctx, cancel := contextOf(t, time.Hour)
 	time.AfterFunc(50*time.Millisecond, cancel)
 	_, _ = c.Stream(ctx, question(t))
-	if held := c.circuit.admit("any", time.Now(), time.Time{}); held != nil {
+	if held := c.circuitBreaker.admit("any", time.Now(), time.Time{}); held != nil {
 		t.Errorf("it is held back: %v", held)
 	}
 }
@@ -213,7 +213,7 @@ func TestARequestThatIsCalledOffOpensNothing(t *testing.T) {
 // A person resumes processes whose patience is short, and the server is back: each of them asks it.
 func TestOneThatWouldGiveUpUnaskedKnocksBefore(t *testing.T) {
 	t.Parallel()
-	c, now := newCircuit(0), time.Now()
+	c, now := newCircuitBreaker(0), time.Now()
 	for range 40 { // the pause is five minutes
 		c.recordFailure("", Error{Message: "away"}, now, now)
 	}

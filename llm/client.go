@@ -21,10 +21,10 @@ import (
 // Client asks one server. It is safe for concurrent use, and shared by all Requests of a worker, so that they share
 // connections and rate limits.
 type Client struct {
-	config     Config
-	limiter    *rateLimiter
-	circuit    *circuit
-	maxSilence time.Duration
+	config         Config
+	limiter        *rateLimiter
+	circuitBreaker *circuitBreaker
+	maxSilence     time.Duration
 }
 
 // New returns a Client, or an error for an invalid configuration.
@@ -33,7 +33,8 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	limiter, _ := newRateLimiter(c) // Check has returned its error
-	return &Client{config: c, limiter: limiter, circuit: newCircuit(c.MaxPause), maxSilence: maxSilence}, nil
+	return &Client{config: c, limiter: limiter, circuitBreaker: newCircuitBreaker(c.MaxPause), maxSilence: maxSilence},
+		nil
 }
 
 // IsConfigured reports whether there is a server to ask. A nil Client has none.
@@ -46,8 +47,8 @@ type Request struct {
 	Settings       ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
 	// FirstByteTimeout bounds the silence before the first byte; 0: only the context does.
 	FirstByteTimeout time.Duration
-	// OnAnswer is called when the first event of the answer has arrived; nil: no call.
-	OnAnswer func()
+	// OnFirstEvent is called when the first event of the answer has arrived; nil: no call.
+	OnFirstEvent func()
 	// GiveUpAt is when the caller stops waiting for the Request; zero: never. A Request that an outage would hold back
 	// beyond this time probes the server before.
 	GiveUpAt time.Time
@@ -56,8 +57,8 @@ type Request struct {
 	RateKey string
 	// Header has additional headers; nil: none.
 	Header map[string]string
-	// BatchCompletion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty: the
-	// server is asked.
+	// BatchCompletion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty:
+	// the server is asked.
 	BatchCompletion json.RawMessage
 	// KeepText makes Reply.Text hold everything that the LLM wrote.
 	KeepText bool
@@ -77,7 +78,7 @@ type Reply struct {
 	FinishReason    string          // the finish reason; empty if the stream broke off
 	Refusal         string          // the LLM's refusal; empty: none
 	Text            string          // all of the reply, with Request.KeepText
-	Model           string          // the requested model
+	RequestedModel  string          // the requested model
 	ServedModel     string          // the server's name of the model; empty: not given
 	Server          string          // host, or host:port; empty if no server answered
 	FirstByteAt     time.Time       // zero if none came
@@ -98,13 +99,13 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return x.setModelAndServer(&Reply{}), x.toError(ctx, err)
 	}
-	if r.OnAnswer != nil {
-		r.OnAnswer()
+	if r.OnFirstEvent != nil {
+		r.OnFirstEvent()
 	}
 	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, silenceTimer, r.KeepText)
 	reader.reply.FirstByteAt = time.Now()
-	reader.onReplyBegin = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
+	reader.onReplyBegin = func() { x.client.circuitBreaker.recordAnswer(x.params.Model, http.StatusOK) }
 	parsedSolution, parseErr := readSolution(reader, r.OnCall)
 	reader.keepTrailingText(parsedSolution.trailingText(&reader.pendingText))
 	reader.readRemainder()
@@ -114,7 +115,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 		reply.SaysFinished, reply.SaysUnfinished = *parsedSolution.isFinished, !*parsedSolution.isFinished
 	}
 	if len(r.BatchCompletion) == 0 {
-		x.chargeActualTokens(reply.Usage, reader.filter.byteCount)
+		x.chargeExtraTokens(reply.Usage, reader.filter.byteCount)
 	}
 	if parseErr == nil {
 		reply.IncompleteFault = cmp.Or(reader.functionCallFault(nil), reader.secondSolutionFault())
@@ -122,7 +123,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	}
 	streamErr := reader.streamError()
 	var inStream inStreamError
-	if reader.isEmptyUnexplained() && (streamErr == nil || errors.As(streamErr, &inStream)) {
+	if reader.isEmptyWithoutReason() && (streamErr == nil || errors.As(streamErr, &inStream)) {
 		return reply, x.emptyOrBrokenStreamError(ctx, reader, streamErr)
 	}
 	reply.IncompleteFault = cmp.Or(reader.functionCallFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
@@ -141,8 +142,8 @@ func (x *exchange) emptyOrBrokenStreamError(ctx context.Context, r *replyReader,
 	}
 	e := &Error{Code: turn.CodeLLMUnreachable, IsRetryable: x.canRetry(), Remedy: x.client.unreachableRemedy(),
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
-	if finish := r.reply.FinishReason; finish != "" && finish != "stop" {
-		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.ClipForError(x.redact(finish)))
+	if finishReason := r.reply.FinishReason; finishReason != "" && finishReason != "stop" {
+		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.ClipForError(x.redact(finishReason)))
 	}
 	if r.hasThoughts || r.filter.hadThoughts {
 		e.Message += ", with reasoning only"
@@ -157,9 +158,9 @@ func (x *exchange) emptyOrBrokenStreamError(ctx context.Context, r *replyReader,
 // canRetry reports whether another attempt may get another answer. The answer of a batch never changes.
 func (x *exchange) canRetry() bool { return len(x.request.BatchCompletion) == 0 }
 
-// transport is shared by all Clients. Each exchange creates a client of the openai library, and each of these would
-// otherwise have its own connections.
-var transport = &http.Client{Transport: newTransport(), CheckRedirect: keepMethod}
+// sharedHTTPClient is shared by all Clients. Each exchange creates a client of the openai library, and each of these
+// would otherwise have its own connections.
+var sharedHTTPClient = &http.Client{Transport: newTransport(), CheckRedirect: keepMethod}
 
 // keepMethod refuses a redirect that changes the method: net/http would turn a POST into a GET.
 func keepMethod(next *http.Request, via []*http.Request) error {
@@ -176,9 +177,9 @@ func keepMethod(next *http.Request, via []*http.Request) error {
 type redirectError struct{ target *url.URL }
 
 func (e redirectError) Error() string {
-	redacted := *e.target
-	redacted.User, redacted.RawQuery, redacted.Fragment = nil, "", ""
-	return "it redirects to " + strings.TrimSuffix(strings.TrimRight(redacted.String(), "/"), "/chat/completions")
+	redactedURL := *e.target
+	redactedURL.User, redactedURL.RawQuery, redactedURL.Fragment = nil, "", ""
+	return "it redirects to " + strings.TrimSuffix(strings.TrimRight(redactedURL.String(), "/"), "/chat/completions")
 }
 
 func newTransport() *http.Transport {

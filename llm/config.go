@@ -19,19 +19,20 @@ type Config struct {
 	Model      string // the default model of Ideas that name none; empty: DefaultModel
 	// RPM and TPM limit the requests and tokens a minute of all Requests of the worker together; empty: no limit.
 	RPM, TPM string
-	// SharedRequests and SharedTokens enforce RPM and TPM over all workers; nil: this worker enforces them for itself.
-	SharedRequests, SharedTokens SharedRateLimit
+	// SharedRequestLimit and SharedTokenLimit enforce RPM and TPM over all workers; nil: this worker enforces them for
+	// itself.
+	SharedRequestLimit, SharedTokenLimit SharedRateLimit
 	// MaxPause is the longest pause between two attempts at an unavailable server; 0: DefaultMaxPause.
 	MaxPause time.Duration
 }
 
 // SharedRateLimit limits the rate of Requests over all workers.
 type SharedRateLimit interface {
-	// Wait waits until a Request that uses about uses units may be sent. If that is too far in the future, it returns
+	// Wait waits until a Request that uses about units units may be sent. If that is too far in the future, it returns
 	// how far, and the Request keeps its reservation under the key.
-	Wait(ctx context.Context, key string, perSecond float64, uses int) (away time.Duration, err error)
+	Wait(ctx context.Context, key string, perSecond float64, units int) (delay time.Duration, err error)
 	// Spend charges what a Request used beyond its estimate.
-	Spend(perSecond float64, more int)
+	Spend(perSecond float64, extraUnits int)
 }
 
 // DefaultModel is used if neither the Idea nor the worker names a model.

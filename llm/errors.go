@@ -42,7 +42,7 @@ func (x *exchange) toError(ctx context.Context, err error) *Error {
 	if !shouldOpen || !e.IsRetryable || ctx.Err() != nil {
 		return e
 	}
-	return x.client.circuit.recordFailure(key, *e, x.startedAt, time.Now())
+	return x.client.circuitBreaker.recordFailure(key, *e, x.startedAt, time.Now())
 }
 
 // unreachableRemedy says what ends the wait for a server.
@@ -54,7 +54,8 @@ func (c *Client) unreachableRemedy() string {
 func (x *exchange) classify(err error) *Error {
 	var rateErr rateLimitedError
 	if errors.As(err, &rateErr) {
-		e := &Error{Code: turn.CodeLLMUnreachable, Message: rateErr.Error(), IsRetryable: true, RetryAfter: rateErr.delay,
+		e := &Error{Code: turn.CodeLLMUnreachable, Message: rateErr.Error(), IsRetryable: true,
+			RetryAfter: rateErr.delay,
 			IsHeldBack: true}
 		if rateErr.serverText == "" {
 			e.Code, e.Remedy = turn.CodeRateLimited, "it goes on by itself; higher limits are settings of the worker"
@@ -146,8 +147,8 @@ func (c *Client) host() string {
 	return u.Host
 }
 
-// minSecretKeyBytes is the minimum length, in bytes, of keys that are redacted: keys for local servers are not secret, and
-// may be ordinary words.
+// minSecretKeyBytes is the minimum length, in bytes, of keys that are redacted: keys for local servers are not secret,
+// and may be ordinary words.
 const minSecretKeyBytes = 16
 
 // maxMessageChars bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.

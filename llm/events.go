@@ -20,27 +20,27 @@ import (
 // event without an empty line. It cannot read a response that is one object, takes `"error": null` for an error, and
 // scans each event four times.
 type eventReader struct {
-	response   *http.Response
-	lines      *bufio.Scanner
-	isAfterCR  bool   // a line feed still belongs to the line before
-	onLine     func() // called for every line, including comments
-	isBareJSON bool   // lines of JSON, not server-sent events
-	isAtStart  bool   // only empty lines have come so far
-	eventName  string // of the event that is being read
-	data       []byte // of the event that is being read
-	parser     fastjson.Parser
-	parsed     *fastjson.Value // data as JSON; nil if not parsed or no JSON
-	eventValue *fastjson.Value // the event that Next has read, valid until the next call; nil for [DONE]
-	err        error
+	response    *http.Response
+	lineScanner *bufio.Scanner
+	isAfterCR   bool   // a line feed still belongs to the line before
+	onLine      func() // called for every line, including comments
+	isBareJSON  bool   // lines of JSON, not server-sent events
+	isAtStart   bool   // only empty lines have come so far
+	eventName   string // of the event that is being read
+	data        []byte // of the event that is being read
+	parser      fastjson.Parser
+	parsedData  *fastjson.Value // data as JSON; nil if not parsed or no JSON
+	eventValue  *fastjson.Value // the event that Next has read, valid until the next call; nil for [DONE]
+	err         error
 	// strayLines is the beginning of the lines that belong to no event, such as a web page in place of a stream, and of
 	// events with an error message in place of a choice.
 	strayLines []byte
 }
 
 func newEventReader(response *http.Response, onLine func()) *eventReader {
-	e := &eventReader{response: response, onLine: onLine, lines: bufio.NewScanner(response.Body), isAtStart: true}
-	e.lines.Buffer(nil, maxReplyBytes)
-	e.lines.Split(e.splitLine)
+	e := &eventReader{response: response, onLine: onLine, lineScanner: bufio.NewScanner(response.Body), isAtStart: true}
+	e.lineScanner.Buffer(nil, maxReplyBytes)
+	e.lineScanner.Split(e.splitLine)
 	return e
 }
 
@@ -77,17 +77,17 @@ func (e *eventReader) Close() error { return e.response.Body.Close() }
 // Next reads the next event; false at the end of the stream.
 func (e *eventReader) Next() bool {
 	e.data = e.data[:0]
-	for e.err == nil && e.lines.Scan() {
+	for e.err == nil && e.lineScanner.Scan() {
 		e.onLine()
-		if e.processLine(e.lines.Bytes()) {
+		if e.processLine(e.lineScanner.Bytes()) {
 			return true
 		}
 	}
 	if e.err == nil {
-		e.err = e.lines.Err()
+		e.err = e.lineScanner.Err()
 	}
 	// A last event without an empty line after it counts if it is complete.
-	return e.err == nil && e.isWholeEvent() && e.emitEvent()
+	return e.err == nil && e.parseWholeEvent() && e.emitEvent()
 }
 
 // processLine processes a line and reports whether an event ends with it.
@@ -104,7 +104,7 @@ func (e *eventReader) processLine(line []byte) bool {
 	if e.isBareJSON {
 		e.data = append(append(e.data, line...), '\n')
 		isEnd := bytes.HasSuffix(line, []byte("}")) || bytes.HasSuffix(line, []byte("]"))
-		return isEnd && e.isWholeEvent() && e.emitEvent()
+		return isEnd && e.parseWholeEvent() && e.emitEvent()
 	}
 	if len(line) == 0 {
 		return len(e.data) > 0 && e.emitEvent()
@@ -120,7 +120,7 @@ func (e *eventReader) processLine(line []byte) bool {
 	case "data":
 		// Some servers send no empty line after an event. No part of an event is a whole JSON object by itself.
 		e.data = append(append(e.data, value...), '\n')
-		return e.isWholeEvent() && e.emitEvent()
+		return e.parseWholeEvent() && e.emitEvent()
 	case "", "id", "retry": // a comment, or not used here
 	default:
 		e.keepStrayLine(line)
@@ -134,10 +134,10 @@ func (e *eventReader) keepStrayLine(line []byte) {
 	}
 }
 
-// isWholeEvent reports whether the data read so far is a complete event.
-func (e *eventReader) isWholeEvent() bool {
-	e.parsed, _ = e.parser.ParseBytes(e.data)
-	return e.parsed != nil || isEndOfStream(e.data)
+// parseWholeEvent reports whether the data read so far is a complete event.
+func (e *eventReader) parseWholeEvent() bool {
+	e.parsedData, _ = e.parser.ParseBytes(e.data)
+	return e.parsedData != nil || isEndOfStream(e.data)
 }
 
 // isEndOfStream reports whether an event is OpenAI's end of a stream.
@@ -147,7 +147,7 @@ func isEndOfStream(data []byte) bool { return bytes.HasPrefix(data, []byte("[DON
 // without data, or a text under another event name, only keeps the connection open.
 func (e *eventReader) emitEvent() bool {
 	isOtherEvent := e.eventName != "" && e.eventName != "message" && e.eventName != "error"
-	if len(bytes.TrimSpace(e.data)) == 0 || isOtherEvent && !e.isWholeEvent() {
+	if len(bytes.TrimSpace(e.data)) == 0 || isOtherEvent && !e.parseWholeEvent() {
 		e.keepStrayLine(bytes.TrimSpace(e.data))
 		e.eventName, e.data = "", e.data[:0]
 		return false
@@ -156,21 +156,22 @@ func (e *eventReader) emitEvent() bool {
 		bytes.Contains(e.data, []byte(`"base_resp"`)) // MiniMax
 	if needsNormalizing {
 		data, e.err = e.normalize(data)
-		e.parsed = nil
+		e.parsedData = nil
 	}
-	if e.parsed == nil && e.err == nil && !isEndOfStream(data) {
-		if e.parsed, e.err = e.parseJSON(data); e.err != nil {
+	if e.parsedData == nil && e.err == nil && !isEndOfStream(data) {
+		if e.parsedData, e.err = e.parseJSON(data); e.err != nil {
 			e.err = unreadableAnswerError{fmt.Errorf("an event is no JSON: %w: %s", e.err,
 				jsonval.Clip(toOneLine(data), maxExcerptChars))}
 		}
 	}
-	if needsNormalizing && e.err == nil && e.parsed.Exists("error") {
+	if needsNormalizing && e.err == nil && e.parsedData.Exists("error") {
 		e.err = inStreamError{string(data)}
 	}
-	if e.err == nil && !e.isBareJSON && e.parsed != nil && !e.parsed.Exists("choices") && hasErrorMessage(data) {
+	if e.err == nil && !e.isBareJSON && e.parsedData != nil && !e.parsedData.Exists("choices") &&
+		hasErrorMessage(data) {
 		e.keepStrayLine(bytes.TrimSpace(data))
 	}
-	e.eventValue, e.eventName, e.parsed = e.parsed, "", nil
+	e.eventValue, e.eventName, e.parsedData = e.parsedData, "", nil
 	return e.err == nil
 }
 
@@ -273,16 +274,17 @@ func findFailure(m map[string]json.RawMessage) json.RawMessage {
 		failure, _ := json.Marshal(jsonval.Object{"code": minimaxResponse.Code, "message": minimaxResponse.Message})
 		return failure
 	}
-	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
-	if text != "null" {
+	messageJSON := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
+	if messageJSON != "null" {
 		failure, _ := json.Marshal(map[string]json.RawMessage{
-			"code": m["error_code"], "type": m["error_type"], "message": json.RawMessage(text)})
+			"code": m["error_code"], "type": m["error_type"], "message": json.RawMessage(messageJSON)})
 		return failure
 	}
 	var groqResponse struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(m["x_groq"], &groqResponse) == nil && groqResponse.Error != nil && !isEmptyError(groqResponse.Error) {
+	if json.Unmarshal(m["x_groq"], &groqResponse) == nil && groqResponse.Error != nil &&
+		!isEmptyError(groqResponse.Error) {
 		return groqResponse.Error
 	}
 	var choices []struct {

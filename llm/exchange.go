@@ -63,7 +63,7 @@ func (c *Client) newExchange(r Request) *exchange {
 // failures, and repeat a stream.
 func (c *Client) options() []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithHTTPClient(transport), option.WithMaxRetries(0),
+		option.WithHTTPClient(sharedHTTPClient), option.WithMaxRetries(0),
 		option.WithBaseURL(cmp.Or(c.config.BaseURL, openAIBaseURL)),
 	}
 	if c.config.APIKey == "" {
@@ -84,7 +84,7 @@ func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (
 		if isStreamed && response.StatusCode == http.StatusOK {
 			model = "" // the answer may still say that the model is unavailable
 		}
-		x.client.circuit.recordAnswer(model, response.StatusCode)
+		x.client.circuitBreaker.recordAnswer(model, response.StatusCode)
 	}
 	if err != nil || isStreamed {
 		return response, err
@@ -102,12 +102,12 @@ func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (
 func isStreamRequest(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
 
 func isHTML(r *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return kind == "text/html"
+	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return mediaType == "text/html"
 }
 
-// sendBeforeDeadline gives up shortly before the Request's own timeout if the server has sent nothing at all, not even a
-// status. The server then counts as unavailable, and there must be time left to report that.
+// sendBeforeDeadline gives up shortly before the Request's own timeout if the server has sent nothing at all, not even
+// a status. The server then counts as unavailable, and there must be time left to report that.
 func (x *exchange) sendBeforeDeadline(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.startedAt = time.Now()
 	deadline, hasDeadline := r.Context().Deadline()
@@ -116,7 +116,8 @@ func (x *exchange) sendBeforeDeadline(r *http.Request, next option.MiddlewareNex
 	}
 	remaining := time.Until(deadline)
 	ctx, cancel := context.WithCancelCause(r.Context())
-	timer := safego.AfterFunc(remaining-min(remaining/10, reportTimeReserve), "llm.noResponse", func() { cancel(errNoResponse) })
+	timer := safego.AfterFunc(remaining-min(remaining/10, reportTimeReserve), "llm.noResponse",
+		func() { cancel(errNoResponse) })
 	response, err := next(r.WithContext(ctx))
 	if timer.Stop() {
 		return response, err
@@ -133,8 +134,8 @@ const reportTimeReserve = 2 * time.Second
 // errNoResponse means that a server sent nothing in answer to a request, or did not even receive it.
 var errNoResponse = errors.New("it has sent nothing")
 
-// missingReplyError means that a server accepted a request and sent no event: either nothing, or a text in place of a stream,
-// such as the page of a proxy.
+// missingReplyError means that a server accepted a request and sent no event: either nothing, or a text in place of a
+// stream, such as the page of a proxy.
 type missingReplyError struct{ text string }
 
 func (e missingReplyError) Error() string {
@@ -144,8 +145,8 @@ func (e missingReplyError) Error() string {
 	return "a text came in place of a reply: " + e.text
 }
 
-// toOneLine returns a text that a server sent in place of a reply, in one line. It is shortened further after the key is
-// removed.
+// toOneLine returns a text that a server sent in place of a reply, in one line. It is shortened further after the key
+// is removed.
 func toOneLine(text []byte) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
 	return jsonval.Clip(line, 8*maxMessageChars)
@@ -167,10 +168,10 @@ func (x *exchange) openStream(ctx context.Context) (*chunkStream, error) {
 	}
 	for {
 		x.response, x.serverError, x.startedAt = nil, nil, time.Time{}
-		if heldErr := x.client.circuit.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
+		if heldErr := x.client.circuitBreaker.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
 			return nil, heldErr
 		}
-		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.promptTokens()); err != nil {
+		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.estimatePromptTokens()); err != nil {
 			return nil, err
 		}
 		body, err := x.encodeBody(true)
@@ -244,8 +245,8 @@ func (x *exchange) pauseModel() {
 // bytesPerToken estimates tokens that the server has not counted yet.
 const bytesPerToken = 4
 
-// promptTokens estimates the tokens of the prompt.
-func (x *exchange) promptTokens() int {
+// estimatePromptTokens estimates the tokens of the prompt.
+func (x *exchange) estimatePromptTokens() int {
 	n := len(jsonval.Encode(x.request.ResponseFormat.Schema))
 	for _, m := range x.request.Messages {
 		n += len(m.Content)
@@ -253,20 +254,20 @@ func (x *exchange) promptTokens() int {
 	return n / bytesPerToken
 }
 
-// chargeActualTokens charges the rate limiter for what the Request used beyond the estimate. It uses the server's count, or
-// else the length of the reply in bytes.
-func (x *exchange) chargeActualTokens(u turn.TokenUsage, replyBytes int) {
+// chargeExtraTokens charges the rate limiter for what the Request used beyond the estimate. It uses the server's count,
+// or else the length of the reply in bytes.
+func (x *exchange) chargeExtraTokens(u turn.TokenUsage, replyByteCount int) {
 	if u == (turn.TokenUsage{}) {
-		u.CompletionTokens = replyBytes / bytesPerToken
+		u.CompletionTokens = replyByteCount / bytesPerToken
 	} else {
-		u.PromptTokens -= x.promptTokens()
+		u.PromptTokens -= x.estimatePromptTokens()
 	}
 	x.client.limiter.chargeExtraTokens(u.PromptTokens + u.CompletionTokens)
 }
 
 // setModelAndServer adds the known facts about the server to a Reply.
 func (x *exchange) setModelAndServer(r *Reply) *Reply {
-	r.Model, r.OmittedFeatures = x.params.Model, x.format.String()
+	r.RequestedModel, r.OmittedFeatures = x.params.Model, x.format.String()
 	if a := x.response; a != nil && a.Request != nil {
 		r.Server = a.Request.URL.Host
 	}

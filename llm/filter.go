@@ -63,8 +63,8 @@ func (f *textFilter) Write(text string) error {
 	return err
 }
 
-// takeWholeCharacters returns the text up to its last complete character, preceded by what was left before. Some servers
-// cut characters.
+// takeWholeCharacters returns the text up to its last complete character, preceded by what was left before. Some
+// servers cut characters.
 func (f *textFilter) takeWholeCharacters(text string) (string, error) {
 	text = string(f.partialRune) + text
 	end := len(text)
@@ -87,12 +87,14 @@ var errNotUTF8 = errors.New("it holds bytes that are not UTF-8")
 
 // hasOnlyThoughts reports whether only thoughts have come.
 func (f *textFilter) hasOnlyThoughts() bool {
-	return !f.isInObject && f.longPreambleStart == "" && (f.isInThoughts || f.hadThoughts && strings.TrimSpace(f.preamble) == "")
+	return !f.isInObject && f.longPreambleStart == "" && (f.isInThoughts || f.hadThoughts &&
+		strings.TrimSpace(f.preamble) == "")
 }
 
 // Close returns an error for a text that has ended before its object began.
 func (f *textFilter) Close() error {
-	if text := strings.TrimSpace(cmp.Or(f.longPreambleStart, f.preamble)); !f.isInObject && !f.isInThoughts && text != "" {
+	if text := strings.TrimSpace(cmp.Or(f.longPreambleStart, f.preamble)); !f.isInObject && !f.isInThoughts &&
+		text != "" {
 		return noJSONError{text}
 	}
 	return nil
@@ -130,23 +132,23 @@ func (f *textFilter) skipPreamble(text string) error {
 	if f.skipThoughts(); f.isInThoughts {
 		return nil
 	}
-	brace := -1
+	braceIndex := -1
 	if f.longPreambleStart != "" {
 		if f.byteCount > maxThoughtBytes {
 			return f.Close()
 		}
 	} else if strings.HasPrefix(f.preamble, "{") {
-		brace = 0
+		braceIndex = 0
 	} else if match := fencedObjectPattern.FindStringSubmatchIndex(f.preamble); match != nil {
-		brace = match[2]
+		braceIndex = match[2]
 	}
-	if brace < 0 {
+	if braceIndex < 0 {
 		if len(f.preamble) > maxPreamble {
 			f.longPreambleStart = f.preamble[:maxPreambleStartBytes]
 		}
 		return nil
 	}
-	rest := f.preamble[brace:]
+	rest := f.preamble[braceIndex:]
 	f.isInObject, f.preamble = true, ""
 	_, err := io.WriteString(f.objectWriter, rest)
 	return err
@@ -156,7 +158,8 @@ func (f *textFilter) skipPreamble(text string) error {
 func (f *textFilter) skipThoughts() {
 	for {
 		for _, mark := range answerMarks {
-			if rest, isFound := strings.CutPrefix(f.preamble, mark); isFound && !f.isInThoughts && f.longPreambleStart == "" {
+			if rest, isFound := strings.CutPrefix(f.preamble, mark); isFound && !f.isInThoughts &&
+				f.longPreambleStart == "" {
 				f.preamble = strings.TrimLeft(rest, leadingSpace)
 			}
 		}
@@ -167,12 +170,12 @@ func (f *textFilter) skipThoughts() {
 		if strings.HasPrefix(f.preamble, "{") && !f.isInThoughts && f.longPreambleStart == "" {
 			break
 		}
-		end := thoughtsEndPattern.FindStringIndex(f.preamble)
-		if end == nil {
+		endMatch := thoughtsEndPattern.FindStringIndex(f.preamble)
+		if endMatch == nil {
 			break
 		}
 		f.isInThoughts, f.hadThoughts, f.longPreambleStart = false, true, ""
-		f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
+		f.preamble = strings.TrimLeft(f.preamble[endMatch[1]:], leadingSpace)
 	}
 	if f.isInThoughts || f.longPreambleStart != "" {
 		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]

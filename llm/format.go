@@ -25,18 +25,18 @@ type requestFormat struct {
 type responseFormat int
 
 const (
-	schemaResponse responseFormat = iota // json_schema
-	objectResponse                       // json_object, with the schema in the prompt
-	textResponse                         // only the schema in the prompt
+	jsonSchemaFormat responseFormat = iota // json_schema
+	jsonObjectFormat                       // json_object, with the schema in the prompt
+	plainTextFormat                        // only the schema in the prompt
 )
 
 // String names what is left out, for logs; empty if nothing is.
 func (f requestFormat) String() string {
 	parts := []string{}
-	if f.response != schemaResponse {
+	if f.response != jsonSchemaFormat {
 		parts = append(parts, "no json_schema")
 	}
-	if f.response == textResponse {
+	if f.response == plainTextFormat {
 		parts = append(parts, "no json_object")
 	}
 	if f.omitsUsage {
@@ -70,7 +70,7 @@ func (x *exchange) downgradeFormat() bool {
 		f.omitsUsage = true
 	case e.mentions("max_completion_tokens") && !f.usesOldMaxTokens && x.params.MaxCompletionTokens.Valid():
 		f.usesOldMaxTokens = true
-	case f.response < textResponse && e.mentions(formatWords...):
+	case f.response < plainTextFormat && e.mentions(formatWords...):
 		f.response++
 	default:
 		return false
@@ -99,15 +99,15 @@ func (x *exchange) formatRequest() (openai.ChatCompletionNewParams, []any) {
 	p, messages := x.params, x.request.Messages
 	schema := json.RawMessage(jsonval.Encode(x.request.ResponseFormat.Schema))
 	switch x.format.response {
-	case schemaResponse:
+	case jsonSchemaFormat:
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
 				Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.ResponseFormat.IsStrict),
 			}}
-	case objectResponse:
+	case jsonObjectFormat:
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	}
-	if x.format.response != schemaResponse {
+	if x.format.response != jsonSchemaFormat {
 		note := prompt.Message{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" +
 			string(schema)}
 		messages = append([]prompt.Message{note}, messages...)

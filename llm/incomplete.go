@@ -13,9 +13,9 @@ import (
 
 // isContentFiltered reports whether a reply ended because the server forbids its content. Servers use several names for
 // that.
-func isContentFiltered(finish string) bool {
-	kind, _, _ := strings.Cut(strings.ToLower(finish), ":") // Google: "content_filter: RECITATION"
-	switch strings.TrimPrefix(kind, "image_") {
+func isContentFiltered(finishReason string) bool {
+	reason, _, _ := strings.Cut(strings.ToLower(finishReason), ":") // Google: "content_filter: RECITATION"
+	switch strings.TrimPrefix(reason, "image_") {
 	case "content_filter", "content_filtered", "sensitive", "safety", "recitation", "prohibited_content", "blocklist",
 		"spii", "guardrail_intervened":
 		return true
@@ -23,9 +23,10 @@ func isContentFiltered(finish string) bool {
 	return false
 }
 
-// isLengthLimit reports whether a reply ended because it reached the LLM's length limit. Servers use several names for that.
-func isLengthLimit(finish string) bool {
-	switch strings.ToLower(finish) {
+// isLengthLimit reports whether a reply ended because it reached the LLM's length limit. Servers use several names for
+// that.
+func isLengthLimit(finishReason string) bool {
+	switch strings.ToLower(finishReason) {
 	case "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded":
 		return true
 	}
@@ -33,8 +34,8 @@ func isLengthLimit(finish string) bool {
 }
 
 // isServerAbort reports whether a server gave up on a reply, in the words of DeepSeek, Zhipu, vLLM, SGLang and watsonx.
-func isServerAbort(finish string) bool {
-	switch strings.ToLower(finish) {
+func isServerAbort(finishReason string) bool {
+	switch strings.ToLower(finishReason) {
 	case "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled", "time_limit":
 		return true
 	}
@@ -79,30 +80,30 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 
 func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
 
-// functionCallFault reports that the LLM called functions instead of writing its reply, and that they could not be read as
-// the reply.
+// functionCallFault reports that the LLM called functions instead of writing its reply, and that they could not be read
+// as the reply.
 func (r *replyReader) functionCallFault(parseErr error) *diag.Fault {
 	var unbounded unboundedReplyError
-	isUnfit := parseErr != nil && !errors.As(parseErr, &unbounded) && !isLengthLimit(r.reply.FinishReason) &&
+	isMalformed := parseErr != nil && !errors.As(parseErr, &unbounded) && !isLengthLimit(r.reply.FinishReason) &&
 		r.reply.Refusal == ""
 	switch {
 	case len(r.calledFunctionNames) == 0, r.filter.isInObject && !r.isFromFunctionCall:
 		return nil
-	case len(r.calledFunctionNames) > 1 && (isUnfit || parseErr == nil):
+	case len(r.calledFunctionNames) > 1 && (isMalformed || parseErr == nil):
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as %d function calls (%s), and only the first was read: "+
 				`there are no functions; write one JSON object {"calls": […], "output": …} as the message`,
-				len(r.calledFunctionNames), functionNames(r.calledFunctionNames)))
-	case isUnfit:
+				len(r.calledFunctionNames), quoteFunctionNames(r.calledFunctionNames)))
+	case isMalformed:
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
-				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.calledFunctionNames),
+				`write the JSON object {"calls": […], "output": …} as the message`, quoteFunctionNames(r.calledFunctionNames),
 				jsonval.Clip(parseErr.Error(), maxMessageChars)))
 	}
 	return nil
 }
 
-func functionNames(names []string) string {
+func quoteFunctionNames(names []string) string {
 	var list []string
 	for _, name := range names {
 		list = append(list, strconv.Quote(jsonval.Clip(name, 60)))

@@ -17,10 +17,10 @@ import (
 // rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
 // no Requests while the server demands a pause.
 type rateLimiter struct {
-	requestLimiter, tokenLimiter *rate.Limiter     // limits of this worker alone
-	sharedRequests, sharedTokens workerSharedLimit // limits of all workers together, in place of those
+	requestLimiter, tokenLimiter         *rate.Limiter     // limits of this worker alone
+	sharedRequestLimit, sharedTokenLimit workerSharedLimit // limits of all workers together, in place of those
 
-	variableNames string // the variables that set the limits
+	variablesText string // the variables that set the limits
 
 	mu            sync.Mutex
 	pauseByModel  map[string]modelPause // by model
@@ -40,11 +40,11 @@ type workerSharedLimit struct {
 	variable  string // the variable that sets the limit
 }
 
-func (r workerSharedLimit) wait(ctx context.Context, key string, uses int) error {
+func (r workerSharedLimit) wait(ctx context.Context, key string, units int) error {
 	if r.SharedRateLimit == nil {
 		return nil
 	}
-	delay, err := r.Wait(ctx, key, r.perSecond, uses)
+	delay, err := r.Wait(ctx, key, r.perSecond, units)
 	if err == nil && delay > 0 {
 		err = rateLimitedError{delay, "", r.variable}
 	}
@@ -56,9 +56,10 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	l := &rateLimiter{sendTimeByKey: map[string]time.Time{}, pauseByModel: map[string]modelPause{}}
 	var requestsErr, tokensErr error
 	requestsVariable, tokensVariable := c.variableName("OPENAI_RPM"), c.variableName("OPENAI_TPM")
-	l.requestLimiter, l.sharedRequests, requestsErr = newMinuteLimiter(requestsVariable, c.RPM, c.SharedRequests)
-	l.tokenLimiter, l.sharedTokens, tokensErr = newMinuteLimiter(tokensVariable, c.TPM, c.SharedTokens)
-	l.variableNames = requestsVariable + ", " + tokensVariable
+	l.requestLimiter, l.sharedRequestLimit, requestsErr = newMinuteLimiter(requestsVariable, c.RPM,
+		c.SharedRequestLimit)
+	l.tokenLimiter, l.sharedTokenLimit, tokensErr = newMinuteLimiter(tokensVariable, c.TPM, c.SharedTokenLimit)
+	l.variablesText = requestsVariable + ", " + tokensVariable
 	if err := errors.Join(requestsErr, tokensErr); err != nil {
 		return nil, err
 	}
@@ -70,19 +71,21 @@ const maxPerMinute = 1_000_000_000_000
 
 // newMinuteLimiter returns a limiter, of this worker or shared by all. It allows a burst of one second's worth, because
 // servers also count by the second.
-func newMinuteLimiter(name, text string, shared SharedRateLimit) (*rate.Limiter, workerSharedLimit, error) {
-	unlimited := rate.NewLimiter(rate.Inf, 1)
-	if text == "" {
-		return unlimited, workerSharedLimit{}, nil
+func newMinuteLimiter(variableName, perMinuteText string,
+	shared SharedRateLimit) (*rate.Limiter, workerSharedLimit, error) {
+	unlimitedLimiter := rate.NewLimiter(rate.Inf, 1)
+	if perMinuteText == "" {
+		return unlimitedLimiter, workerSharedLimit{}, nil
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(perMinuteText)
 	if err != nil || n < 1 || n > maxPerMinute {
-		return nil, workerSharedLimit{}, fmt.Errorf("llm: read %s: want a whole number from 1 to %d, not %q", name,
-			maxPerMinute, text)
+		return nil, workerSharedLimit{}, fmt.Errorf("llm: read %s: want a whole number from 1 to %d, not %q",
+			variableName,
+			maxPerMinute, perMinuteText)
 	}
 	perSecond := float64(n) / 60
 	if shared != nil {
-		return unlimited, workerSharedLimit{shared, perSecond, name}, nil
+		return unlimitedLimiter, workerSharedLimit{shared, perSecond, variableName}, nil
 	}
 	return rate.NewLimiter(rate.Limit(perSecond), max(1, n/60)), workerSharedLimit{}, nil
 }
@@ -91,12 +94,13 @@ func newMinuteLimiter(name, text string, shared SharedRateLimit) (*rate.Limiter,
 type rateLimitedError struct {
 	delay         time.Duration
 	serverText    string // the server's words; empty if the limits are the worker's own
-	variableNames string // the variables that set the worker's limits
+	variablesText string // the variables that set the worker's limits
 }
 
 func (e rateLimitedError) Error() string {
 	if wait := e.delay.Round(time.Second); e.serverText == "" {
-		return fmt.Sprintf("the limit of the workers (%s) lets no Request through for another %s", e.variableNames, wait)
+		return fmt.Sprintf("the limit of the workers (%s) lets no Request through for another %s", e.variablesText,
+			wait)
 	} else {
 		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.serverText)
 	}
@@ -107,16 +111,16 @@ func (e rateLimitedError) Error() string {
 // later attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
-		d, serverText := l.delay(key, model, tokens, time.Now())
+		d, serverText := l.reserveOrDelay(key, model, tokens, time.Now())
 		if d <= 0 {
-			err := l.sharedRequests.wait(ctx, key, 1)
+			err := l.sharedRequestLimit.wait(ctx, key, 1)
 			if err == nil {
-				err = l.sharedTokens.wait(ctx, key, tokens)
+				err = l.sharedTokenLimit.wait(ctx, key, tokens)
 			}
 			return err
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
-			return rateLimitedError{d, serverText, l.variableNames}
+			return rateLimitedError{d, serverText, l.variablesText}
 		}
 		if err := pause.For(ctx, d); err != nil {
 			return err
@@ -124,9 +128,10 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 	}
 }
 
-// delay returns how long a Request must still wait, and the words of the server that demands it. If the Request need
-// not wait, its reservation is used up.
-func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait time.Duration, serverText string) {
+// reserveOrDelay returns how long a Request must still wait, and the words of the server that demands it. If the
+// Request need not wait, its reservation is used up.
+func (l *rateLimiter) reserveOrDelay(key, model string, tokens int,
+	now time.Time) (wait time.Duration, serverText string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if pause := l.pauseByModel[model].until.Sub(now); pause > 0 {
@@ -177,13 +182,13 @@ func (l *rateLimiter) dropExpired(now time.Time) {
 
 // chargeExtraTokens charges what a Request used beyond its estimate.
 func (l *rateLimiter) chargeExtraTokens(tokens int) {
-	if shared := l.sharedTokens; shared.SharedRateLimit != nil && tokens > 0 {
+	if shared := l.sharedTokenLimit; shared.SharedRateLimit != nil && tokens > 0 {
 		shared.Spend(shared.perSecond, tokens)
 	}
 	l.charge(tokens, time.Now())
 }
 
-// pause holds back all Requests to a model for as long as its server demands. words are the server's own.
+// pause holds back all Requests to a model for as long as its server demands. serverText is the server's own message.
 func (l *rateLimiter) pause(model string, d time.Duration, serverText string) {
 	if d <= 0 {
 		return

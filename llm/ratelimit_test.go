@@ -207,8 +207,8 @@ func TestSettingsOfAServerAreSaidByTheirVariables(t *testing.T) {
 			t.Errorf("%s of a server: %v", variable, err)
 		}
 	}
-	for variable, c := range map[string]Config{"OPENAI_RPM": {RPM: "1", SharedRequests: farAway{}},
-		"OPENAI_TPM_TWIN": {TPM: "1", SharedTokens: farAway{}, ServerName: "twin"}} {
+	for variable, c := range map[string]Config{"OPENAI_RPM": {RPM: "1", SharedRequestLimit: farAway{}},
+		"OPENAI_TPM_TWIN": {TPM: "1", SharedTokenLimit: farAway{}, ServerName: "twin"}} {
 		if err := mustLimiter(t, c).wait(t.Context(), "p/1", "", 1); err == nil ||
 			!strings.Contains(err.Error(), "("+variable+")") {
 			t.Errorf("%s: %v", variable, err)

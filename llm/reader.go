@@ -175,8 +175,8 @@ func (r *replyReader) secondSolutionFault() *diag.Fault {
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 
-// isEmptyUnexplained reports whether a finished reply has no text, without a reason for that.
-func (r *replyReader) isEmptyUnexplained() bool {
+// isEmptyWithoutReason reports whether a finished reply has no text, without a reason for that.
+func (r *replyReader) isEmptyWithoutReason() bool {
 	hasReason := r.reply.Refusal != "" || isLengthLimit(r.reply.FinishReason) || isContentFiltered(r.reply.FinishReason)
 	return (r.filter.byteCount == 0 || r.filter.hasOnlyThoughts()) && len(r.calledFunctionNames) == 0 && !hasReason
 }

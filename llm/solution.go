@@ -32,17 +32,17 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	if err := expectDelim(d, json.Delim('{')); err != nil {
 		return s, err
 	}
-	isSeen := map[string]bool{}
+	seenKeys := map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
 			return s, truncationError(err)
 		}
 		key, _ := t.(string)
-		if isSeen[key] {
+		if seenKeys[key] {
 			return s, fmt.Errorf("the key %q stands twice", key)
 		}
-		isSeen[key] = true
+		seenKeys[key] = true
 		if err := s.readMember(d, key, onCall); err != nil {
 			return s, err
 		}
@@ -50,7 +50,7 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	if err := expectDelim(d, json.Delim('}')); err != nil {
 		return s, err
 	}
-	if !isSeen["calls"] {
+	if !seenKeys["calls"] {
 		return s, errors.New(`"calls" is missing`)
 	}
 	s.bufferedRest = d.Buffered()

@@ -11,23 +11,23 @@ import (
 
 // ExecuteInput is one Call, ready to run.
 type ExecuteInput struct {
-	Process string               `json:"process"`
-	Token   string               `json:"token"`
-	Call    string               `json:"call"`
-	Tool    string               `json:"tool"`
-	Binding ideafile.ToolBinding `json:"binding"`
-	Params  map[string]any       `json:"params"`
-	ScopeValues  map[string]any       `json:"scopes,omitempty"`
-	// Rate is the Tool's rate limit, which all workers share; nil: the Tool has none.
-	Rate *limit.Rule `json:"rate,omitempty"`
-	// Undoes is the Call that this one undoes; nil: it undoes no Call.
-	Undoes *ideafile.UndoneCall `json:"undoes,omitempty"`
+	ProcessID   string               `json:"process"`
+	Token       string               `json:"token"`
+	CallID      string               `json:"call"`
+	Tool        string               `json:"tool"`
+	Binding     ideafile.ToolBinding `json:"binding"`
+	Params      map[string]any       `json:"params"`
+	ScopeValues map[string]any       `json:"scopes,omitempty"`
+	// RateLimit is the Tool's rate limit, which all workers share; nil: the Tool has none.
+	RateLimit *limit.Rule `json:"rate,omitempty"`
+	// UndoneCall is the Call that this one undoes; nil: it undoes no Call.
+	UndoneCall *ideafile.UndoneCall `json:"undoes,omitempty"`
 	// Spec is the Tool's specification for the runner of the Binding's kind, as ideafile.Tool.RunnerSpec returns it.
 	Spec any `json:"spec,omitempty"`
 	// ParamsSchema is the Tool's parameter schema. It is set if Params hold large values that only the activity can
 	// load.
 	ParamsSchema any `json:"form,omitempty"`
-	// OutputSchema and Contract are what the result must fit.
+	// OutputSchema and ResultContract are what the result must fit.
 	OutputSchema   any                      `json:"output,omitempty"`
 	ResultContract *statelog.ResultContract `json:"landing,omitempty"`
 	// IsForWholeState is whether the result is for the whole State: it stays an object, however many keys it has.
@@ -42,21 +42,21 @@ type ExecuteInput struct {
 // IdempotencyKey returns the key under which the outside world knows the Call's effect. For a Call that undoes another
 // it is the other Call's key with the suffix /undo, whichever process asks.
 func (in ExecuteInput) IdempotencyKey() string {
-	if in.Undoes == nil {
-		return IdempotencyKey(in.Process, in.Token, in.Call)
+	if in.UndoneCall == nil {
+		return IdempotencyKey(in.ProcessID, in.Token, in.CallID)
 	}
-	return UndoKey(in.Undoes.ProcessID, ideafile.InstanceTokenOfCallID(in.Undoes.CallID), in.Undoes.CallID)
+	return UndoKey(in.UndoneCall.ProcessID, ideafile.InstanceTokenOfCallID(in.UndoneCall.CallID), in.UndoneCall.CallID)
 }
 
-// CombineInput is an update of values in the store: what a Call's result changes at each of its paths. The activity
+// BlobUpdateInput is an update of values in the store: what a Call's result changes at each of its paths. The activity
 // returns the updated values in the same order.
-type CombineInput struct {
-	OutputMethod string                   `json:"method"`
-	Updates      []statelog.Update        `json:"updates"`
-	Contract     *statelog.ResultContract `json:"landing,omitempty"`
+type BlobUpdateInput struct {
+	OutputMethod   string                   `json:"method"`
+	Updates        []statelog.Update        `json:"updates"`
+	ResultContract *statelog.ResultContract `json:"landing,omitempty"`
 }
 
-// VerifyProofInput is the proof of a decision, a compact JWS. The activity returns a proof.Finding.
+// VerifyProofInput is the proof of a decision, a compact JWS. The activity returns a proof.Verification.
 type VerifyProofInput struct {
 	JWS string `json:"jws"`
 }

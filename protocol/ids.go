@@ -8,74 +8,74 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// anonymousInID stands for the empty token of the anonymous instance in workflow ids.
-const anonymousInID = "main"
+// anonymousIDSegment stands for the empty token of the anonymous instance in workflow ids.
+const anonymousIDSegment = "main"
 
 const delegateMark = "~call"
 
 // InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's id is: SDKs put
 // workflow ids into headers, which must be ASCII. ① and 1, which name the same instance, give the same id, unless the
 // token must be encoded.
-func InstanceID(process, token string) string { return process + "/" + tokenForID(token) }
+func InstanceID(processID, token string) string { return processID + "/" + tokenForID(token) }
 
 func tokenForID(token string) string {
 	if token == "" {
-		return anonymousInID
+		return anonymousIDSegment
 	}
 	return spelling.TypeableToken(token)
 }
 
 // PartID returns the workflow id of a part of a process.
-func PartID(process string, number int) string {
-	return spelling.PartID(process, number)
+func PartID(processID string, number int) string {
+	return spelling.PartID(processID, number)
 }
 
-// maxID is the maximum length of an id in bytes: databases, such as those of Temporal, hold no more.
-const maxID = 255
+// maxIDLength is the maximum length of an id in bytes: databases, such as those of Temporal, hold no more.
+const maxIDLength = 255
 
-// maxDelegateID reserves space after a delegate's id for the suffixes of its parts and instances.
-const maxDelegateID = maxID - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeableLength
+// maxDelegateIDLength reserves space after a delegate's id for the suffixes of its parts and instances.
+const maxDelegateIDLength = maxIDLength - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeableLength
 
 // DelegateID returns the workflow id of a Call's delegate. If nested delegates make the id too long, the ids above are
 // shortened.
-func DelegateID(process, call string) string {
-	return delegateID(process, "/"+delegateMark+"/"+ideafile.TypeableCallID(call))
+func DelegateID(processID, callID string) string {
+	return delegateID(processID, "/"+delegateMark+"/"+ideafile.TypeableCallID(callID))
 }
 
-func delegateID(process, suffix string) string {
-	return spelling.ShortenID(process, process, maxDelegateID-len(suffix)) + suffix
+func delegateID(processID, suffix string) string {
+	return spelling.ShortenID(processID, processID, maxDelegateIDLength-len(suffix)) + suffix
 }
 
 // IsDelegateOf reports whether id is the id of the delegate of a Call of a process, or of a part.
-func IsDelegateOf(id, process string) bool {
+func IsDelegateOf(id, processID string) bool {
 	index := strings.LastIndex(id, "/"+delegateMark+"/")
-	return index >= 0 && delegateID(process, id[index:]) == id
+	return index >= 0 && delegateID(processID, id[index:]) == id
 }
 
 // ProcessTreeQuery returns a list query for all workflows of a process: its own, and those of its instances, parts and
 // delegates.
-func ProcessTreeQuery(process string) string {
+func ProcessTreeQuery(processID string) string {
 	quoted := func(id string) string {
 		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
 	}
-	return "WorkflowId = " + quoted(process) + " OR WorkflowId STARTS_WITH " + quoted(process+"/")
+	return "WorkflowId = " + quoted(processID) + " OR WorkflowId STARTS_WITH " + quoted(processID+"/")
 }
 
 // ParseInstanceID splits the workflow id of an instance, in either spelling of the token. ok is false if the id is a
-// process's. The word is empty for the anonymous instance.
-func ParseInstanceID(id string) (process, word string, ok bool) {
+// process's. spelledToken is empty for the anonymous instance.
+func ParseInstanceID(id string) (processID, spelledToken string, ok bool) {
 	index := strings.LastIndexByte(id, '/')
 	if index < 0 {
 		return id, "", false
 	}
-	process, word = id[:index], id[index+1:]
-	if strings.HasSuffix(process, "/"+spelling.PartMark) || strings.HasSuffix(process, "/"+delegateMark) {
+	processID, spelledToken = id[:index], id[index+1:]
+	if strings.HasSuffix(processID, "/"+spelling.PartMark) || strings.HasSuffix(processID, "/"+delegateMark) {
 		return id, "", false
 	}
-	if word == anonymousInID {
-		word = ""
+	if spelledToken == anonymousIDSegment {
+		spelledToken = ""
 	}
-	return process, word, true
+	return processID, spelledToken, true
 }
 
 // segmentsAfterParts returns the segments of a workflow id after the started process and its part.
@@ -87,8 +87,8 @@ func segmentsAfterParts(id string) []string {
 	return segments
 }
 
-// IsStartedOrPart reports whether a workflow is a process that somebody started, or a part of one.
-func IsStartedOrPart(id string) bool { return len(segmentsAfterParts(id)) == 0 }
+// IsStartedProcessOrPart reports whether a workflow is a process that somebody started, or a part of one.
+func IsStartedProcessOrPart(id string) bool { return len(segmentsAfterParts(id)) == 0 }
 
 // BelongsToInstance reports whether a workflow belongs to an instance of a started process or of one of its parts: it
 // is the instance itself, or the delegate of one of its Calls.
@@ -106,23 +106,23 @@ func BelongsToInstance(id, token string) bool {
 
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
-func IdempotencyKey(process, token, call string) string {
-	key := fullCallKey(process, token, call)
-	return spelling.ShortenID(key, key, maxID)
+func IdempotencyKey(processID, token, callID string) string {
+	key := fullCallKey(processID, token, callID)
+	return spelling.ShortenID(key, key, maxIDLength)
 }
 
 // LimitID returns the workflow id of a limit, such as the name of a Tool. No process id begins with ~limit/.
 func LimitID(name string) string { return "~limit/" + name }
 
 // UndoKey returns the IdempotencyKey of the undoing of a Call.
-func UndoKey(process, token, call string) string {
-	key := fullCallKey(process, token, call) + "/undo"
-	return spelling.ShortenID(key, key, maxID)
+func UndoKey(processID, token, callID string) string {
+	key := fullCallKey(processID, token, callID) + "/undo"
+	return spelling.ShortenID(key, key, maxIDLength)
 }
 
-func fullCallKey(process, token, call string) string {
+func fullCallKey(processID, token, callID string) string {
 	if token == "" {
-		token = anonymousInID
+		token = anonymousIDSegment
 	}
-	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
+	return url.PathEscape(processID) + "/" + url.PathEscape(token) + "/" + url.PathEscape(callID)
 }

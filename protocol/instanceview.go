@@ -12,11 +12,11 @@ import (
 type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
-	// Refusals are the last hundred signals that changed nothing; Refused counts all of them.
-	Refusals []approval.Fate `json:"refusals"`
-	Refused  int             `json:"refused"`
-	// Forgotten says when, by whom and why the instance's contents were removed; absent if they were not.
-	Forgotten string `json:"forgotten,omitempty"`
+	// Refusals are the last hundred signals that changed nothing; RefusalCount counts all of them.
+	Refusals     []approval.Fate `json:"refusals"`
+	RefusalCount int             `json:"refused"`
+	// ForgottenNote says when, by whom and why the instance's contents were removed; absent if they were not.
+	ForgottenNote string `json:"forgotten,omitempty"`
 }
 
 func (InstanceView) inline() {}
@@ -28,13 +28,15 @@ type CallView struct {
 	Status ideafile.CallStatus `json:"status"`
 	// OutputPath is a plain path, or the text of an expression; null without one.
 	OutputPath refexpr.OutputPath `json:"outputPath"`
-	// By names the last person who decided on the Call. For a skipped Call it names the Call that wrote its path.
-	By string `json:"by,omitempty"`
-	// UntakenBranch is the branch that a skipped Call would have read; By then names the Call that did not take it.
+	// DeciderOrWriter names the last person who decided on the Call. For a skipped Call it names the Call that wrote
+	// its path.
+	DeciderOrWriter string `json:"by,omitempty"`
+	// UntakenBranch is the branch that a skipped Call would have read; DeciderOrWriter then names the Call that did not
+	// take it.
 	UntakenBranch string      `json:"untaken,omitempty"`
 	Error         *diag.Fault `json:"error,omitempty"`
-	// NotWritten lists the places in State that the result was for, but that kept their value.
-	NotWritten []turn.UnwrittenPath `json:"notWritten,omitempty"`
+	// UnwrittenPaths lists the places in State that the result was for, but that kept their value.
+	UnwrittenPaths []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are people's decisions, each with the digest of what was decided on.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
 	// Remarks are people's remarks on the Call while it waited for a decision, in order.

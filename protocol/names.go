@@ -12,11 +12,12 @@ const (
 
 	ActivityPrepare = "Prepare"
 	ActivityRequest = "Request"
-	// ActivitySendBatch and ActivityReadBatch send a Request through the LLM's batch interface, and fetch the answer.
-	ActivitySendBatch     = "SendBatch"
-	ActivityReadBatch     = "ReadBatch"
+	// ActivitySendLLMBatch and ActivityReadLLMBatch send a Request through the LLM's batch interface, and fetch the
+	// answer.
+	ActivitySendLLMBatch  = "SendBatch"
+	ActivityReadLLMBatch  = "ReadBatch"
 	ActivityExecute       = "Execute"
-	ActivityBurst         = "Burst"
+	ActivityExecuteBatch  = "Burst"
 	ActivitySeal          = "Seal"
 	ActivityIsProcessGone = "Gone"
 	ActivityDeliver       = "Deliver"
@@ -25,10 +26,10 @@ const (
 	ActivityDiscover = "Discover"
 	// ActivityNotify notifies people of what waits for them.
 	ActivityNotify = "Notify"
-	// ActivityLoad reads members of a stored object: Tools of a palette, the Idea file of a delegate.
-	ActivityLoad = "Load"
-	// ActivityCombine updates values in the store.
-	ActivityCombine = "Combine"
+	// ActivityLoadObject reads members of a stored object: Tools of a palette, the Idea file of a delegate.
+	ActivityLoadObject = "Load"
+	// ActivityUpdateBlobs updates values in the store.
+	ActivityUpdateBlobs = "Combine"
 
 	// ActivityVerifyProof checks the proof of a decision with the keys that the worker trusts.
 	ActivityVerifyProof = "VerifyProof"
@@ -67,8 +68,8 @@ const (
 	// of the same name answers at once.
 	UpdateOutcome = "outcome"
 
-	// UpdateTurns asks a limit whose turn it is (limit.TurnRequest; the answer has a limit.Turn for each). A worker
-	// asks for all its Calls together.
+	// UpdateTurns asks a limit whose turn it is (limit.TurnRequest; the answer has a limit.TurnAnswer for each). A
+	// worker asks for all its Calls together.
 	UpdateTurns = "turns"
 
 	QueryStatus    = "status"
@@ -77,14 +78,15 @@ const (
 	// QueryPlan asks a process for the statuses of the Calls of its latest Plan (PlanProgress).
 	QueryPlan = "plan"
 
-	// MemoPath, MemoVersion and MemoFile describe a process: its Idea's path and version, and the digest of the file.
-	MemoPath    = "path"
-	MemoVersion = "version"
-	MemoFile    = "file"
-	// MemoFailedCalls counts the failed or blocked Calls of an ended process; absent if there were none.
-	MemoFailedCalls = "failedCalls"
-	// MemoUndoneCalls counts the Calls that the process has undone itself.
-	MemoUndoneCalls = "undoneCalls"
+	// MemoPath, MemoVersion and MemoFileDigest describe a process: its Idea's path and version, and the digest of the
+	// file.
+	MemoPath       = "path"
+	MemoVersion    = "version"
+	MemoFileDigest = "file"
+	// MemoFailedCallCount counts the failed or blocked Calls of an ended process; absent if there were none.
+	MemoFailedCallCount = "failedCalls"
+	// MemoUndoneCallCount counts the Calls that the process has undone itself.
+	MemoUndoneCallCount = "undoneCalls"
 
 	// The search attributes, where they are registered.
 	AttributeStatus   = "IdeaStatus"

@@ -15,12 +15,12 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.ActivityAwaitTurn: "AwaitTurn", protocol.UpdateTurns: "turns",
 
 		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute",
-		protocol.ActivityBurst: "Burst",
-		protocol.ActivitySeal:  "Seal", protocol.ActivityIsProcessGone: "Gone", protocol.ActivityDeliver: "Deliver",
+		protocol.ActivityExecuteBatch: "Burst",
+		protocol.ActivitySeal:         "Seal", protocol.ActivityIsProcessGone: "Gone", protocol.ActivityDeliver: "Deliver",
 		protocol.ActivityGather:   "Gather",
-		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify", protocol.ActivityLoad: "Load",
+		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify", protocol.ActivityLoadObject: "Load",
 		protocol.ActivityAwaitStore: "AwaitStore", protocol.ActivityVerifyProof: "VerifyProof",
-		protocol.ActivityCombine: "Combine",
+		protocol.ActivityUpdateBlobs: "Combine",
 
 		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end",
 		protocol.SignalReport: "report",
@@ -32,7 +32,7 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals",
 		protocol.QueryPlan:     "plan",
 		protocol.UpdateOutcome: "outcome",
-		protocol.MemoPath:      "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",
+		protocol.MemoPath:      "path", protocol.MemoVersion: "version", protocol.MemoFileDigest: "file",
 		protocol.AttributeStatus: "IdeaStatus", protocol.AttributeAwaiting: "IdeaAwaiting",
 		protocol.AttributePath: "IdeaPath",
 	} {

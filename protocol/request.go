@@ -12,54 +12,57 @@ type PrepareResult struct {
 	CanNotify bool `json:"notify,omitempty"`
 	// HasLLM is whether the worker has an LLM to ask.
 	HasLLM bool `json:"llm,omitempty"`
-	// SaveActions is whether the worker trades time for fewer billed actions of a hosted server: see InstanceSetup.
-	SaveActions bool `json:"saveActions,omitempty"`
-	// Palette replaces the Tools in the Idea if they are too large to travel; nil: they are not.
-	Palette map[string]any `json:"palette,omitempty"`
+	// MinimizesActions is whether the worker trades time for fewer billed actions of a hosted server: see
+	// InstanceSetup.
+	MinimizesActions bool `json:"saveActions,omitempty"`
+	// StoredPalette replaces the Tools in the Idea if they are too large to travel; nil: they are not.
+	StoredPalette map[string]any `json:"palette,omitempty"`
 	// MissingRequirements lists what the worker lacks for the Tools of the Idea and its delegates, each with the
 	// setting to change.
 	MissingRequirements []string `json:"lacks,omitempty"`
-	// LacksLLM says why none of the Idea's LLMs can be asked, where direct Plans would run before the first Request.
-	LacksLLM string `json:"lacksLlm,omitempty"`
+	// NoUsableLLMReason says why none of the Idea's LLMs can be asked, where direct Plans would run before the first
+	// Request.
+	NoUsableLLMReason string `json:"lacksLlm,omitempty"`
 	// Problems are the mistakes in the Idea and its delegates, and Tools that cannot be bound.
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// LoadInput names members of a stored object.
-type LoadInput struct {
-	// Handle is the object's handle, as jsonval.Handle.Value returns it.
+// LoadObjectInput names members of a stored object.
+type LoadObjectInput struct {
+	// Handle is the object's handle, as jsonval.BlobHandle.AsJSONValue returns it.
 	Handle any `json:"handle"`
-	// Members that the object does not have are left out of the result; nil: all.
-	Members []string `json:"members,omitempty"`
+	// MemberNames that the object does not have are left out of the result; nil: all.
+	MemberNames []string `json:"members,omitempty"`
 }
 
 // RequestSetup is what all Requests of a process share.
 type RequestSetup struct {
-	Idea     map[string]any                  `json:"idea"`
-	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
-	Replies  string                          `json:"replies,omitempty"`
-	// HoldCalls keeps the Calls in the reply: no instance gets them, since a person must see the Plan first.
-	HoldCalls bool `json:"holdCalls,omitempty"`
+	Idea            map[string]any                  `json:"idea"`
+	Bindings        map[string]ideafile.ToolBinding `json:"bindings"`
+	ScriptedReplies string                          `json:"replies,omitempty"`
+	// WithholdsCalls keeps the Calls in the reply: no instance gets them, since a person must see the Plan first.
+	WithholdsCalls bool `json:"holdCalls,omitempty"`
 }
 
-// SentBatch is a Request that an LLM's batch interface has accepted.
-type SentBatch struct {
-	Server string `json:"server,omitempty"` // the worker's name of the LLM's server; empty: its first one
-	ID     string `json:"id"`               // the server's id of the batch
-	Key    string `json:"key"`              // the key of the Request within the batch
-	// Request is its number; 0 for a batch of earlier versions, which do not record it.
-	Request int `json:"request,omitempty"`
+// SentLLMBatch is a Request that an LLM's batch interface has accepted.
+type SentLLMBatch struct {
+	Server     string `json:"server,omitempty"` // the worker's name of the LLM's server; empty: its first one
+	ID         string `json:"id"`               // the server's id of the batch
+	RequestKey string `json:"key"`              // the key of the Request within the batch
+	// RequestNumber is its number; 0 for a batch of earlier versions, which do not record it.
+	RequestNumber int `json:"request,omitempty"`
 }
 
-// BatchAnswer is the answer of a batch; zero: no batch was asked.
-type BatchAnswer struct {
+// LLMBatchAnswer is the answer of a batch; zero: no batch was asked.
+type LLMBatchAnswer struct {
 	Completion string `json:"completion"` // as JSON
 }
 
 // RequestStates says where the States of a Request are: its RequestInput leaves them out.
 type RequestStates struct {
-	// Base is the Idea of the chain that the States grew from; if its At is 0, the Idea in the RequestSetup.
-	Base IdeaRef `json:"base"`
-	// Changes is how each State differs from the State in Base, by token, as jsonval.ComputeDelta returns it.
-	Changes map[string]any `json:"changes,omitempty"`
+	// BaseIdea is the Idea of the chain that the States grew from; if its IdeaNumber is 0, the Idea in the
+	// RequestSetup.
+	BaseIdea IdeaRef `json:"base"`
+	// DeltaByToken is how each State differs from the State in BaseIdea, by token, as jsonval.ComputeDelta returns it.
+	DeltaByToken map[string]any `json:"changes,omitempty"`
 }

@@ -38,54 +38,54 @@ type SealInput struct {
 
 // PartIdea is an Idea of a part, as the meta of an Idea names it.
 type PartIdea struct {
-	Process string `json:"process"`
-	At      int    `json:"at"`
-	Digest  string `json:"digest"`
+	ProcessID  string `json:"process"`
+	IdeaNumber int    `json:"at"`
+	Digest     string `json:"digest"`
 }
 
 // IdeaRef is one Idea of the chain: number, digest and place in the store.
 type IdeaRef struct {
-	Idea   int    `json:"at"`
-	Digest string `json:"digest"`
-	Place  string `json:"place"`
+	IdeaNumber   int    `json:"at"`
+	Digest       string `json:"digest"`
+	ManifestName string `json:"place"`
 }
 
 // GatherInput is what an Idea of a split process is made from.
 type GatherInput struct {
-	Process string `json:"process"`
+	ProcessID string `json:"process"`
 	// Idea is the Idea file's content, with every correction.
 	Idea map[string]any `json:"idea"`
 	// Parts are the latest Ideas of the parts.
 	Parts []GatherPart `json:"parts"`
-	// Parent is the digest of the process's previous Idea; At is the number of the one to be made.
-	Parent string `json:"parent,omitempty"`
-	At     int    `json:"at"`
-	Output any    `json:"output"`
+	// ParentDigest is the digest of the process's previous Idea; IdeaNumber is the number of the one to be made.
+	ParentDigest string `json:"parent,omitempty"`
+	IdeaNumber   int    `json:"at"`
+	Output       any    `json:"output"`
 	// Log lists people's decisions on the whole process since the previous Idea. LLMUsages say which LLM answered the
 	// whole process in that time.
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	LLMUsages []turn.LLMUsage `json:"llm,omitempty"`
-	// WithoutStates leaves the States out of the answer.
-	WithoutStates bool `json:"stateless,omitempty"`
+	// OmitsStates leaves the States out of the answer.
+	OmitsStates bool `json:"stateless,omitempty"`
 	// Wirings are the recipes for Output, in order; with none, Output is used as given.
 	Wirings []loop.OutputWiring `json:"wirings,omitempty"`
 	// Quality is the result of asking for answers twice; nil: no answer was asked for twice.
 	Quality *quality.Report `json:"quality,omitempty"`
-	// StatesOnly is whether nothing is to be sealed: only the States are gathered.
-	StatesOnly bool `json:"statesOnly,omitempty"`
+	// GathersOnlyStates is whether nothing is to be sealed: only the States are gathered.
+	GathersOnlyStates bool `json:"statesOnly,omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.
 	Delegation DelegationContext `json:"delegation,omitzero"`
 }
 
 // GatherPart is the latest Idea of a part.
 type GatherPart struct {
-	Process string   `json:"process"`
-	Last    IdeaRef  `json:"last"`
-	Tokens  []string `json:"tokens"`
+	ProcessID string   `json:"process"`
+	LastIdea  IdeaRef  `json:"last"`
+	Tokens    []string `json:"tokens"`
 	// Statuses are the instances' statuses, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
-	// GatheredThrough is the number of the part's latest Idea whose log has already been gathered.
-	GatheredThrough int `json:"since,omitempty"`
+	// GatheredThroughIdea is the number of the part's latest Idea whose log has already been gathered.
+	GatheredThroughIdea int `json:"since,omitempty"`
 }
 
 // ForwardedSignalID is the id of a steering signal that a split process passes on to its parts.
@@ -93,8 +93,8 @@ const ForwardedSignalID = "~whole"
 
 // GatherResult is what the activity Gather found and sealed.
 type GatherResult struct {
-	States map[string]any `json:"states"` // by token
-	Last   IdeaRef        `json:"last"`
+	States   map[string]any `json:"states"` // by token
+	LastIdea IdeaRef        `json:"last"`
 	// Output is what the Wirings made. Fault is why they could not; then nothing is sealed.
 	Output any         `json:"output,omitempty"`
 	Fault  *diag.Fault `json:"fault,omitempty"`

@@ -14,17 +14,17 @@ import (
 type ProcessStart struct {
 	// Idea is the Idea file's content, with large values in the store.
 	Idea jsonval.Object `json:"idea"`
-	// Replies is a scripted LLM in the form of a replies file; empty: a real one is asked.
-	Replies string `json:"replies,omitempty"`
-	// HasAttributes is whether the search attributes are registered with the server.
-	HasAttributes bool `json:"attributes,omitempty"`
-	// ContinueEvery is the number of passes of its main loop after which a workflow continues as new; 0: when Temporal
-	// suggests it. Only tests set it.
-	ContinueEvery int `json:"continueEvery,omitempty"`
+	// ScriptedReplies is a scripted LLM in the form of a replies file; empty: a real one is asked.
+	ScriptedReplies string `json:"replies,omitempty"`
+	// HasSearchAttributes is whether the search attributes are registered with the server.
+	HasSearchAttributes bool `json:"attributes,omitempty"`
+	// IterationsPerRun is the number of passes of its main loop after which a workflow continues as new; 0: when
+	// Temporal suggests it. Only tests set it.
+	IterationsPerRun int `json:"continueEvery,omitempty"`
 	// Part states which part of which process this one is; nil if it is not a part.
 	Part *PartRef `json:"part,omitempty"`
-	// WithSolution resumes the Calls of the Idea's solution, except those that its record calls done.
-	WithSolution bool `json:"withSolution,omitempty"`
+	// ResumesSolution resumes the Calls of the Idea's solution, except those that its record calls done.
+	ResumesSolution bool `json:"withSolution,omitempty"`
 	// Quota is what the process may begin if it is a part or a delegate; nil: no limit.
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether the process is one.
@@ -34,8 +34,8 @@ type ProcessStart struct {
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
 	// ManualStarts lists who started processes of a schedule by hand, in the order of time.
 	ManualStarts []ManualStart `json:"byHand,omitempty"`
-	// SaveActions is inherited from the process that this one is a part or a delegate of: see InstanceSetup.
-	SaveActions bool `json:"saveActions,omitempty"`
+	// MinimizesActions is inherited from the process that this one is a part or a delegate of: see InstanceSetup.
+	MinimizesActions bool `json:"saveActions,omitempty"`
 }
 
 // ManualStart is a start of a schedule's process by hand: by whom, and when. By is empty if the person gave no name.
@@ -49,9 +49,9 @@ type ManualStart struct {
 const manualStartTolerance = time.Minute
 
 // Starters lists who started the process with an id: StartedBy and, in a schedule, the person who started it by hand.
-func (s ProcessStart) Starters(process string) []policy.Identity {
+func (s ProcessStart) Starters(processID string) []policy.Identity {
 	list := slices.Clone(s.StartedBy)
-	scheduledAt, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
+	scheduledAt, err := time.Parse(time.RFC3339, processID[max(0, len(processID)-len("2026-11-23T02:00:00Z")):])
 	for _, b := range s.ManualStarts {
 		if err == nil && scheduledAt.Sub(b.At).Abs() <= manualStartTolerance {
 			list = append(list, policy.Identity{Name: b.By, Account: b.Account})
@@ -62,10 +62,10 @@ func (s ProcessStart) Starters(process string) []policy.Identity {
 
 // PartRef names a part of a process.
 type PartRef struct {
-	Number  int        `json:"number"` // from 1
-	Process ProcessRef `json:"of"`
-	// OutputFinal is whether the whole has its final output: the part makes none.
-	OutputFinal bool `json:"outputFinal,omitempty"`
+	Number       int        `json:"number"` // from 1
+	SplitProcess ProcessRef `json:"of"`
+	// IsOutputFinal is whether the whole has its final output: the part makes none.
+	IsOutputFinal bool `json:"outputFinal,omitempty"`
 }
 
 // ProcessRef names a process across its runs. The id alone is not enough: another process may use it later.
@@ -81,9 +81,9 @@ const MaxPendingChildStarts = 200
 // MemoSimulated is the memo field of a simulated process: no real Tool was run.
 const MemoSimulated = "simulated"
 
-// UndoesMeta is the key of an Idea's meta that says what its process undoes: {"process", "by", "reason"}; and the
+// UndoesMetaKey is the key of an Idea's meta that says what its process undoes: {"process", "by", "reason"}; and the
 // memo field that names that process.
-const UndoesMeta = "undoes"
+const UndoesMetaKey = "undoes"
 
 // Memo returns the memo of a process with this Idea. A simulated process is marked.
 func Memo(idea *ideafile.Idea) jsonval.Object {
@@ -91,8 +91,8 @@ func Memo(idea *ideafile.Idea) jsonval.Object {
 	if idea.Simulation != nil {
 		m[MemoSimulated] = true
 	}
-	if undoneID := jsonval.Lookup(idea.Source, "meta", UndoesMeta, "process"); undoneID != nil {
-		m[UndoesMeta] = undoneID
+	if undoneID := jsonval.Lookup(idea.Source, "meta", UndoesMetaKey, "process"); undoneID != nil {
+		m[UndoesMetaKey] = undoneID
 	}
 	return m
 }

@@ -7,8 +7,9 @@ const (
 	// another. It suits a worker beside an embedded server, where heartbeats cost nothing. No worker may set a shorter
 	// time.
 	HeartbeatTimeout = 5 * time.Second
-	// HeartbeatLost is the error type with which a retry policy recognizes an activity whose worker was lost.
-	HeartbeatLost = "TemporalTimeout:Heartbeat"
+	// HeartbeatTimeoutErrorType is the error type with which a retry policy recognizes an activity whose worker was
+	// lost.
+	HeartbeatTimeoutErrorType = "TemporalTimeout:Heartbeat"
 	// DiscoverTimeout is the time that all MCP servers of a process together have to start and to list their tools:
 	// enough to install one on its first run. A server that has not answered by then is not asked again automatically.
 	DiscoverTimeout = 150 * time.Second

@@ -13,26 +13,26 @@ import (
 // to our store.
 type InlinePayload interface{ inline() }
 
-// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval, or a Plan.
-const WaitingForPerson = "a person: "
+// WaitingForPersonPrefix begins each line of ProcessView.WaitingFor that is about a pending approval, or a Plan.
+const WaitingForPersonPrefix = "a person: "
 
-// WaitingForPlanDecision begins each of these lines that is about a Plan.
-const WaitingForPlanDecision = WaitingForPerson + "the Plan "
+// WaitingForPlanPrefix begins each of these lines that is about a Plan.
+const WaitingForPlanPrefix = WaitingForPersonPrefix + "the Plan "
 
-// WaitingForLLM begins the line of ProcessView.Waiting that is about the Request under way.
-const WaitingForLLM = "Request "
+// WaitingForLLMPrefix begins the line of ProcessView.WaitingFor that is about the Request under way.
+const WaitingForLLMPrefix = "Request "
 
 // ProcessView answers the query "status" of a process: the fields of `run --json` without States, and what the process
 // waits for.
 type ProcessView struct {
 	loop.Result
-	// Waiting tells people what the process waits for.
-	Waiting []string `json:"waiting"`
-	// Awaiting counts the Calls, and the Plans, that wait for a person.
-	Awaiting int `json:"awaiting"`
-	// Refusals are the last hundred signals that changed nothing; Refused counts all of them.
-	Refusals []approval.Fate `json:"refusals"`
-	Refused  int             `json:"refused"`
+	// WaitingFor tells people what the process waits for.
+	WaitingFor []string `json:"waiting"`
+	// PendingDecisionCount counts the Calls, and the Plans, that wait for a person.
+	PendingDecisionCount int `json:"awaiting"`
+	// Refusals are the last hundred signals that changed nothing; RefusalCount counts all of them.
+	Refusals     []approval.Fate `json:"refusals"`
+	RefusalCount int             `json:"refused"`
 	// Orders are people's standing orders, ended ones included.
 	Orders approval.Orders `json:"orders,omitempty"`
 	// Parts are the parts of a split process: their instances are <process of the part>/<token>.
@@ -44,8 +44,8 @@ func (ProcessView) inline() {}
 // InstanceID returns the workflow id of an instance. In a split process the instance belongs to a part.
 func (v ProcessView) InstanceID(token string) string {
 	for _, part := range v.Parts {
-		if slices.Contains(part.Instances, token) {
-			return InstanceID(part.Process, token)
+		if slices.Contains(part.InstanceTokens, token) {
+			return InstanceID(part.ProcessID, token)
 		}
 	}
 	return InstanceID(v.ProcessID, token)
@@ -53,21 +53,21 @@ func (v ProcessView) InstanceID(token string) string {
 
 // PartView is one part of a process that is split.
 type PartView struct {
-	Process   string      `json:"process"`
-	Status    loop.Status `json:"status"` // empty: it has not reported yet
-	Instances []string    `json:"instances"`
+	ProcessID      string      `json:"process"`
+	Status         loop.Status `json:"status"` // empty: it has not reported yet
+	InstanceTokens []string    `json:"instances"`
 }
 
 // OutcomeQuestion asks a workflow for the outcomes of acts that were sent to it: signals, and the decisions in one of
 // them. Their ids are the ids in the payloads, 1 to 200 characters each; the nth decision of a signal with the id x, if
 // it has none, has x/n. One question names at most 2,000 ids.
 type OutcomeQuestion struct {
-	IDs []string `json:"ids"`
+	ActIDs []string `json:"ids"`
 }
 
 // OutcomeAnswer answers an OutcomeQuestion, in the order of its ids.
 type OutcomeAnswer struct {
-	Acts []approval.Outcome `json:"acts"`
+	Outcomes []approval.ActOutcome `json:"acts"`
 }
 
 func (OutcomeAnswer) inline() {}
@@ -81,7 +81,7 @@ type ApprovalContext struct {
 
 // ApprovalsView answers the query "approvals" of an instance.
 type ApprovalsView struct {
-	Approvals []approval.Pending `json:"approvals"`
+	Approvals []approval.PendingCall `json:"approvals"`
 	ApprovalContext
 }
 
@@ -91,7 +91,7 @@ func (ApprovalsView) inline() {}
 type Approval struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
-	approval.Pending
+	approval.PendingCall
 	ApprovalContext
 	// The workflow reports only the Call that would run. The reader of the answer adds Call and Reasoning.
 	shown.Call
@@ -115,9 +115,9 @@ type PlanView struct {
 	// Excluded are the people whom rules exclude from the decision; nil if there are none, or if an older worker
 	// answered.
 	Excluded *approval.ExcludedPeople `json:"excluded,omitempty"`
-	// Deputies are the remarks that name deputies of those who may decide; in a split process only the whole has those
-	// for all its parts.
-	Deputies []approval.Decision `json:"deputies,omitempty"`
+	// DeputyRemarks are the remarks that name deputies of those who may decide; in a split process only the whole has
+	// those for all its parts.
+	DeputyRemarks []approval.Decision `json:"deputies,omitempty"`
 	// Sentence is added by the reader of the answer, as with Approval.
 	Sentence string `json:"sentence,omitempty" doc:"what the Plan would do, and for whom"`
 }

@@ -18,9 +18,9 @@ func TestShowSaysWhatAProcessAndItsInstancesHaveTakenOfActions(t *testing.T) {
 	var taken client.ActionCounts
 	d.eventually("the server lists all of them", func() bool {
 		d.do("show", "p", "--actions", "--json").is(exit.Done).json(&taken)
-		return taken.Runs == 4 && taken.Kinds[actions.KindSignals] >= 9
+		return taken.RunCount == 4 && taken.ByKind[actions.KindSignals] >= 9
 	})
-	if taken.Total != taken.Kinds.Total() || taken.Kinds[actions.KindStarts] != 4 || taken.Kinds[actions.KindChildren] != 3 {
+	if taken.Total != taken.ByKind.Total() || taken.ByKind[actions.KindStarts] != 4 || taken.ByKind[actions.KindChildren] != 3 {
 		t.Errorf("%+v", taken)
 	}
 	if e := d.do("show", "p", "--actions").is(exit.Done); !strings.HasPrefix(e.out, "p has used ") ||

@@ -51,7 +51,7 @@ func audited(t *testing.T) (dir string) {
 					Request: 2, Index: 1},
 					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
 			}}[i]
-		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", Number: i + 1, Parent: parent, Idea: idea,
+		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{Process: "p 1", IdeaNumber: i + 1, ParentDigest: parent, Idea: idea,
 			Log: log, Created: made})
 		if err != nil {
 			t.Fatal(err)
@@ -223,7 +223,7 @@ func TestDecisionsAreToldInTheWordsOfTheBusiness(t *testing.T) {
 	}
 	decision := approval.Decision{Kind: "approve", CallID: "1.1@①", Tool: "refund", DecidedBy: "ann",
 		ShownParams: map[string]any{"cents": json.Number("229900")}}
-	if _, err := chain.New(values).Seal(t.Context(), chain.Entry{Process: "q", Number: 1, Idea: idea,
+	if _, err := chain.New(values).Seal(t.Context(), chain.IdeaToSeal{Process: "q", IdeaNumber: 1, Idea: idea,
 		Log: []turn.LogEntry{{Instance: "①", Decision: &decision}}}); err != nil {
 		t.Fatal(err)
 	}

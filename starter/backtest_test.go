@@ -90,8 +90,8 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 	backtested := func(code int, args ...string) (r backtest.Report) {
 		t.Helper()
 		d.do(append([]string{"backtest", "--json"}, args...)...).is(code).json(&r)
-		if len(r.Instances) != 100 || len(r.Skipped) > 0 {
-			t.Errorf("%v: %d instances, left out: %v", args, len(r.Instances), r.Skipped)
+		if len(r.Instances) != 100 || len(r.SkippedInstances) > 0 {
+			t.Errorf("%v: %d instances, left out: %v", args, len(r.Instances), r.SkippedInstances)
 		}
 		return r
 	}
@@ -114,7 +114,7 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 			"[call-changed: pay would have another amount (in c1, c2, c3, c4, c5, c6, c8, c9 and 91 more)]"},
 	} {
 		r := backtested(c.code, c.args...)
-		if got := fmt.Sprint(r.Summary); r.DifferentCount != c.different || r.SameCount != 100-c.different || got != c.summary {
+		if got := fmt.Sprint(r.DifferenceGroups); r.DifferentCount != c.different || r.SameCount != 100-c.different || got != c.summary {
 			t.Errorf("%v: %d the same, %d different, %d not known: %s", c.args, r.SameCount, r.DifferentCount, r.UnknownCount, got)
 		}
 	}

@@ -67,7 +67,7 @@ var roads = []struct {
 			list := d.schedules()
 			return len(list) == 1 && len(list[0].LatestStarts) == 1
 		})
-		id := d.schedules()[0].LatestStarts[0].Process
+		id := d.schedules()[0].LatestStarts[0].ProcessID
 		d.do("watch", id).is(exit.Done)
 		d.do("schedule", "end", "nightly").is(exit.Done) // what it starts from is its own
 		return []string{id}
@@ -174,7 +174,7 @@ func TestOneOfSeveralInstancesIsForgottenAndWhatIsLeftIsSaid(t *testing.T) {
 				holds("not removed: the history of p in Temporal", "① of p: forgotten")
 			var r forget.Result
 			d.do("forget", "p", "--instance", "1", "--with-history", "--json").is(exit.Done).json(&r)
-			if r.ExecutionCount == 0 || len(r.KeptWorkflows)+len(r.Mentions) > 0 {
+			if r.ExecutionCount == 0 || len(r.KeptWorkflowIDs)+len(r.Mentions) > 0 {
 				t.Errorf("%+v", r)
 			}
 			for text, files := range found(t, d.data(), "Ada Lovelace") {

@@ -56,7 +56,7 @@ func TestAProcessWithFailedCallsIsMarkedOnEveryFace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range listed.Processes {
-			if p.FailedCalls != 1 {
+			if p.FailedCallCount != 1 {
 				t.Errorf("the API lists %+v", p)
 			}
 		}

@@ -111,9 +111,9 @@ func TestWhatTemporalKeepsOfARefusedStartIsForgotten(t *testing.T) {
 		t.Fatalf("the start is not refused: %v", err)
 	}
 	remote := "TEMPORAL_ADDRESS=" + strings.Replace(n.Address, "127.0.0.1", "localhost", 1)
-	elsewhere := d.at(t.TempDir()).set(remote, "PROCESSIDEA_STORE="+n.Store)
+	elsewhere := d.at(t.TempDir()).set(remote, "PROCESSIDEA_STORE="+n.StorePlace)
 	elsewhere.do("forget", "b").is(exit.IncompleteForget).complains("the files of Temporal's server were not checked")
-	e := d.set(remote, "PROCESSIDEA_STORE="+n.Store).do("forget", "a", "--by", "ann", "--reason",
+	e := d.set(remote, "PROCESSIDEA_STORE="+n.StorePlace).do("forget", "a", "--by", "ann", "--reason",
 		"she asked for it").is(exit.Done)
 	if strings.Contains(e.err, "not looked at") {
 		t.Error(e.err)
@@ -191,14 +191,14 @@ func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
 			var r forget.Result
 			d.do("forget", "p", "--with-forks", "--json").is(exit.Done).json(&r)
 			// the process, two parts, a delegate in each
-			if len(r.Chains) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" {
+			if len(r.EmptiedProcessIDs) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" {
 				t.Errorf("%+v", r)
 			}
 			// Short words stand in what is encrypted by chance.
 			for text, files := range found(t, d.data(), "buyers of Ada", "Ada's sellers", "did Ada", "Glass was dear") {
 				t.Errorf("%q still stands in %q", text, files)
 			}
-			for _, process := range append(r.Chains, r.Forks[0].Chains...) {
+			for _, process := range append(r.EmptiedProcessIDs, r.Forks[0].EmptiedProcessIDs...) {
 				d.do("verify", process).is(exit.Done).holds("forgotten on")
 			}
 		})

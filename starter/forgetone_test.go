@@ -32,7 +32,7 @@ func TestAForgottenInstanceIsSaidToBeForgottenAndTheOthersGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, stays := list.Instances["1"], list.Instances["2"]
-	if !strings.Contains(gone.Forgotten, "by op: gdpr") || gone.State != nil || len(stays.Calls) != 1 {
+	if !strings.Contains(gone.ForgottenNote, "by op: gdpr") || gone.State != nil || len(stays.Calls) != 1 {
 		t.Errorf("%+v", list)
 	}
 	forgotten := func(of string) {

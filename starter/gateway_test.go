@@ -86,7 +86,7 @@ func TestAGatewayRunsAloneAndInAWorker(t *testing.T) {
 		"worker": {"--gateway", "127.0.0.1:0", "--listen", ""}} {
 		program := devtest.BuildProgram(t, ".", "processidea/"+name)
 		env := append(d.env[:len(d.env):len(d.env)], "TEMPORAL_ADDRESS="+n.Address, "TEMPORAL_NAMESPACE="+n.Namespace,
-			"PROCESSIDEA_STORE="+n.Store)
+			"PROCESSIDEA_STORE="+n.StorePlace)
 		open := exec.Command(program, args...)
 		open.Env, open.Dir = env, t.TempDir()
 		if out, err := open.CombinedOutput(); err == nil ||

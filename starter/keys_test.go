@@ -27,13 +27,13 @@ func TestAFreshKeyIsOneLineThatTheProgramReads(t *testing.T) {
 	for args, id := range map[string]string{"keys new k2": "k2", "keys new": time.Now().UTC().Format("2006")} {
 		out := d.do(strings.Fields(args)...).is(exit.Done).out
 		k, err := encryption.Parse(out)
-		if err != nil || !strings.HasPrefix(k.Primary(), id) || strings.Count(out, "\n") != 1 {
+		if err != nil || !strings.HasPrefix(k.PrimaryID(), id) || strings.Count(out, "\n") != 1 {
 			t.Errorf("%q: %v", out, err)
 		}
 	}
 	var made struct{ ID, Key string }
 	d.do("keys", "new", "k3", "--json").is(exit.Done).json(&made)
-	if k, err := encryption.Parse(made.Key); err != nil || k.Primary() != "k3" || made.ID != "k3" {
+	if k, err := encryption.Parse(made.Key); err != nil || k.PrimaryID() != "k3" || made.ID != "k3" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	d.do("keys", "new", "a:b").is(exit.Usage).quiet().complains(`make key "a:b"`)
@@ -80,7 +80,7 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 		t.Helper()
 		w := exec.Command(program)
 		log = newLines()
-		w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store,
+		w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.StorePlace,
 			"PROCESSIDEA_LISTEN=", "PROCESSIDEA_KEYS="+keys), t.TempDir(), log
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 	d.eventually("it goes on", func() bool {
 		var listed []client.Summary
 		d.do("list", "--json").is(exit.Done).json(&listed)
-		return len(listed) == 1 && len(listed[0].HoldUps) == 0 && listed[0].Awaiting == 2
+		return len(listed) == 1 && len(listed[0].HoldUps) == 0 && listed[0].AwaitingCount == 2
 	})
 }
 

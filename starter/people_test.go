@@ -294,7 +294,7 @@ func TestACallIsTalkedAboutAndHandedOverFromTheCommandLine(t *testing.T) {
 	d.do("decisions", "p").is(exit.Done).tells("ask by ann to bob, because is it long?", "comment by bob",
 		"hand-over by ann to bob",
 		"approve by bob")
-	var made []client.Decided
+	var made []client.RecordedDecision
 	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
 	for _, one := range made {
 		if one.CallID == "1.1@③" && (one.ShownParams["text"] != "cccc" || one.Sentence != made[0].Sentence ||

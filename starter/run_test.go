@@ -356,7 +356,7 @@ func TestAnExampleWhoseToolsMayNotBeReachedPausesWithTheReasonAfterOneRequest(t 
 			}
 			d.dev()
 			if r := d.do("result", "d", "--json").is(exit.Paused).result(); r.RequestCount > 1 || r.Error == nil ||
-				r.Error.Code != ideafile.CodeNotAllowed {
+				r.Error.Code != ideafile.CodeToolAccessDenied {
 				t.Errorf("after %d Requests: %+v", r.RequestCount, r.Error)
 			}
 		})
@@ -386,7 +386,7 @@ func TestTheListSaysWhatAProcessIsAsking(t *testing.T) {
 	d.eventually("it asks the LLM", func() bool {
 		var list []client.Summary
 		d.do("list", "--json").is(exit.Done).json(&list)
-		return len(list) == 1 && len(list[0].Waiting) == 1 &&
-			list[0].Waiting[0] == "asking the LLM: Request 1: ask for a Plan for 2 instances"
+		return len(list) == 1 && len(list[0].WaitingTexts) == 1 &&
+			list[0].WaitingTexts[0] == "asking the LLM: Request 1: ask for a Plan for 2 instances"
 	})
 }

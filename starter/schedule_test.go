@@ -30,7 +30,7 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d.eventually("both are listed", func() bool { return len(d.schedules()) == 2 })
 	list := d.schedules()
 	nightly, often := list[0], list[1]
-	if nightly.Timing != "0 2 * * 1-5 Europe/Berlin" || nightly.Paused || nightly.Path != "shout" ||
+	if nightly.Timing != "0 2 * * 1-5 Europe/Berlin" || nightly.Paused || nightly.ProcessPath != "shout" ||
 		len(nightly.NextStarts) == 0 || nightly.NextStarts[0].In(berlin(t)).Hour() != 2 {
 		t.Errorf("%+v", nightly)
 	}
@@ -40,7 +40,7 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 
 	d.do("schedule", "now", "nightly").is(exit.Done)
 	d.eventually("one was started at once", func() bool { list := d.schedules(); return len(list[0].LatestStarts) == 1 })
-	id := d.schedules()[0].LatestStarts[0].Process
+	id := d.schedules()[0].LatestStarts[0].ProcessID
 	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") ||
 		r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
 		t.Errorf("%s: %+v", id, r)

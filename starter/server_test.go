@@ -41,7 +41,7 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 	// Its address is used as a user would, with the namespace that is there.
 	d := newDesk(t, nil).ownServer()
 	n, _ := d.dev()
-	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
+	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.StorePlace)
 	r := remote.do("run", ".", "--id", "p", "--json").is(exit.Done).result()
 	if r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
@@ -60,7 +60,7 @@ func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
 	n, _ := d.dev()
 	files := judge()
 	files["idea.json"] = strings.Replace(judgeIdea, `"_output": {"type": "string"}`, `"_activity": "noSuchTool"`, 1)
-	remote := d.at(folder(t, files)).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
+	remote := d.at(folder(t, files)).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.StorePlace)
 	remote.do("run", ".", "--id", "p", "--json").is(exit.Usage).quiet().complains("$.schema.tools.judge._activity",
 		"noSuchTool")
 }
@@ -94,7 +94,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 
 	w := exec.Command(worker)
 	said := newLines()
-	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store,
+	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.StorePlace,
 		"PROCESSIDEA_LISTEN="), t.TempDir(), said
 	if err := w.Start(); err != nil {
 		t.Fatal(err)

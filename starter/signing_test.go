@@ -68,7 +68,7 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 		e.is(exit.Usage).complains(c.refused)
 	}
 	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
-	var made []client.Decided
+	var made []client.RecordedDecision
 	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
 	if len(made) != 6 || made[0].Signature == nil || made[0].DecidedBy != "ann" || made[0].Groups[0] != "finance" {
 		t.Fatalf("%+v", made)
@@ -260,7 +260,7 @@ func TestWhatIsDecidedAtTheTerminalOfARunIsSigned(t *testing.T) {
 	if err := run.c.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, run.seen.String())
 	}
-	var made []client.Decided
+	var made []client.RecordedDecision
 	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
 	if len(made) != 2 || made[0].DecidedBy != "ann" || made[0].Signature == nil || made[1].Signature == nil ||
 		made[1].Reason != "not this one" {

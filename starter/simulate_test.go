@@ -57,15 +57,15 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 		t.Errorf("%d requests went out", n.Load())
 	}
 	if r.Simulation == nil || r.Status != loop.StatusCompleted || r.RequestCount != 2 || r.Calls.Done != 8 ||
-		r.ApprovalCount != 2 || !r.IsEstimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
+		r.ApprovalCount != 2 || !r.IsEstimated || r.Usage.PromptTokens == 0 || r.TotalUsage.RequestCount != 2 {
 		t.Errorf("%s", e.out)
 	}
-	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 ||
-		len(r.Unfinished) != 0 || len(r.UnaskedMCPServers) != 1 || len(r.MadeUpRefs) != 1 {
+	if r.CallCountsByTool["price"][ideafile.CallDone] != 2 || r.CallCountsByTool["pay"][ideafile.CallDone] != 2 || len(r.CallCountsByTool) != 4 ||
+		len(r.UnfinishedLines) != 0 || len(r.UnaskedMCPServers) != 1 || len(r.MadeUpRefs) != 1 {
 		t.Errorf("%s", e.out)
 	}
-	if !strings.HasPrefix(r.Graph, "flowchart TD\n") || !strings.Contains(r.Graph, `c1 -->|"price.cents"| c2`) {
-		t.Errorf("%s", r.Graph)
+	if !strings.HasPrefix(r.MermaidGraph, "flowchart TD\n") || !strings.Contains(r.MermaidGraph, `c1 -->|"price.cents"| c2`) {
+		t.Errorf("%s", r.MermaidGraph)
 	}
 	if got := string(
 		jsonval.Encode(
@@ -217,7 +217,7 @@ func TestEveryExampleCanBeSimulated(t *testing.T) {
 		e := d.do(args...).is(exit.Done)
 		var r simulation.Report
 		e.json(&r)
-		if r.Status != loop.StatusCompleted || r.Graph == "" || r.Simulation == nil {
+		if r.Status != loop.StatusCompleted || r.MermaidGraph == "" || r.Simulation == nil {
 			t.Errorf("%s: %s", folder, e.out)
 		}
 	}

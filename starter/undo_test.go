@@ -135,7 +135,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	if n := len(b.standing(t)); n != 6 {
 		t.Fatalf("%d are booked", n)
 	}
-	var u client.Undoing
+	var u client.UndoPlan
 	d.do("undo", "p", "--dry-run", "--json").is(exit.Done).json(&u)
 	if len(u.Steps) != 6 || u.Steps[0].CallID != "0.2@①" || u.Steps[0].Tool != "cancel" ||
 		u.Steps[0].Params["id"] != "p/%E2%91%A0/0.2@%E2%91%A0" ||
@@ -171,8 +171,8 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "refunds", "the customer fell ill")
 	var list []client.Summary
 	d.do("list", "--json").is(exit.Done).json(&list)
-	n := slices.IndexFunc(list, func(s client.Summary) bool { return s.Process == "p" })
-	want(t, list[n].Standing(), "completed, undone by p-undo-1, refunds")
+	n := slices.IndexFunc(list, func(s client.Summary) bool { return s.ProcessID == "p" })
+	want(t, list[n].StatusText(), "completed, undone by p-undo-1, refunds")
 	d.do("history", "p").is(exit.Done).tells("it is undone by p-undo-1, refunds")
 	d.do("history", "p-undo-1").is(exit.Done).tells(
 		"it takes back what p did, for ann: the customer fell ill\nforked from Idea 2 of p")

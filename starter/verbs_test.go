@@ -31,8 +31,8 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && list[0].Status == loop.StatusCompleted
 	})
-	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil ||
-		l.Ended.Before(l.Started) {
+	if l := list[0]; l.ProcessID != "p" || l.ProcessPath != "moderation" || l.IdeaVersion != "7" || l.EndedAt == nil ||
+		l.EndedAt.Before(l.StartedAt) {
 		t.Errorf("%+v", l)
 	}
 	if e := d.do("list").is(exit.Done); !strings.Contains(e.out, "p        completed  ") {
@@ -65,7 +65,7 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	t.Log("history, diff, blame, verify, gc")
 	var links []chain.Link
 	d.do("history", "p", "--json").is(exit.Done).json(&links)
-	if len(links) != 2 || links[0].Request != 1 || links[1].Parent != links[0].Digest {
+	if len(links) != 2 || links[0].Request != 1 || links[1].ParentDigest != links[0].Digest {
 		t.Errorf("%+v", links)
 	}
 	if e := d.do("diff", "p", "1", "2").is(exit.Done); !strings.Contains(e.out, "①\n  + †state.mood  \"strong\"\n") {

@@ -15,11 +15,11 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	if !ok || t.AllowsExtraParams {
 		return nil
 	}
-	schema, _ := jsonval.Decode(f.Parameters) // encoded by Register, so it never fails
+	schema, _ := jsonval.Decode(f.ParametersSchema) // encoded by Register, so it never fails
 	props := jsonval.AsObject(jsonval.Lookup(schema, "properties"))
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
 		jsonPath, isKnown := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
-		if !isKnown && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
+		if !isKnown && f.paramsSchema.AdditionalProperties != nil && f.paramsSchema.AdditionalProperties.Not != nil {
 			ps.Add(jsonPath, "the Go function %s takes no parameter %q%s", name, jsonval.ClipForError(p),
 				diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
 			continue
@@ -31,8 +31,8 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 				jsonschema.JoinWithOr(givenTypes))
 		}
 	}
-	for _, p := range f.params.Required {
-		if _, declared := t.SchemaByParam[p]; !declared {
+	for _, p := range f.paramsSchema.Required {
+		if _, isDeclared := t.SchemaByParam[p]; !isDeclared {
 			ps.Add(".properties", "the Go function %s wants a parameter %q, but the tool has none", name, p)
 		} else if !t.RequiresParam(p) {
 			ps.Warn(".required", "the Go function %s wants the parameter %q in every Call: name it here", name, p)

@@ -22,7 +22,7 @@ func ExampleRegister() {
 	}, tools.Describe("Greets somebody."))
 
 	greet, _ := registry.Lookup("greet")
-	fmt.Println(string(greet.Parameters))
+	fmt.Println(string(greet.ParametersSchema))
 	ctx := tools.WithCallInfo(context.Background(), tools.Info{IdempotencyKey: "p/main/1.1"})
 	fmt.Println(greet.Call(ctx, map[string]any{"name": "Ada"}))
 	// Output:

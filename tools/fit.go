@@ -33,7 +33,7 @@ func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 		}
 		return out, nil
 	case json.Number:
-		if integer, ok := wholeNumber(v); ok && allowsType(s, "integer") {
+		if integer, ok := normalizeWholeNumber(v); ok && allowsType(s, "integer") {
 			return integer, nil
 		}
 	case nil:
@@ -109,7 +109,7 @@ func allowsType(s *jsonschema.Schema, name string) bool {
 	return s.Type == name || slices.Contains(s.Types, name)
 }
 
-func wholeNumber(n json.Number) (json.Number, bool) {
+func normalizeWholeNumber(n json.Number) (json.Number, bool) {
 	if !strings.ContainsAny(n.String(), ".eE") {
 		return n, false
 	}

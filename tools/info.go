@@ -9,7 +9,7 @@ type Info struct {
 	CallID         string         // such as 3.2@①
 	IdempotencyKey string         // the same on every attempt
 	Attempt        int            // from 1
-	Scopes         map[string]any // the values that _scopes let through, by path; nil without _scopes
+	ScopeValues    map[string]any // the values that _scopes let through, by path; nil without _scopes
 }
 
 type infoKey struct{}

@@ -37,12 +37,13 @@ func Register[In, Out any](r *Registry, name string, fn func(context.Context, In
 	for _, o := range opts {
 		o(&s)
 	}
-	params, result, err := reflectSchemas[In, Out](s.schemaByType)
+	paramsSchema, resultSchema, err := reflectSchemas[In, Out](s.schemaByType)
 	if err != nil {
 		panic(fmt.Sprintf("tools: register %q: %v", name, err))
 	}
 	t := &s.Tool
-	t.params, t.result, t.Parameters, t.Result = params, result, encodeSchema(params), encodeSchema(result)
+	t.paramsSchema, t.resultSchema, t.ParametersSchema, t.ResultSchema = paramsSchema, resultSchema,
+		encodeSchema(paramsSchema), encodeSchema(resultSchema)
 	t.invoke = func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var in In
 		if err := decodeStrict(raw, &in); err != nil {
@@ -73,15 +74,15 @@ func (r *Registry) Include(other *Registry) {
 	}
 }
 
-// Replace is Include, but tools of the other registry replace those of the same name.
-func (r *Registry) Replace(other *Registry) {
+// IncludeOrReplace is Include, but tools of the other registry replace those of the same name.
+func (r *Registry) IncludeOrReplace(other *Registry) {
 	for _, name := range other.Names() {
 		r.toolByName[name] = other.toolByName[name]
 	}
 }
 
-// Watch makes the registry call f, concurrently, with the result of each attempt of each Call.
-func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.onResult = f }
+// SetOnResult makes the registry call f, concurrently, with the result of each attempt of each Call.
+func (r *Registry) SetOnResult(f func(in runner.Input, result any, err error)) { r.onResult = f }
 
 // Lookup finds a tool by its name.
 func (r *Registry) Lookup(name string) (*Tool, bool) {
@@ -109,36 +110,36 @@ func Pure() Option { return func(s *settings) { s.Pure = true } }
 // Describe sets the tool's description, for those who choose among tools.
 func Describe(text string) Option { return func(s *settings) { s.Description = text } }
 
-// Undo declares that the tool with a name undoes what the function did. params is a JSON object with that tool's
+// Undo declares that the tool with a name undoes what the function did. paramsJSON is a JSON object with that tool's
 // parameters, with References to the Call: {"id": "†result.id"}, also †params and †state. An `_undo` in an Idea file
-// takes precedence. It panics on invalid params.
-func Undo(tool, params string) Option {
+// takes precedence. It panics on invalid paramsJSON.
+func Undo(toolName, paramsJSON string) Option {
 	var ps diag.Problems
-	undoParams, err := jsonval.DecodeObject([]byte(params))
-	u := ideafile.ReadUndo(jsonval.Object{"tool": tool, "params": undoParams}, "$", &ps)
+	undoParams, err := jsonval.DecodeObject([]byte(paramsJSON))
+	u := ideafile.ReadUndo(jsonval.Object{"tool": toolName, "params": undoParams}, "$", &ps)
 	if errs := ps.Errors(); err != nil || len(errs) > 0 {
-		panic(fmt.Sprintf("tools: undo by %q: %v", tool, errors.Join(err, errs)))
+		panic(fmt.Sprintf("tools: undo by %q: %v", toolName, errors.Join(err, errs)))
 	}
 	return func(s *settings) { s.Undo = u }
 }
 
 // NothingToUndo declares that the function leaves nothing to undo: it only reads.
 func NothingToUndo() Option {
-	return func(s *settings) { s.Undo = &ideafile.Undo{Kind: ideafile.UndoNotNeeded} }
+	return func(s *settings) { s.Undo = &ideafile.UndoMethod{Kind: ideafile.UndoNotNeeded} }
 }
 
-// Form sets the JSON Schema of the Go type T, wherever T occurs in the parameters or the result: an enum, a range. It
-// panics on an invalid schema, and on a number in it that a float64 does not hold exactly.
-func Form[T any](schema string) Option {
-	var form jsonschema.Schema
-	err := json.Unmarshal([]byte(schema), &form)
+// TypeSchema sets the JSON Schema of the Go type T, wherever T occurs in the parameters or the result: an enum, a
+// range. It panics on an invalid schema, and on a number in it that a float64 does not hold exactly.
+func TypeSchema[T any](schema string) Option {
+	var typeSchema jsonschema.Schema
+	err := json.Unmarshal([]byte(schema), &typeSchema)
 	if err == nil {
 		err = checkFloats(schema)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("tools: form of %v: %v", reflect.TypeFor[T](), err))
 	}
-	return func(s *settings) { s.schemaByType[reflect.TypeFor[T]()] = &form }
+	return func(s *settings) { s.schemaByType[reflect.TypeFor[T]()] = &typeSchema }
 }
 
 // checkFloats refuses numbers in a schema that would change, because jsonschema.Schema holds numbers as float64.
@@ -151,7 +152,8 @@ func checkFloats(schema string) error {
 		}
 		f, _ := n.Float64()
 		asFloat, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-		if exactNumber, ok := new(big.Rat).SetString(n.String()); !ok || asFloat == nil || exactNumber.Cmp(asFloat) != 0 {
+		if exactNumber, ok := new(big.Rat).SetString(n.String()); !ok || asFloat == nil ||
+			exactNumber.Cmp(asFloat) != 0 {
 			err = fmt.Errorf("%s has more digits than a float64 holds: give long numbers the type string", n)
 		}
 		return err != nil

@@ -52,24 +52,24 @@ func orderTool(t *testing.T, opts ...Option) *Tool {
 
 func TestSchemasAreReflectedFromTheTypes(t *testing.T) {
 	t.Parallel()
-	tool := orderTool(t, Pure(), Describe("Orders."), Form[grade](`{"type":"string","enum":["a","b"]}`))
+	tool := orderTool(t, Pure(), Describe("Orders."), TypeSchema[grade](`{"type":"string","enum":["a","b"]}`))
 	want := `{"type":"object","properties":{"id":{"type":"string","description":"Which order."},` +
 		`"lines":{"type":"array","items":{"type":"object","properties":{"price":{"type":"number"},"pieces":{"type":"integer"}},"required":["price","pieces"],"additionalProperties":false}},` +
 		`"labels":{"type":"object","additionalProperties":{"type":"string"}},"note":{"type":"string"},"extra":true,` +
 		`"grade":{"type":"string","enum":["a","b"]}},"required":["id"],"additionalProperties":false}`
-	if string(tool.Parameters) != want {
-		t.Errorf("parameters\n%s\nwant\n%s", tool.Parameters, want)
+	if string(tool.ParametersSchema) != want {
+		t.Errorf("parameters\n%s\nwant\n%s", tool.ParametersSchema, want)
 	}
 	for _, part := range []string{`"list":{"type":"array"`, `"index":{"type":["null","integer"]}`,
 		`"when":{"type":"string"}`, `"raw":true`} {
-		if !strings.Contains(string(tool.Result), part) {
-			t.Errorf("the result's schema lacks %s: %s", part, tool.Result)
+		if !strings.Contains(string(tool.ResultSchema), part) {
+			t.Errorf("the result's schema lacks %s: %s", part, tool.ResultSchema)
 		}
 	}
 	if !tool.Pure || tool.Description != "Orders." || tool.Name != "order" {
 		t.Errorf("%+v", tool)
 	}
-	if again := orderTool(t, Form[grade](`{"type":"string","enum":["a","b"]}`)); string(again.Parameters) != want {
+	if again := orderTool(t, TypeSchema[grade](`{"type":"string","enum":["a","b"]}`)); string(again.ParametersSchema) != want {
 		t.Error("the same types make other bytes")
 	}
 }
@@ -224,7 +224,7 @@ func TestAToolIsToldWhichCallItRunsFor(t *testing.T) {
 	})
 	tool, _ := r.Lookup("asks")
 	want := Info{Process: "p", Instance: "①", CallID: "1.1@①", IdempotencyKey: "p/x/1.1", Attempt: 2,
-		Scopes: map[string]any{"state.user": "u"}}
+		ScopeValues: map[string]any{"state.user": "u"}}
 	if ok, err := tool.Call(WithCallInfo(bg, want), nil); ok != true || err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v, %+v", ok, err, got)
 	}
@@ -260,9 +260,9 @@ func TestRegisteringWhatIsNoToolPanics(t *testing.T) {
 				return "", nil
 			})
 		},
-		"a form that is none": func(r *Registry) { Register(r, "a", ok, Form[grade](`{"type":5}`)) },
+		"a form that is none": func(r *Registry) { Register(r, "a", ok, TypeSchema[grade](`{"type":5}`)) },
 		"a form with an id that would change": func(r *Registry) {
-			Register(r, "a", ok, Form[grade](`{"enum":[0.1,1e3,9007199254740993]}`))
+			Register(r, "a", ok, TypeSchema[grade](`{"enum":[0.1,1e3,9007199254740993]}`))
 		},
 	} {
 		func() {
@@ -288,7 +288,7 @@ func TestParametersMayBeAMap(t *testing.T) {
 
 func TestTheParametersOfAFunctionHaveTheOrderOfItsFields(t *testing.T) {
 	t.Parallel()
-	form, written, err := jsonval.DecodeInOrder(orderTool(t).Parameters, jsonval.DefaultLimits)
+	form, written, err := jsonval.DecodeWithKeyOrder(orderTool(t).ParametersSchema, jsonval.DefaultLimits)
 	jsonschema.StoreSourceKeyOrder(form, written)
 	if got := string(jsonval.Encode(jsonval.Lookup(form, "_order"))); got != `["id","lines","labels","note","extra","grade"]` {
 		t.Errorf("%s, %v", got, err)

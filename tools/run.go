@@ -27,7 +27,7 @@ func (r *Registry) Run(ctx context.Context, in runner.Input) (any, error) {
 	}
 	result, err := tool.Call(WithCallInfo(ctx, Info{
 		Process: in.ProcessID, Instance: in.Token, CallID: in.CallID, IdempotencyKey: in.IdempotencyKey,
-		Attempt: in.Attempt, Scopes: in.Scopes,
+		Attempt: in.Attempt, ScopeValues: in.ScopeValues,
 	}), in.Params)
 	if r.onResult != nil {
 		r.onResult(in, result, err)

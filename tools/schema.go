@@ -19,28 +19,28 @@ var defaultSchemaByType = map[reflect.Type]*jsonschema.Schema{
 }
 
 // reflectSchemas makes the schemas of a tool's parameters and of its result.
-func reflectSchemas[In, Out any](schemaByType map[reflect.Type]*jsonschema.Schema) (params,
-	result *jsonschema.Schema, err error) {
+func reflectSchemas[In, Out any](schemaByType map[reflect.Type]*jsonschema.Schema) (paramsSchema,
+	resultSchema *jsonschema.Schema, err error) {
 	opts := &jsonschema.ForOptions{TypeSchemas: schemaByType}
-	params, err = jsonschema.For[In](opts)
+	paramsSchema, err = jsonschema.For[In](opts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}
-	result, err = jsonschema.For[Out](opts)
+	resultSchema, err = jsonschema.For[Out](opts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("result: %w", err)
 	}
-	removeNulls(params)
-	removeNulls(result)
-	if params.Type != "object" {
+	removeNulls(paramsSchema)
+	removeNulls(resultSchema)
+	if paramsSchema.Type != "object" {
 		return nil, nil, errors.New("parameters: not an object")
 	}
-	for name := range params.Properties {
+	for name := range paramsSchema.Properties {
 		if strings.HasPrefix(name, "_") {
 			return nil, nil, fmt.Errorf("parameters: %q: a leading _ is for meta properties", name)
 		}
 	}
-	return params, result, nil
+	return paramsSchema, resultSchema, nil
 }
 
 // removeNulls removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null

@@ -17,15 +17,15 @@ import (
 
 // Tool is one registered function with the JSON Schemas of its parameters and its result.
 type Tool struct {
-	Name        string
-	Description string
-	Pure        bool            // no effect, no I/O, quick
-	Undo        *ideafile.Undo  // how to undo it; nil: unknown
-	Parameters  json.RawMessage // JSON Schema of the parameters, an object
-	Result      json.RawMessage // JSON Schema of the result
+	Name             string
+	Description      string
+	Pure             bool                 // no effect, no I/O, quick
+	Undo             *ideafile.UndoMethod // how to undo it; nil: unknown
+	ParametersSchema json.RawMessage      // JSON Schema of the parameters, an object
+	ResultSchema     json.RawMessage      // JSON Schema of the result
 
-	params, result *jsonschema.Schema
-	invoke         func(context.Context, json.RawMessage) (any, error)
+	paramsSchema, resultSchema *jsonschema.Schema
+	invoke                     func(context.Context, json.RawMessage) (any, error)
 }
 
 // Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree. Unfit parameters and
@@ -71,7 +71,7 @@ func (t *Tool) encodeParams(params jsonval.Object) (json.RawMessage, error) {
 	if err := numberLimits.CheckNumbers(params); err != nil {
 		return nil, err
 	}
-	fitted, err := fitValue(t.params, params, "")
+	fitted, err := fitValue(t.paramsSchema, params, "")
 	if err != nil {
 		return nil, err
 	}
@@ -90,24 +90,24 @@ func (t *Tool) decodeResult(out any) (any, error) {
 	if err := numberLimits.CheckNumbers(v); err != nil {
 		return nil, err
 	}
-	return fillEmpty(t.result, v), nil
+	return fillEmpty(t.resultSchema, v), nil
 }
 
 // plainTypeError describes a value of the wrong type and the wanted type, without the names of Go types, since the text
 // goes back to the author of the Call.
 func plainTypeError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+	var typeErr *json.UnmarshalTypeError
+	if !errors.As(err, &typeErr) {
 		return err
 	}
-	nameByKind := map[reflect.Kind]string{
+	wantedType := map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Array: "a list",
 		reflect.Struct: "an object", reflect.Map: "an object", reflect.Float32: "a number", reflect.Float64: "a number",
-	}[wrong.Type.Kind()]
-	if nameByKind == "" {
-		nameByKind = "a whole number in range"
+	}[typeErr.Type.Kind()]
+	if wantedType == "" {
+		wantedType = "a whole number in range"
 	}
-	return fmt.Errorf("%q is %s, not %s", wrong.Field, wrong.Value, nameByKind)
+	return fmt.Errorf("%q is %s, not %s", typeErr.Field, typeErr.Value, wantedType)
 }
 
 // decodeStrict decodes a JSON value into v, keeping numbers as they were written and refusing fields that v does not

@@ -27,7 +27,7 @@ func TestAFunctionSaysHowItIsTakenBack(t *testing.T) {
 	for name, want := range map[string]ideafile.UndoKind{"book": ideafile.UndoByTool, "look": ideafile.UndoNotNeeded,
 		"send": ideafile.UndoImpossible,
 		"add":  ideafile.UndoNotNeeded, "write": ideafile.UndoNotNeeded, "own": ideafile.UndoImpossible} {
-		if got := idea.Tool(name).UndoWithBinding(bindings[name]); got.Kind != want {
+		if got := idea.Tool(name).EffectiveUndo(bindings[name]); got.Kind != want {
 			t.Errorf("%s: %+v, not %s", name, got, want)
 		}
 	}

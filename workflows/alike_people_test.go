@@ -20,7 +20,7 @@ func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
 		s.start()
 		facts := s.midway(6)
 		fork := newScenario(t, `{}`)
-		fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealedLast())
+		fork.id, fork.idea = s.id+"-fork", chain.ForkedIdea(s.sealedLast())
 		fork.start()
 		for name, fact := range fork.midway(6) {
 			facts["fork "+name] = fact

@@ -49,7 +49,7 @@ func TestWhatPeopleReviseAndAddComesToTheSameInParts(t *testing.T) {
 			s.became(s.id, fmt.Sprint(n+1))
 		}
 		for _, r := range s.processStatus().Refusals {
-			facts["refusal "+r.ID] = r.Signal + " " + r.Reason
+			facts["refusal "+r.ID] = r.Signal + " " + r.RefusalReason
 		}
 		for name, fact := range s.midway(4) {
 			facts["then, "+name] = fact

@@ -99,7 +99,7 @@ func (p played) facts(t *testing.T) map[string]string {
 		"calls":    asJSON(p.r.Calls),
 		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.UnwrittenResults),
 		"Requests made": fmt.Sprint(p.r.RequestCount > 0),
-		"refused":       fmt.Sprint(v.Refused), "waiting": strings.Join(v.Waiting, "\n"),
+		"refused":       fmt.Sprint(v.RefusalCount), "waiting": strings.Join(v.WaitingFor, "\n"),
 	}
 	if p.r.RequestCount == 0 { // an Idea of a Request is one of its part
 		p.chainFacts(t, facts)
@@ -137,7 +137,7 @@ func (p played) chainFacts(t *testing.T, facts map[string]string) {
 			call := ""
 			if b.Call != nil {
 				// what it read is looked up in an Idea that is made less often of parts
-				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.ProposedJSON, b.Call.Executed})
+				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.ProposedJSON, b.Call.ExecutedCall})
 			}
 			facts["blame "+token+" "+key] = b.Author + " " + call + " " + strings.Join(made, ", ")
 		}
@@ -150,9 +150,9 @@ func (p played) hardened(t *testing.T) string {
 	t.Helper()
 	run := p.story(t, p.s.id)
 	for _, part := range p.s.processStatus().Parts {
-		run.Parts = append(run.Parts, p.story(t, part.Process))
+		run.Parts = append(run.Parts, p.story(t, part.ProcessID))
 	}
-	made, err := harden.Harden([]past.Run{run}, map[string]ideafile.ToolBinding{}, true)
+	made, err := harden.Harden([]past.RecordedProcess{run}, map[string]ideafile.ToolBinding{}, true)
 	if err != nil {
 		return err.Error()
 	}
@@ -160,10 +160,10 @@ func (p played) hardened(t *testing.T) string {
 		made.Differences}), p.s.id, "")
 }
 
-func (p played) story(t *testing.T, id string) past.Run {
+func (p played) story(t *testing.T, id string) past.RecordedProcess {
 	t.Helper()
 	chains := chain.New(store)
-	run := past.Run{ProcessID: id}
+	run := past.RecordedProcess{ProcessID: id}
 	links, err := chains.List(t.Context(), id)
 	for at := 1; at <= len(links) && err == nil; at++ {
 		var idea map[string]any
@@ -171,7 +171,7 @@ func (p played) story(t *testing.T, id string) past.Run {
 		run.Ideas = append(run.Ideas, idea)
 	}
 	if err == nil {
-		run.Log, err = chains.Log(t.Context(), id)
+		run.Log, err = chains.ListWrites(t.Context(), id)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func (p played) restored(t *testing.T, v any) any {
 func (p played) fork(t *testing.T) played {
 	t.Helper()
 	fork := newScenario(t, `{}`)
-	fork.id, fork.idea, fork.llm = p.s.id+"-fork", chain.Fork(p.s.sealedLast()), p.s.llm
+	fork.id, fork.idea, fork.llm = p.s.id+"-fork", chain.ForkedIdea(p.s.sealedLast()), p.s.llm
 	llm.byName.Store(t.Name(), fork.llm)
 	fork.start()
 	return played{fork, fork.came(t)}
@@ -237,19 +237,19 @@ func (s *scenario) midway(waiting int) map[string]string {
 	eventually(s.t, "it is sealed as it waits", func() bool {
 		v := s.processStatus()
 		return strings.Contains(asJSON(s.sealedLast()), `"awaiting-approval":`+asJSON(tokens)) &&
-			v.Awaiting == waiting && !strings.Contains(asJSON(v.Instances), "working")
+			v.PendingDecisionCount == waiting && !strings.Contains(asJSON(v.Instances), "working")
 	})
 	v, list := s.processStatus(), s.pending()
 	for n := range list {
 		list[n].Process, list[n].Since, list[n].Digest, list[n].ApprovalContext = "", time.Time{}, "",
 			protocol.ApprovalContext{}
 	}
-	for n, line := range v.Waiting {
-		v.Waiting[n], _, _ = strings.Cut(line, " since ")
+	for n, line := range v.WaitingFor {
+		v.WaitingFor[n], _, _ = strings.Cut(line, " since ")
 	}
 	return map[string]string{"midway: status": string(v.Status), "midway: instances": asJSON(v.Instances),
 		"midway: calls": asJSON(v.Calls), "midway: output": asJSON(v.Output),
-		"midway: waiting": strings.Join(v.Waiting, "\n"), "midway: approvals": asJSON(list),
+		"midway: waiting": strings.Join(v.WaitingFor, "\n"), "midway: approvals": asJSON(list),
 		"midway: context": asJSON(s.sealedLast()["context"])}
 }
 

@@ -56,7 +56,7 @@ func TestSignalsThatComeTogetherAreTakenInTheOrderInWhichTheyWereSent(t *testing
 	if r.Calls.Done != 1 || r.Calls.Rejected != 1 || len(till.seen()) > 0 {
 		t.Errorf("%+v after %d payments", r.Calls, len(till.seen()))
 	}
-	if v := s.processStatus(); v.Refused != 2 || v.Refusals[1].Signal != policy.Approve {
+	if v := s.processStatus(); v.RefusalCount != 2 || v.Refusals[1].Signal != policy.Approve {
 		t.Errorf("refused: %+v", v.Refusals)
 	}
 	s.replays("main")

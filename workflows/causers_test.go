@@ -60,7 +60,7 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 				t.Fatal(why)
 			}
 			eventually(t, "ann's order covers what she has not caused",
-				func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 2 })
+				func() bool { return len(till.seen()) == 1 && s.processStatus().PendingDecisionCount == 2 })
 			for _, token := range []string{"1", "3"} {
 				s.decides(s.id, c.under(token), "0.1@"+token, "Ann", "had a hand in it")
 				s.decides(s.id, c.under(token), "0.1@"+token, "sam", "sam started the process")
@@ -239,7 +239,7 @@ func TestWhoRevisedADelegateDoesNotDecideOnWhatItsResultCauses(t *testing.T) {
 // forksAreTold compares who caused what instances do with what a fork at the end is told.
 func (s *scenario) forksAreTold(causers map[string][]string) {
 	s.t.Helper()
-	idea := chain.Fork(s.sealedLast())
+	idea := chain.ForkedIdea(s.sealedLast())
 	for token, want := range causers {
 		var got []string
 		for _, who := range policy.ReadCausers(idea, token) {
@@ -288,7 +288,7 @@ func TestWhoHasACallTakenBackDoesNotApproveThat(t *testing.T) {
 				t.Errorf("ann: %s", why)
 			}
 			eventually(t, "a fork is told who wants it taken back", func() bool {
-				return slices.ContainsFunc(policy.ReadCausers(chain.Fork(s.sealedLast()), "1"),
+				return slices.ContainsFunc(policy.ReadCausers(chain.ForkedIdea(s.sealedLast()), "1"),
 					func(who policy.Identity) bool { return who.Name == "bob" && who.Subject == "7" })
 			})
 			s.cancel()

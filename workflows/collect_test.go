@@ -91,11 +91,11 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held, Remove: true})
+	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held, ShouldRemove: true})
 	if err != nil || c.ValueCount == 0 || c.Retained.Values == 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if last, err := chains.LatestNumber(t.Context(), s.id); last != 0 || err != nil {
+	if last, err := chains.LatestIdeaNumber(t.Context(), s.id); last != 0 || err != nil {
 		t.Errorf("the chain stays: %d, %v", last, err)
 	}
 	fresh, err := blobs.Open(t.Context(), dir)

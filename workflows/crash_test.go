@@ -58,7 +58,7 @@ func runAsWorker(address string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	w, err := engine.NewWorker(c, engine.Parts{Store: s, Limits: engine.Limits{SaveActions: os.Getenv(envSaves) != ""}})
+	w, err := engine.NewWorker(c, engine.Dependencies{Store: s, Limits: engine.Limits{MinimizesActions: os.Getenv(envSaves) != ""}})
 	if err == nil {
 		err = w.Start()
 	}
@@ -254,7 +254,7 @@ func (c *crash) workHandingOutTo(token string) {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(own.Close)
-	w, err := engine.NewWorker(own, engine.Parts{Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
+	w, err := engine.NewWorker(own, engine.Dependencies{Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
 		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://")})})
 	if err == nil {
 		err = w.Start()
@@ -356,8 +356,8 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	})
 	kill()
 	second := c.productionWith(nil)
-	waits := func() []approval.Pending {
-		var v struct{ Approvals []approval.Pending }
+	waits := func() []approval.PendingCall {
+		var v struct{ Approvals []approval.PendingCall }
 		q, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "approvals")
 		if err != nil || q.Get(&v) != nil {
 			return nil
@@ -448,7 +448,7 @@ func TestARecheckIsMadeAgainWhoseWorkerWasKilled(t *testing.T) {
 	if n := len(s.llm.Requests()); n != 3 || r.Status != loop.StatusCompleted || r.RequestCount != 1 {
 		t.Errorf("%s after %d Requests; the LLM was asked %d times", r.Status, r.RequestCount, n)
 	}
-	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 1 || q.FailedCount != 0 {
+	if q := r.Quality; q == nil || q.RecheckedCount != 4 || q.DifferedCount != 1 || q.FailedCount != 0 {
 		t.Errorf("its verdict is %s", asJSON(q))
 	}
 	if got := s.rechecked(); len(got) != 4 || !got["2"].HasDiffered || got["1"].HasDiffered ||

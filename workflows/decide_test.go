@@ -48,7 +48,7 @@ func (s *scenario) refusalsOf(workflow string) map[string]string {
 	}
 	found := map[string]string{}
 	for _, r := range v.Refusals {
-		found[r.ID] = r.Reason
+		found[r.ID] = r.RefusalReason
 	}
 	return found
 }
@@ -101,8 +101,8 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 		if wrong[n] != "" {
 			want.Have = 1
 		}
-		if o.RefusalReason != "" || o.Votes != want || o.Call != waiting[n].CallID {
-			t.Errorf("%s: %q, %+v", o.Call, o.RefusalReason, o.Votes)
+		if o.RefusalReason != "" || o.Votes != want || o.CallID != waiting[n].CallID {
+			t.Errorf("%s: %q, %+v", o.CallID, o.RefusalReason, o.Votes)
 		}
 	}
 	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == calls-3 })
@@ -148,7 +148,7 @@ func (s *scenario) settled(signal string, list []protocol.Approval) map[string]s
 			}
 			for _, r := range v.Refusals {
 				if r.ID == id {
-					refused[id] = r.Reason
+					refused[id] = r.RefusalReason
 					return true
 				}
 			}
@@ -251,7 +251,7 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 		return err == nil
 	})
 	fork := paying(t, till, "", "true", "")
-	fork.id, fork.idea = s.id+"-fork", chain.Fork(idea)
+	fork.id, fork.idea = s.id+"-fork", chain.ForkedIdea(idea)
 	run = fork.start()
 	fork.decideAll(fork.id, "all", policy.Approve, "ann", fork.waitsFor(3))
 	if r := fork.end(run); r.Calls.Done != 3 || len(till.seen()) != 6 {
@@ -276,9 +276,9 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 					map[string]any{"call": fmt.Sprintf("0.1@nobody%d", n), "decision": "approve"})
 			}
 			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "wrong", "decisions": decisions})
-			eventually(t, "they are refused", func() bool { return s.processStatus().Refused >= 500 })
+			eventually(t, "they are refused", func() bool { return s.processStatus().RefusalCount >= 500 })
 			refusals := s.processStatus().Refusals
-			if last := refusals[len(refusals)-1]; !strings.Contains(last.Reason, "there is no Call") {
+			if last := refusals[len(refusals)-1]; !strings.Contains(last.RefusalReason, "there is no Call") {
 				t.Errorf("%+v", last)
 			}
 			eventually(t, "so are those on instances that there are", func() bool {
@@ -301,7 +301,7 @@ func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *
 	s.start()
 	var list []client.Decision
 	for _, a := range s.waitsFor(150) {
-		list = append(list, client.Decision{Kind: client.Approve, Call: a.CallID, By: "sam"})
+		list = append(list, client.Decision{Kind: client.Approve, CallID: a.CallID, By: "sam"})
 	}
 	outcomes, err := client.New(s.client, s.namespace, store).Process(s.id).DecideMany(t.Context(), list)
 	if err != nil {
@@ -309,7 +309,7 @@ func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *
 	}
 	for _, o := range outcomes {
 		if o.RefusalReason == "" {
-			t.Errorf("the decision on %s counts", o.Decision.Call)
+			t.Errorf("the decision on %s counts", o.Decision.CallID)
 		}
 	}
 	if last := outcomes[149].RefusalReason; !strings.Contains(last, "sam started the process") {
@@ -376,12 +376,12 @@ func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 			eventually(t, "they are on record", func() bool {
 				v := s.processStatus()
 				for _, r := range v.Refusals {
-					found[r.ID] = r.Signal + " " + r.CallID + ": " + r.Reason
+					found[r.ID] = r.Signal + " " + r.CallID + ": " + r.RefusalReason
 				}
 				for id, why := range s.refusalsOf(protocol.InstanceID(list[0].Process, list[0].Instance)) {
 					found[id] = why
 				}
-				return v.Refused >= len(want)+1 && found["x/1"] != "" // and decisions[4], which has no id
+				return v.RefusalCount >= len(want)+1 && found["x/1"] != "" // and decisions[4], which has no id
 			})
 			for id, why := range want {
 				if !strings.Contains(found[id], why) {

@@ -51,7 +51,7 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 		}
 		for _, r := range v.Refusals {
 			if r.ID == id {
-				done, reason = true, r.Reason
+				done, reason = true, r.RefusalReason
 			}
 		}
 		return done
@@ -115,7 +115,7 @@ func (s *scenario) toldSoFar(call, by string) {
 		var v protocol.ProcessApprovals
 		q, err := s.client.QueryWorkflow(s.t.Context(), s.id, "", protocol.QueryApprovals)
 		return err == nil && q.Get(&v) == nil && slices.ContainsFunc(v.Approvals, func(a protocol.Approval) bool {
-			return a.CallID == call && len(a.DecidedSoFar) == 1 && a.DecidedSoFar[0].DecidedBy == by
+			return a.CallID == call && len(a.VotesSoFar) == 1 && a.VotesSoFar[0].DecidedBy == by
 		})
 	})
 }
@@ -187,7 +187,7 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 	}
 	last, err := chains.Load(t.Context(), s.id, len(links))
 	if err != nil || !slices.Equal(policy.ReadStarters(last), policy.IdentitiesNamed("sam")) ||
-		!slices.Equal(policy.ReadStarters(chain.Fork(last)), policy.IdentitiesNamed("sam")) {
+		!slices.Equal(policy.ReadStarters(chain.ForkedIdea(last)), policy.IdentitiesNamed("sam")) {
 		t.Errorf("started by %v, %v", policy.ReadStarters(last), err)
 	}
 }
@@ -214,7 +214,7 @@ func TestAForkLoosensNothing(t *testing.T) {
 		return err == nil && strings.Contains(asJSON(idea["meta"]), `"by":"ann"`)
 	})
 	fork := paying(t, till, "", twoOfFinance, "")
-	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(idea), []string{"eve"}
+	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.ForkedIdea(idea), []string{"eve"}
 	run := fork.start()
 	fork.waitsFor(1)
 	for _, step := range []struct{ by, refused string }{
@@ -244,7 +244,7 @@ func TestDecisionsAtTheSameMomentCountAsOneAfterTheOther(t *testing.T) {
 			"id": fmt.Sprint(n)})
 	}
 	eventually(t, "four are refused", func() bool { return len(s.instance("").Refusals) == 4 })
-	if v := s.instance("").Calls[0]; v.Status != ideafile.AwaitingApproval || len(v.Decisions) != 1 {
+	if v := s.instance("").Calls[0]; v.Status != ideafile.CallAwaitingApproval || len(v.Decisions) != 1 {
 		t.Errorf("%+v", v)
 	}
 	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "bob", "groups": []any{"finance"}})

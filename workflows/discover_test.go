@@ -55,7 +55,7 @@ func (s *scenario) heard(refused int, accepted ...string) {
 		s.areTaken(accepted...)
 	}
 	eventually(s.t, fmt.Sprintf("%d signals are refused", refused), func() bool {
-		return s.processStatus().Refused == refused
+		return s.processStatus().RefusalCount == refused
 	})
 }
 
@@ -94,7 +94,7 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	v := s.processStatus()
 	for n, want := range []string{"the process is not paused", "the process has not begun", "want one JSON object",
 		"there is an instance ② already"} {
-		if !strings.Contains(v.Refusals[n].Reason, want) {
+		if !strings.Contains(v.Refusals[n].RefusalReason, want) {
 			t.Errorf("refused: %+v", v.Refusals[n])
 		}
 	}
@@ -130,7 +130,7 @@ func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
 	s.heard(0, "p")
 	release()
 	eventually(t, "the instance knows its Plan", func() bool { return len(s.instance("①").Calls) == 1 })
-	if c := s.instance("①").Calls[0]; c.Status != ideafile.Waiting || server.calls.Load() > 0 {
+	if c := s.instance("①").Calls[0]; c.Status != ideafile.CallWaiting || server.calls.Load() > 0 {
 		t.Errorf("%+v after %d calls", c, server.calls.Load())
 	}
 	s.signal(s.id, approval.SteerResume, map[string]any{})
@@ -197,11 +197,11 @@ func TestAProcessSaysWhichServersItAsksFromTheFirstMoment(t *testing.T) {
 	eventually(t, "the process says that it asks", func() bool {
 		v, err := s.client.QueryWorkflow(t.Context(), s.id, "", protocol.QueryStatus)
 		var view protocol.ProcessView
-		return err == nil && v.Get(&view) == nil && len(view.Waiting) == 1 &&
-			strings.HasPrefix(view.Waiting[0], "asking MCP server calc for tools")
+		return err == nil && v.Get(&view) == nil && len(view.WaitingFor) == 1 &&
+			strings.HasPrefix(view.WaitingFor[0], "asking MCP server calc for tools")
 	})
 	release()
-	if s.end(run); len(s.processStatus().Waiting) != 0 {
-		t.Errorf("it still waits for %v", s.processStatus().Waiting)
+	if s.end(run); len(s.processStatus().WaitingFor) != 0 {
+		t.Errorf("it still waits for %v", s.processStatus().WaitingFor)
 	}
 }

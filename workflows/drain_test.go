@@ -22,7 +22,7 @@ import (
 
 // These tests stop the production worker in the middle of its work, and have another one go on.
 
-func init() { workertest.Main() }
+func init() { workertest.RunIfWorker() }
 
 // production starts the production worker on the namespace of a test, and waits until it is ready.
 func (c *crash) production(flags ...string) *workertest.WorkerProcess {
@@ -146,7 +146,7 @@ func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
 // inside starts a worker in this process, which lives on when the worker is stopped: what it then reports arrives.
 func (c *crash) inside() (stop func()) {
 	c.t.Helper()
-	w, err := engine.NewWorker(c.client, engine.Parts{
+	w, err := engine.NewWorker(c.client, engine.Dependencies{
 		Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, StopTimeout: time.Second,
 		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://"),
 			LookupEnv: os.LookupEnv}),

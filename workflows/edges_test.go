@@ -124,7 +124,7 @@ func (e edge) isOver() bool {
 		return true
 	case len(v.HoldUps) > 0 && v.HoldUps[0].Cause == turn.CodeLLMUnreachable && e.isTimeOfLLM():
 		return e.cancel() // an LLM that has no time for its first byte is waited for
-	case v.Awaiting > 0 && !e.endsItself():
+	case v.PendingDecisionCount > 0 && !e.endsItself():
 		e.approve()
 	}
 	return false

@@ -93,7 +93,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(errs)
 			}
 			start := connect.StartSpec{ID: "example-" + name, Idea: read,
-				Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery,
+				Start: protocol.ProcessStart{Idea: idea, ScriptedReplies: replies, IterationsPerRun: *continueEvery,
 					Delegation: delegatesOf(t, name)}, ContentDigest: name,
 			}
 			run, _, err := connect.StartOrAttachProcess(t.Context(), temporalClient, server.Namespace(), start)
@@ -244,7 +244,7 @@ const exampleDesk = "/tmp/process-idea-desk"
 // The example reads and writes files through a server that others wrote.
 func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	t.Parallel()
-	program := npmtest.InstalledProgram(t, npmtest.Filesystem, "mcp-server-filesystem")
+	program := npmtest.InstalledCommand(t, npmtest.FilesystemServer, "mcp-server-filesystem")
 	desk, err := filepath.EvalSymlinks(t.TempDir())
 	if err == nil {
 		err = os.CopyFS(filepath.Join(desk, "desk"), os.DirFS("../examples/mcp/desk"))

@@ -36,7 +36,7 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		fork := newScenario(t, `{}`)
-		fork.id, fork.idea = fmt.Sprintf("%s-fork-%d", s.id, n), chain.Fork(idea)
+		fork.id, fork.idea = fmt.Sprintf("%s-fork-%d", s.id, n), chain.ForkedIdea(idea)
 		again := fork.cameTo()
 		if again.Calls != (turn.CallCounts{}) || again.RequestCount != 0 || again.Status != r.Status ||
 			len(till.seen()) != 6 {

@@ -157,9 +157,9 @@ func startWorker() (worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := engine.NewWorker(temporalClient, engine.Parts{
+	w, err := engine.NewWorker(temporalClient, engine.Dependencies{
 		// As a worker of its own has it: the tests' server may be slow to hear that somebody is alive.
-		Limits: engine.Limits{SaveActions: *saveActions, HeartbeatTimeout: 30 * time.Second},
+		Limits: engine.Limits{MinimizesActions: *saveActions, HeartbeatTimeout: 30 * time.Second},
 		Store:  store, DeciderKeys: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
 		HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{AllowedCommands: "node *; " + os.Args[0] + " " + mcptest.ServerArgument + " *",
@@ -330,10 +330,10 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := connect.StartOrAttachProcess(s.t.Context(), s.client, s.namespace, connect.StartSpec{
-		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted,
-			StartedBy: policy.IdentitiesNamed(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)),
-			Delegation:   protocol.DelegationContext{Files: s.files},
-			WithSolution: s.withCalls}, ContentDigest: "test",
+		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, ScriptedReplies: s.scripted,
+			StartedBy: policy.IdentitiesNamed(s.startedBy...), IterationsPerRun: max(*continueEvery, s.every, roundOf(s.t)),
+			Delegation:      protocol.DelegationContext{Files: s.files},
+			ResumesSolution: s.withCalls}, ContentDigest: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

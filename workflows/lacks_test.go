@@ -41,7 +41,7 @@ func TestWhatAWorkerLacksIsSaidBeforeAnythingRuns(t *testing.T) {
 			})
 			for _, want := range []string{"far.example:443", "farther.example:443", "NOT_THERE",
 				"PROCESSIDEA_HTTP_ALLOW", "PROCESSIDEA_TOOL_SECRETS", "(farther)", "Nothing has run"} {
-				if v.Error.Code != ideafile.CodeNotAllowed || !strings.Contains(v.Error.Message, want) {
+				if v.Error.Code != ideafile.CodeToolAccessDenied || !strings.Contains(v.Error.Message, want) {
 					t.Errorf("%q is missing in %+v", want, v.Error)
 				}
 			}

@@ -174,7 +174,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	eventually(t, "the first is paid", func() bool {
 		var v protocol.InstanceView
 		answer, err := s.client.QueryWorkflow(t.Context(), protocol.InstanceID(inner.id, ""), "", protocol.QueryStatus)
-		return err == nil && answer.Get(&v) == nil && len(v.Calls) == 2 && v.Calls[0].Status == ideafile.Done
+		return err == nil && answer.Get(&v) == nil && len(v.Calls) == 2 && v.Calls[0].Status == ideafile.CallDone
 	})
 	if n := len(till.seen()); n != 1 {
 		t.Errorf("%d payments while it is paused", n)
@@ -210,9 +210,9 @@ func TestADelegateThatIsPausedShowsAtItsCallerAndGoesOnWithIt(t *testing.T) {
 		return v.Status == loop.StatusPaused && v.Error != nil &&
 			strings.Contains(v.Error.Message, "delegate "+delegate)
 	})
-	if v := s.processStatus(); !strings.Contains(strings.Join(v.Waiting, "\n"),
+	if v := s.processStatus(); !strings.Contains(strings.Join(v.WaitingFor, "\n"),
 		"delegate "+delegate+": paused: 3 bad replies") {
-		t.Errorf("it waits for %q", v.Waiting)
+		t.Errorf("it waits for %q", v.WaitingFor)
 	}
 	s.script(reviewed, `{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`)
 	s.signal(s.id, approval.SteerResume, map[string]any{})

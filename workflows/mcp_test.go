@@ -95,7 +95,7 @@ func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 	delete(sealed, "meta")
 	delete(sealed, "solution")
 	for _, message := range sealed["context"].([]any) {
-		delete(message.(map[string]any), ideafile.StatusKey) // it begins anew
+		delete(message.(map[string]any), ideafile.InstanceStatusKey) // it begins anew
 	}
 	again.idea = jsonval.DeepMerge(sealed,
 		map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
@@ -146,15 +146,15 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	view := s.processStatus()
 	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") ||
-		!strings.Contains(view.Waiting[0], "paused") {
-		t.Errorf("%+v %v", view.Error, view.Waiting)
+		!strings.Contains(view.WaitingFor[0], "paused") {
+		t.Errorf("%+v %v", view.Error, view.WaitingFor)
 	}
 	s.signal(s.id, approval.SteerResume, "nonsense")
 	s.signal(s.id, approval.SteerResume, map[string]any{"id": "r"})
 	s.areTaken("r")
 	eventually(t, "it is paused again", func() bool {
 		v := s.processStatus()
-		return v.Refused == 1 && v.Status == loop.StatusPaused
+		return v.RefusalCount == 1 && v.Status == loop.StatusPaused
 	})
 	server.describe("Adds two numbers.")
 	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
@@ -171,7 +171,7 @@ func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {
 		`{"config": {"mcp": {"sh": {"command": ["sh", "-c", "touch /tmp/owned"]}}}, "context": [{"type": "text", "text": "Go."}]}`)
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if e := s.processStatus().Error; e.Code != ideafile.CodeMCPRefused ||
+	if e := s.processStatus().Error; e.Code != ideafile.CodeMCPServerNotAllowed ||
 		!strings.Contains(e.Message, "is not in PROCESSIDEA_MCP_COMMANDS") {
 		t.Errorf("%+v", e)
 	}

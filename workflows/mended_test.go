@@ -40,8 +40,8 @@ func (s *scenario) pausedWith(code string, says ...string) {
 		s.t.Errorf("it pauses with %+v", view.Error)
 	}
 	for _, text := range says {
-		if !strings.Contains(view.Error.Message, text) || !strings.Contains(view.Waiting[0], text) {
-			s.t.Errorf("it does not say %q: %+v, %v", text, view.Error, view.Waiting)
+		if !strings.Contains(view.Error.Message, text) || !strings.Contains(view.WaitingFor[0], text) {
+			s.t.Errorf("it does not say %q: %+v, %v", text, view.Error, view.WaitingFor)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	eventually(t, "the process says that its store holds it up, and what mends it", func() bool {
 		v := s.processStatus()
 		return len(v.HoldUps) == 1 && strings.HasPrefix(v.HoldUps[0].Cause, "store_") && v.HoldUps[0].Remedy != "" &&
-			slices.Contains(v.Waiting, v.HoldUps[0].String())
+			slices.Contains(v.WaitingFor, v.HoldUps[0].String())
 	})
 	_, metrics := p.Get("/metrics")
 	for _, counted := range []string{

@@ -21,7 +21,7 @@ type board struct {
 	fail    int // notices that are still to be refused
 	refused []string
 	ids     []string
-	got     []approval.Notices
+	got     []approval.Notification
 }
 
 func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -38,12 +38,12 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if slices.Contains(b.ids, id) {
 		return
 	}
-	var body struct{ Data approval.Notices }
+	var body struct{ Data approval.Notification }
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	b.ids, b.got = append(b.ids, id), append(b.got, body.Data)
 }
 
-func (b *board) all() []approval.Notices {
+func (b *board) all() []approval.Notification {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.got)

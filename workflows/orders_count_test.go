@@ -72,8 +72,8 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 				t.Fatal(why)
 			}
 			eventually(t, "two are paid",
-				func() bool { return len(till.seen()) == 8 && s.processStatus().Awaiting == 4 })
-			if v := s.processStatus(); s.order("two").ApprovedCount != 2 || v.Refused != 0 {
+				func() bool { return len(till.seen()) == 8 && s.processStatus().PendingDecisionCount == 4 })
+			if v := s.processStatus(); s.order("two").ApprovedCount != 2 || v.RefusalCount != 0 {
 				t.Errorf("%+v, %+v", s.order("two"), v.Refusals)
 			}
 			s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(4))
@@ -116,7 +116,7 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 	if got := approvedUnder(t, c.client, "forty", instances); len(got) != 40 {
 		t.Errorf("%d were approved under it: %q", len(got), got)
 	}
-	if v := s.processStatus(); v.Refused != 0 {
+	if v := s.processStatus(); v.RefusalCount != 0 {
 		t.Errorf("%+v", v.Refusals)
 	}
 	s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(10))
@@ -152,10 +152,10 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	forged := map[string]any{"call": left[0].CallID, "id": "forged", "order": order}
 	refused := func(n int) bool {
 		v := s.processStatus()
-		return v.Refused == n &&
-			strings.Contains(v.Refusals[n-1].Reason, "only the process itself approves under standing orders")
+		return v.RefusalCount == n &&
+			strings.Contains(v.Refusals[n-1].RefusalReason, "only the process itself approves under standing orders")
 	}
-	before := s.processStatus().Refused
+	before := s.processStatus().RefusalCount
 	s.signal(s.id, policy.Approve, forged)
 	eventually(t, "it is refused", func() bool { return refused(before + 1) })
 	s.signal(s.id, approval.SteerDecide,
@@ -224,7 +224,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	chains := chain.New(store)
 	var from map[string]any
 	eventually(t, "what was done is sealed", func() bool {
-		at, err := chains.LatestNumber(t.Context(), s.id)
+		at, err := chains.LatestIdeaNumber(t.Context(), s.id)
 		if err != nil {
 			return false
 		}
@@ -232,13 +232,13 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 		return err == nil && strings.Contains(asJSON(from["context"]), `"under":"all"`)
 	})
 	fork := newScenario(t, idea)
-	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(from), []string{"eve"}
+	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.ForkedIdea(from), []string{"eve"}
 	forked := fork.start()
 	a := escalated(fork)
 	if w := a.ReminderSchedule; a.CallID != "0.2" || !a.Since.After(before.Since) ||
 		!w.Escalations[0].DueAt.After(before.ReminderSchedule.Escalations[0].DueAt) ||
 		w.Escalations[0].DueAt.Sub(a.Since) != before.ReminderSchedule.Escalations[0].DueAt.Sub(before.Since) {
-		t.Errorf("%+v, before the fork %+v", a.Pending, before.Pending)
+		t.Errorf("%+v, before the fork %+v", a.PendingCall, before.PendingCall)
 	}
 	for _, p := range []*scenario{s, fork} {
 		if why := p.decideOf(p.id+"/main", "0.2", "hal", "heads"); why != "" {

@@ -66,7 +66,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 				t.Fatal(why)
 			}
 			eventually(t, "seven are paid",
-				func() bool { return len(till.seen()) == 7 && s.processStatus().Awaiting == 5 })
+				func() bool { return len(till.seen()) == 7 && s.processStatus().PendingDecisionCount == 5 })
 			if o := s.order("small"); o.ApprovedCount != 7 || o.Giver.Name != "ann" {
 				t.Errorf("%+v", o)
 			}
@@ -79,7 +79,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			s.signal(s.id, approval.SteerAllow, order)
 			eventually(t, "two orders of one name are refused", func() bool {
 				refusals := s.processStatus().Refusals
-				return len(refusals) > 0 && strings.Contains(refusals[len(refusals)-1].Reason, "already")
+				return len(refusals) > 0 && strings.Contains(refusals[len(refusals)-1].RefusalReason, "already")
 			})
 			order["id"] = "rest"
 			if why := s.steer(approval.SteerAllow, order); why != "" {
@@ -95,7 +95,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			// The record says under which order each was approved, and what the orders were.
 			under := map[string]int{}
 			chains := chain.New(store)
-			last, err := chains.LatestNumber(t.Context(), s.id)
+			last, err := chains.LatestIdeaNumber(t.Context(), s.id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 		t.Fatal(why)
 	}
 	eventually(t, "the other one is paid",
-		func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 1 })
+		func() bool { return len(till.seen()) == 1 && s.processStatus().PendingDecisionCount == 1 })
 	if o := s.order("all"); o.ApprovedCount != 1 {
 		t.Errorf("%+v", o)
 	}
@@ -175,7 +175,7 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 	eventually(t, "ann's approval counts everywhere", func() bool {
 		n := 0
 		for _, a := range s.pending() {
-			n += len(a.DecidedSoFar)
+			n += len(a.VotesSoFar)
 		}
 		return n == 3
 	})

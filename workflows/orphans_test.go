@@ -28,8 +28,8 @@ func thrifty(t *testing.T) *crash {
 	c := newCrash(t)
 	registry := tools.NewRegistry()
 	registerTestTools(registry)
-	w, err := engine.NewWorker(c.client, engine.Parts{
-		Store: store, Tools: registry, Limits: engine.Limits{SaveActions: true},
+	w, err := engine.NewWorker(c.client, engine.Dependencies{
+		Store: store, Tools: registry, Limits: engine.Limits{MinimizesActions: true},
 		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
 	})

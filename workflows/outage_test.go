@@ -71,7 +71,7 @@ func (s *scenario) heldUp(says ...string) {
 	var waiting []string
 	eventually(s.t, "the process says that it is held up", func() bool {
 		view := s.processStatus()
-		v, waiting = view.Result, view.Waiting
+		v, waiting = view.Result, view.WaitingFor
 		return len(v.HoldUps) > 0
 	})
 	h := v.HoldUps[0]

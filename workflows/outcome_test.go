@@ -34,7 +34,7 @@ func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
 	s.t.Helper()
 	h, err := s.client.UpdateWorkflow(s.t.Context(), sdk.UpdateWorkflowOptions{
 		WorkflowID: workflow, UpdateName: protocol.UpdateOutcome, WaitForStage: sdk.WorkflowUpdateStageCompleted,
-		Args: []any{protocol.OutcomeQuestion{IDs: ids}},
+		Args: []any{protocol.OutcomeQuestion{ActIDs: ids}},
 	})
 	var answer protocol.OutcomeAnswer
 	if err == nil {
@@ -49,10 +49,10 @@ func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
 	case err != nil:
 		s.t.Fatal(err)
 	}
-	for _, o := range answer.Acts {
+	for _, o := range answer.Outcomes {
 		switch {
 		case o.Status == approval.ActRefused:
-			list = append(list, o.Reason)
+			list = append(list, o.RefusalReason)
 		case o.Votes.Want > 1:
 			list = append(list, fmt.Sprintf("%s %d of %d", o.Status, o.Votes.Have, o.Votes.Want))
 		default:
@@ -93,9 +93,9 @@ func TestEachOfManyDecisionsIsAnsweredThoughEveryInstanceRefusesSome(t *testing.
 			s.start()
 			var list []client.Decision
 			for n, a := range s.waitsFor(instances * each) {
-				d := client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "ann"}
+				d := client.Decision{Kind: client.Approve, CallID: a.CallID, ApprovalDigest: a.Digest, By: "ann"}
 				if n%3 == 0 {
-					d.Digest = strings.Repeat("0", 64)
+					d.ApprovalDigest = strings.Repeat("0", 64)
 				}
 				list = append(list, d)
 			}
@@ -106,8 +106,8 @@ func TestEachOfManyDecisionsIsAnsweredThoughEveryInstanceRefusesSome(t *testing.
 			for n, o := range outcomes {
 				refused := strings.Contains(o.RefusalReason, "the digest does not match what waits now")
 				wrongCount := !refused && o.Votes != (client.VoteCount{Have: 1, Want: 2})
-				if refused != (n%3 == 0) || wrongCount || o.Call != list[n].Call {
-					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.RefusalReason, o.Votes)
+				if refused != (n%3 == 0) || wrongCount || o.CallID != list[n].CallID {
+					t.Errorf("decision %d, on %s: %q, %+v", n, o.CallID, o.RefusalReason, o.Votes)
 				}
 			}
 			s.cancel()
@@ -150,7 +150,7 @@ func TestClientsThatOnlySignalAreHeardAndAnActIsAnsweredOnceAndForAll(t *testing
 			}
 			// A task that fails, since a signal came as it was to continue as new, passes on again what it had passed on: that
 			// is refused once more.
-			eventually(t, "the repetition is refused", func() bool { return s.processStatus().Refused >= 3 })
+			eventually(t, "the repetition is refused", func() bool { return s.processStatus().RefusalCount >= 3 })
 			if again := s.became(s.id, "once")[0]; again != approval.ActAccepted {
 				t.Errorf("then %s", again)
 			}
@@ -172,7 +172,7 @@ func TestAForkKnowsNothingOfActsThatWereSentToItsOrigin(t *testing.T) {
 	s.areTaken("p")
 	eventually(t, "it is sealed", func() bool { return s.processStatus().IdeaCount > 0 })
 	fork := newScenario(t, `{}`)
-	fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealedLast())
+	fork.id, fork.idea = s.id+"-fork", chain.ForkedIdea(s.sealedLast())
 	fork.start()
 	if got := fork.became(fork.id, "p")[0]; got != approval.ActUnknown {
 		t.Error(got)
@@ -198,7 +198,7 @@ func TestWhatIsSentWhileNoWorkerRunsTakesEffectAndIsAnsweredOnceOneDoes(t *testi
 	}
 	told := 0
 	found, err := client.Dial(t.Context(), client.Options{
-		Temporal: sdk.Options{HostPort: addressOf(c.id), Namespace: c.id}, Store: storeDir,
+		Temporal: sdk.Options{HostPort: addressOf(c.id), Namespace: c.id}, StorePlace: storeDir,
 		OnNoWorker: func(string, error) {
 			told++
 			c.work()
@@ -208,13 +208,13 @@ func TestWhatIsSentWhileNoWorkerRunsTakesEffectAndIsAnsweredOnceOneDoes(t *testi
 		t.Fatal(err)
 	}
 	defer found.Close()
-	d := client.Decision{Kind: client.Approve, Call: waiting[0].CallID, By: "ann"}
+	d := client.Decision{Kind: client.Approve, CallID: waiting[0].CallID, By: "ann"}
 	count, err := found.Process(s.id).DecideAndCountVotes(t.Context(), d)
 	if err != nil || told != 1 || count != (client.VoteCount{Have: 1, Want: 2}) {
 		t.Fatalf("%+v, %v; told %d times", count, err, told)
 	}
 	s.areTaken("twice")
-	if v := s.processStatus(); v.Refused != 1 || v.Status != loop.StatusPaused {
+	if v := s.processStatus(); v.RefusalCount != 1 || v.Status != loop.StatusPaused {
 		t.Errorf("%s, %+v", v.Status, v.Refusals)
 	}
 	s.signal(s.id, approval.SteerResume, map[string]any{})
@@ -238,7 +238,7 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 		"context": []any{map[string]any{"type": "text", "text": "Mind the gap."}}})
 	ask, err := c.client.UpdateWorkflow(t.Context(), sdk.UpdateWorkflowOptions{
 		WorkflowID: s.id, UpdateName: protocol.UpdateOutcome, WaitForStage: sdk.WorkflowUpdateStageAccepted,
-		Args: []any{protocol.OutcomeQuestion{IDs: []string{"p", "v"}}},
+		Args: []any{protocol.OutcomeQuestion{ActIDs: []string{"p", "v"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -251,8 +251,8 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 	if err := ask.Get(t.Context(), &answer); err != nil {
 		t.Fatal(err)
 	}
-	notTaken := func(o approval.Outcome) bool { return o.Status != approval.ActAccepted }
-	if slices.ContainsFunc(answer.Acts, notTaken) || len(answer.Acts) != 2 {
+	notTaken := func(o approval.ActOutcome) bool { return o.Status != approval.ActAccepted }
+	if slices.ContainsFunc(answer.Outcomes, notTaken) || len(answer.Outcomes) != 2 {
 		t.Errorf("%+v", answer)
 	}
 	s.signal(s.id, approval.SteerResume, map[string]any{})

@@ -106,8 +106,8 @@ func (s *scenario) wantOutput(r loop.Result, requests int, output string) {
 func (s *scenario) wholeReplyIsIn() {
 	s.t.Helper()
 	eventually(s.t, "the reply has come whole", func() bool {
-		return !slices.ContainsFunc(s.processStatus().Waiting, func(line string) bool {
-			return strings.HasPrefix(line, protocol.WaitingForLLM)
+		return !slices.ContainsFunc(s.processStatus().WaitingFor, func(line string) bool {
+			return strings.HasPrefix(line, protocol.WaitingForLLMPrefix)
 		})
 	})
 }
@@ -131,7 +131,7 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 			run := s.start()
 			s.refuseLoudness()
 			s.wantOutput(s.end(run), c.requests, putRight)
-			s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(s.sealedLast()), true
+			s.id, s.idea, s.withCalls = s.id+"-again", chain.ForkedIdea(s.sealedLast()), true
 			s.script(`{"solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`)
 			s.wantOutput(s.finish(), c.requestsAgain, putRight)
 		})
@@ -246,7 +246,7 @@ func TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM(t *test
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(idea), true
+	s.id, s.idea, s.withCalls = s.id+"-again", chain.ForkedIdea(idea), true
 	if again := s.finish(); asJSON(again.Output) != asJSON(first.Output) || again.RequestCount != 0 ||
 		again.Calls.Done != 3 {
 		t.Errorf("%d Requests, %+v, %s", again.RequestCount, again.Calls, asJSON(again.Output))

@@ -148,7 +148,7 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	s.signal(s.id, approval.SteerAdd,
 		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
 	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
-	eventually(t, "both are refused", func() bool { return s.processStatus().Refused == 2 })
+	eventually(t, "both are refused", func() bool { return s.processStatus().RefusalCount == 2 })
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "every part is paused", func() bool {
 		v := s.processStatus()

@@ -182,11 +182,11 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 			}
 			return len(v.Refusals) > n
 		})
-		if !strings.Contains(last.Reason, c.reason) || last.Signal != c.signal || n < 7 && last.ID != fmt.Sprint(n) {
+		if !strings.Contains(last.RefusalReason, c.reason) || last.Signal != c.signal || n < 7 && last.ID != fmt.Sprint(n) {
 			t.Errorf("%s: %+v", c.reason, last)
 		}
 	}
-	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != ideafile.AwaitingApproval ||
+	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != ideafile.CallAwaitingApproval ||
 		len(till.seen()) != 0 {
 		t.Errorf("%+v", v)
 	}
@@ -339,7 +339,7 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	eventually(t, "the instance holds",
 		func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
-	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
+	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.CallDone })
 	s.decide(policy.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
 	eventually(t, "where it stands is sealed", func() bool { return s.processStatus().IdeaCount >= 2 })

@@ -72,8 +72,8 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 		plan.Summary() != "3 Calls: 2 pay, 1 shout" || len(till.seen()) != 0 {
 		t.Fatalf("%s; %d payments", asJSON(plan), len(till.seen()))
 	}
-	if v := s.processStatus(); v.Awaiting != 1 ||
-		!strings.Contains(asJSON(v.Waiting), "a person: the Plan of Request 1 (3 Calls") ||
+	if v := s.processStatus(); v.PendingDecisionCount != 1 ||
+		!strings.Contains(asJSON(v.WaitingFor), "a person: the Plan of Request 1 (3 Calls") ||
 		v.Instances["3"].Status != ideafile.InstanceWaiting {
 		t.Errorf("%s", asJSON(v))
 	}
@@ -82,7 +82,7 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 2, "by": "ann", "id": "wrong"})
 	s.signal(s.id, approval.SteerRejectPlan, map[string]any{"request": 1, "by": "ann", "id": "silent"})
 	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "by": "ann", "id": "told", "deputies": []any{}})
-	eventually(t, "four are refused", func() bool { return s.processStatus().Refused == 4 })
+	eventually(t, "four are refused", func() bool { return s.processStatus().RefusalCount == 4 })
 	for _, token := range []string{"1", "2", "3"} {
 		if v := s.instance(token); len(v.Calls) != 0 {
 			t.Errorf("instance %s has heard of %s", token, asJSON(v.Calls))
@@ -137,7 +137,7 @@ func (s *scenario) approveTheRest(run interface{ GetID() string }) loop.Result {
 		if v.Status != loop.StatusRunning {
 			return true
 		}
-		if v.Refused > 20 {
+		if v.RefusalCount > 20 {
 			s.t.Fatalf("%s", asJSON(v))
 		}
 		var a protocol.ProcessApprovals
@@ -202,11 +202,11 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 		`[{"_tool": "pay", "_instance": "1", "n": 1, "to": "†input.nobody"}]`, `[]`,
 	} {
 		s.decidePlan(approval.SteerAmendPlan, plan, map[string]any{"calls": s.calls(wrong)})
-		eventually(t, wrong+" is refused", func() bool { return s.processStatus().Refused == n+1 })
+		eventually(t, wrong+" is refused", func() bool { return s.processStatus().RefusalCount == n+1 })
 	}
 	reasons := ""
 	for _, r := range s.processStatus().Refusals {
-		reasons += r.Signal + ": " + r.Reason + "\n"
+		reasons += r.Signal + ": " + r.RefusalReason + "\n"
 	}
 	for _, want := range []string{`calls[0]: unknown tool "steal"`, `calls[0]: the Request covers no instance "9"`,
 		"calls[0]: the Call names no instance", "calls[0]: ",
@@ -256,7 +256,7 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 			more := map[string]any{"reason": "because"}
 			if c.decision == approval.SteerAmendPlan {
 				s.decidePlan(c.decision, plan, map[string]any{"calls": s.calls(`[{"_tool": "steal"}]`)})
-				eventually(t, "a wrong Call is refused", func() bool { return s.processStatus().Refused == 1 })
+				eventually(t, "a wrong Call is refused", func() bool { return s.processStatus().RefusalCount == 1 })
 				more["calls"] = s.calls(
 					`[{"_tool": "pay", "n": 5, "_outputPath": "paid"}, {"_tool": "pay", "_instance": "2", "n": 6, "to": "†state.paid", "_outputPath": "more"}]`)
 			}
@@ -292,18 +292,18 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	s.every = 1
 	run := s.start()
 	plans := s.planWaits(3)
-	if len(till.seen()) != 0 || s.processStatus().Awaiting != 3 {
+	if len(till.seen()) != 0 || s.processStatus().PendingDecisionCount != 3 {
 		t.Fatalf("%d payments, %s", len(till.seen()), asJSON(s.processStatus()))
 	}
 	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "by": "ann", "id": "which"})
 	eventually(t, "it is asked which", func() bool {
 		v := s.processStatus()
-		return v.Refused == 1 && strings.Contains(v.Refusals[0].Reason, "wait in 3 parts")
+		return v.RefusalCount == 1 && strings.Contains(v.Refusals[0].RefusalReason, "wait in 3 parts")
 	})
 	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "digest": plans[0].Digest, "by": "ann", "id": "told", "deputies": []any{}})
 	eventually(t, "only a part is told of deputies", func() bool {
 		v := s.processStatus()
-		return v.Refused == 2 && v.Refusals[1].Reason == `unknown key "deputies"`
+		return v.RefusalCount == 2 && v.Refusals[1].RefusalReason == `unknown key "deputies"`
 	})
 	s.decidePlan(approval.SteerRejectPlan, plans[1], map[string]any{"reason": "not these"})
 	s.decidePlan(approval.SteerApprovePlan, plans[0], nil)
@@ -405,7 +405,7 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 		t.Fatalf("%s", asJSON(left))
 	}
 	late.decidePlan(approval.SteerAmendPlan, left, map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 3}]`)})
-	eventually(t, "it cannot be amended", func() bool { return late.processStatus().Refused == 1 })
+	eventually(t, "it cannot be amended", func() bool { return late.processStatus().RefusalCount == 1 })
 	late.decidePlan(approval.SteerRejectPlan, left, map[string]any{"reason": "not twice"})
 	r := late.came(t)
 	if r.Status != loop.StatusCompleted || r.Calls.Rejected != 1 || len(till.seen()) != 0 ||
@@ -420,7 +420,7 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 func (s *scenario) forkNow(name string, replies ...string) *scenario {
 	s.t.Helper()
 	fork := newScenario(s.t, `{}`)
-	fork.id, fork.idea = s.id+"-"+name, chain.Fork(s.sealedLast())
+	fork.id, fork.idea = s.id+"-"+name, chain.ForkedIdea(s.sealedLast())
 	fork.idea["config"] = jsonval.DeepMerge(fork.idea["config"],
 		map[string]any{"llm": map[string]any{"model": fork.id}})
 	fork.script(replies...)

@@ -44,7 +44,7 @@ func (k keyring) open() (*signing.Source, error) {
 			return nil, err
 		}
 		k[name] = key
-		line, err := key.Public()
+		line, err := key.PublicJWK()
 		if err != nil {
 			return nil, err
 		}
@@ -78,14 +78,14 @@ var trusted *signing.Keys
 // proven checks a chain with the keys, and how many of its decisions are signed.
 func (s *scenario) proven(process string, want proofs.Counts) {
 	s.t.Helper()
-	report, err := chain.New(store).WithKeys(trusted).Verify(s.t.Context(), process)
+	report, err := chain.New(store).WithDeciderKeys(trusted).Verify(s.t.Context(), process)
 	if err != nil || !report.IsIntact || report.Decisions != want {
 		s.t.Errorf("%s: %+v, %v; want %+v", process, report, err, want)
 	}
 }
 
-// claims are what a proof of a decision on what waits says, before somebody signs it.
-func claimsFor(process string, a approval.Pending, kind string, details map[string]any) proof.Claims {
+// claimsFor returns what a proof of a decision on what waits says, before somebody signs it.
+func claimsFor(process string, a approval.PendingCall, kind string, details map[string]any) proof.Claims {
 	return proof.Claims{
 		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), ProcessID: process, CallID: a.CallID,
 		ApprovalDigest: a.Digest, DecisionKind: kind,
@@ -116,7 +116,7 @@ func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) s
 }
 
 // waiting gives what waits in an instance.
-func (s *scenario) waiting(instance string) approval.Pending {
+func (s *scenario) waiting(instance string) approval.PendingCall {
 	s.t.Helper()
 	var v protocol.ApprovalsView
 	eventually(s.t, "a Call waits in "+instance, func() bool {
@@ -164,8 +164,8 @@ func (s *scenario) wrongProofs() []wrongProof {
 		}
 	}
 	ann := signers["ann"].ID
-	eves, _ := signers["eve"].Public()
-	anns, _ := signers["ann"].Public()
+	eves, _ := signers["eve"].PublicJWK()
+	anns, _ := signers["ann"].PublicJWK()
 	return []wrongProof{
 		{"no proof", "it needs a signed decision, but this one has no proof", func(proof.Claims) any { return nil },
 			map[string]any{"by": "ann", "groups": []any{"finance"}}},
@@ -354,7 +354,7 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 		return err == nil && strings.Contains(asJSON(from["context"]), `"by":"bob"`)
 	})
 	fork := newScenario(t, idea)
-	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(from), []string{"eve"}
+	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.ForkedIdea(from), []string{"eve"}
 	run := fork.start()
 	fork.waitsFor(1)
 	for _, step := range []struct {
@@ -391,14 +391,14 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 	for n, a := range s.waitsFor(4) {
 		who := []string{"ann", "eve", "bob", "cid"}[n]
 		list = append(list, map[string]any{"call": a.CallID, "decision": policy.Approve,
-			"proof": s.sign(who, claimsFor(s.id, a.Pending, policy.Approve, nil))})
+			"proof": s.sign(who, claimsFor(s.id, a.PendingCall, policy.Approve, nil))})
 	}
 	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "many", "decisions": list})
 	eventually(t, "three are paid", func() bool { return len(till.seen()) == 3 })
 	left := s.waitsFor(1)
 	s.signal(s.id, approval.SteerDecide,
 		map[string]any{"id": "one",
-			"proof":  s.sign("ann", claimsFor(s.id, left[0].Pending, policy.Approve, map[string]any{"reason": "all"})),
+			"proof":  s.sign("ann", claimsFor(s.id, left[0].PendingCall, policy.Approve, map[string]any{"reason": "all"})),
 			"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": policy.Approve}}})
 	s.end(run)
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
@@ -418,7 +418,7 @@ func TestASignedDecisionOnAPlanIsProvenAgain(t *testing.T) {
 			s := paying(t, newTill(t), `"approval": {"plan": true, "proof": "signed"}`, "false", rows(1, 2)+`,`+payOnce)
 			run := s.start()
 			plan := s.planOf(0)
-			waits := approval.Pending{CallID: plan.ProofCallID(), Digest: plan.Digest}
+			waits := approval.PendingCall{CallID: plan.ProofCallID(), Digest: plan.Digest}
 			more := maps.Clone(said)
 			more["proof"] = s.sign("ann", claimsFor(s.id, waits, kind, said))
 			s.decidePlan(kind, plan, more)
@@ -461,7 +461,7 @@ func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
 	till := newTill(t)
 	s := paying(t, till, "", "true", `{"type": "text", "text": "t"},`+payOnce)
 	run := s.start()
-	a := s.waitsFor(1)[0].Pending
+	a := s.waitsFor(1)[0].PendingCall
 	for _, step := range []struct {
 		name, want string
 		proof      string

@@ -47,7 +47,7 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 	if r.Status != loop.StatusCompleted || r.RequestCount != 1 || q == nil {
 		t.Fatalf("%s, %d Requests, %s", r.Status, r.RequestCount, asJSON(q))
 	}
-	if q.Rechecked != 4 || q.Differed != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
+	if q.RecheckedCount != 4 || q.DifferedCount != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
 		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPromptPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
 		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
 	}
@@ -74,7 +74,7 @@ func TestAForkAsksInTheOrderOfItsOrigin(t *testing.T) {
 	s := newScenario(t, judged(``), answer)
 	s.finish()
 	fork := newScenario(t, judged(``), answer)
-	fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealed(1))
+	fork.id, fork.idea = s.id+"-fork", chain.ForkedIdea(s.sealed(1))
 	fork.finish()
 	order := func(s *scenario) string { return strings.Join(shownState.FindAllString(s.prompt(1), -1), "") }
 	if got, want := order(fork), order(s); got != want || strings.Count(got, "text") != 4 {
@@ -114,7 +114,7 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
 			r := s.finish()
-			if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Quality == nil || r.Quality.Rechecked != 0 ||
+			if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Quality == nil || r.Quality.RecheckedCount != 0 ||
 				r.Quality.FailedCount != 4 || r.Quality.Reason == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
@@ -150,7 +150,7 @@ func TestACallThatWasAnsweredDifferentlyIsPutBeforeAPerson(t *testing.T) {
 		s.signal(protocol.InstanceID(s.id, "2"), "approve", map[string]any{"call": p.CallID, "digest": p.Digest, "by": "ann"})
 	}
 	var r loop.Result
-	if err := run.Get(t.Context(), &r); err != nil || r.Calls.Done != 6 || r.Quality.Differed != 1 {
+	if err := run.Get(t.Context(), &r); err != nil || r.Calls.Done != 6 || r.Quality.DifferedCount != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s.keep("asked-twice", "/2")
@@ -177,7 +177,7 @@ func contradicted(t *testing.T, config string, n int) *scenario {
 func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
 	t.Parallel()
 	r := contradicted(t, `"batch": 2, "quality": {"recheck": 1}`, 4).finish()
-	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.Initial != 2 || r.RequestCount != 2 {
+	if q := r.Quality; q == nil || q.RecheckedCount != 4 || q.DifferedCount != 4 || q.Size.Initial != 2 || r.RequestCount != 2 {
 		t.Errorf("%s after %d Requests", asJSON(q), r.RequestCount)
 	}
 }
@@ -197,7 +197,7 @@ func TestDisagreementAboveTheLimitPausesWhereTheFileSaysSo(t *testing.T) {
 			}
 			s.signal(s.id, "resume", map[string]any{"by": "ann"})
 			var r loop.Result
-			if err := run.Get(t.Context(), &r); err != nil || r.Status != loop.StatusCompleted || r.Quality.Differed != 32 {
+			if err := run.Get(t.Context(), &r); err != nil || r.Status != loop.StatusCompleted || r.Quality.DifferedCount != 32 {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
@@ -225,7 +225,7 @@ func TestADelegateAsksTwiceAsItsOwnFileSays(t *testing.T) {
 	if err == nil {
 		err = answer.Get(&delegate)
 	}
-	if q := delegate.Quality; err != nil || q == nil || q.Rechecked != 1 || q.Differed != 1 {
+	if q := delegate.Quality; err != nil || q == nil || q.RecheckedCount != 1 || q.DifferedCount != 1 {
 		t.Errorf("the delegate's are %s, %v", asJSON(q), err)
 	}
 }
@@ -273,8 +273,8 @@ func TestTheSecondAnswerIsToTheQuestionOfTheFirst(t *testing.T) {
 	eventually(t, "the correction is sealed", func() bool { return s.processStatus().IdeaCount > 0 })
 	letGo()
 	r := s.end(run)
-	if got := second.prompt(1); strings.Contains(got, "weather") || strings.Contains(got, "mended") || r.Quality.Rechecked != 8 ||
-		r.Quality.Differed != 0 {
+	if got := second.prompt(1); strings.Contains(got, "weather") || strings.Contains(got, "mended") || r.Quality.RecheckedCount != 8 ||
+		r.Quality.DifferedCount != 0 {
 		t.Errorf("%s\n%s", asJSON(r.Quality), got)
 	}
 	if got := s.prompt(2); !strings.Contains(got, "weather") {
@@ -307,7 +307,7 @@ func TestAMadeUpReplyIsNotComparedAndHoldsNoCalls(t *testing.T) {
 				failed = r.Quality.FailedCount
 			}
 			if r.Status != loop.StatusCompleted || r.Calls.Done != 4 || failed != c.failed ||
-				r.Quality != nil && r.Quality.Rechecked != 0 {
+				r.Quality != nil && r.Quality.RecheckedCount != 0 {
 				t.Errorf("%s after %d Calls, with %s", r.Status, r.Calls.Done, asJSON(r.Quality))
 			}
 		})
@@ -351,7 +351,7 @@ func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
 			}
 			r := s.end(run)
 			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 || r.RequestCount != 2 ||
-				r.Quality.Rechecked != 5 || r.Quality.Differed != 4 || r.Quality.FailedCount != 0 ||
+				r.Quality.RecheckedCount != 5 || r.Quality.DifferedCount != 4 || r.Quality.FailedCount != 0 ||
 				got != `{"loud":"`+loud+`","mood":"good","text":"mended"}` {
 				t.Errorf("%s\n%s", asJSON(r), s.story())
 			}
@@ -377,7 +377,7 @@ func TestAValueIsFittedWhileItIsAskedAgain(t *testing.T) {
 	eventually(t, "it is asked again", asked)
 	eventually(t, "the fitted Call has run", func() bool { return s.processStatus().Calls.Done == 1 })
 	letGo()
-	if r := s.end(run); r.Status != loop.StatusCompleted || r.RequestCount != 3 || r.Quality.Rechecked != 2 || r.Quality.Differed != 1 ||
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.RequestCount != 3 || r.Quality.RecheckedCount != 2 || r.Quality.DifferedCount != 1 ||
 		asJSON(r.Instances[""].State) != `{"loud":"ANNA","user":{"userName":"Anna"}}` {
 		t.Errorf("%s\n%s", asJSON(r), s.story())
 	}

@@ -28,7 +28,7 @@ func (s *scenario) decided(process string, ideas int) (lines []string) {
 					d.DecidedBy, d.Reason)))
 			}
 			if o := e.Outcome; o != nil {
-				lines = append(lines, fmt.Sprintf("%s is %s, ran %s", o.CallID, o.Status, asJSON(o.RanCall)))
+				lines = append(lines, fmt.Sprintf("%s is %s, ran %s", o.CallID, o.Status, asJSON(o.ExecutedCall)))
 			}
 		}
 	}

@@ -197,7 +197,7 @@ func TestRemindersReachDelegates(t *testing.T) {
 func (s *scenario) decisionsInChain() (made []approval.Decision) {
 	s.t.Helper()
 	chains := chain.New(store)
-	last, err := chains.LatestNumber(s.t.Context(), s.id)
+	last, err := chains.LatestIdeaNumber(s.t.Context(), s.id)
 	for at := 1; at <= last && err == nil; at++ {
 		var log []turn.LogEntry
 		log, err = chains.LogAt(s.t.Context(), s.id, at)

@@ -72,7 +72,7 @@ func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 		t.Errorf("the tool server had %d requests, the LLM %d", n.Load(), len(s.llm.Requests()))
 	}
 	for _, c := range s.instance("②").Calls {
-		asked := len(c.Decisions) == 1 && c.Decisions[0].DecidedBy == ideafile.SimulatedPerson
+		asked := len(c.Decisions) == 1 && c.Decisions[0].DecidedBy == ideafile.SimulatedDecider
 		if asked != (c.Tool == "pay") {
 			t.Errorf("%s: %+v", c.Tool, c.Decisions)
 		}

@@ -129,18 +129,18 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 			{"_tool": "muse", "x": "†state.a", "_outputPath": "b"}], "output": {"all": "†state.b"}}]}`,
 		`{"solution": {"calls": [{"_call": "0.2@1", "_output": "one"}, {"_call": "0.2@2", "_output": "two"}]}}`)
 	run := s.start()
-	eventually(t, "somebody is asked", func() bool { return s.processStatus().Awaiting == 1 })
+	eventually(t, "somebody is asked", func() bool { return s.processStatus().PendingDecisionCount == 1 })
 	s.signal(s.id, approval.SteerPause, json.RawMessage(`{"id": "p"}`))
 	s.signal(s.id, approval.SteerAdd,
 		json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
 	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@1"}`))
 	s.areTaken("p", "a")
-	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Awaiting > 1 {
+	if v := s.processStatus(); v.Status != loop.StatusPaused || v.PendingDecisionCount > 1 {
 		t.Errorf("%+v", v)
 	}
 	s.signal(s.id, approval.SteerResume, json.RawMessage(`{}`))
 	eventually(t, "it asks about the second", func() bool {
-		for _, line := range s.processStatus().Waiting {
+		for _, line := range s.processStatus().WaitingFor {
 			if strings.Contains(line, "0.1@2 weigh") {
 				return true
 			}

@@ -47,7 +47,7 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 			if !strings.Contains(c.context, "_instance") {
 				s.scripted = strings.ReplaceAll(s.scripted, `"_instance": "*", `, "")
 			}
-			r := s.pausesAndGoesOn(ideafile.CodeNotAllowed, "environment variable "+secret+" is not set",
+			r := s.pausesAndGoesOn(ideafile.CodeToolAccessDenied, "environment variable "+secret+" is not set",
 				func() { variables.Store(secret, "open sesame") })
 			for token, i := range r.Instances {
 				if got := asJSON(i.State); got != `{"a":"open"}` || i.Status != ideafile.InstanceSettled {

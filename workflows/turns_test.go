@@ -16,7 +16,7 @@ func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 	t.Parallel()
 	longrun.SkipUnlessEnabled(t)
 	id := protocol.LimitID(t.Name())
-	ask := func(q limit.TurnRequest) (turns []limit.Turn) {
+	ask := func(q limit.TurnRequest) (turns []limit.TurnAnswer) {
 		t.Helper()
 		q.Rule.MaxConcurrent = 1
 		start := temporalClient.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id,

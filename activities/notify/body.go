@@ -17,31 +17,31 @@ const noticeEventType = "approvals.changed"
 
 // encodeBody is the body of the message. It has only fields that Slack documents for its webhooks, since Slack promises
 // nothing of others.
-func (s *Sender) encodeBody(n approval.Notices, callByDigest map[string]shown.Call) []byte {
+func (s *Sender) encodeBody(n approval.Notification, callByDigest map[string]shown.Call) []byte {
 	text := s.formatText(n, callByDigest)
 	switch s.format {
 	case FormatSlack:
 		return jsonval.Encode(jsonval.Object{"text": slackEscape.Replace(text)})
 	case FormatSlackBlocks:
-		return jsonval.Encode(s.slackBlocks(n, text, callByDigest))
+		return jsonval.Encode(s.slackBlocksMessage(n, text, callByDigest))
 	case FormatTeams:
-		return jsonval.Encode(s.teamsCard(n, text, callByDigest))
+		return jsonval.Encode(s.teamsCardMessage(n, text, callByDigest))
 	}
-	data := jsonval.ToJSONValue(n)
-	for call := range eachNotice(data) {
-		for k, v := range jsonval.AsObject(jsonval.ToJSONValue(callByDigest[jsonval.AsText(call["digest"])])) {
-			call[k] = v
+	noticesJSON := jsonval.ToJSONValue(n)
+	for notice := range eachNotice(noticesJSON) {
+		for k, v := range jsonval.AsObject(jsonval.ToJSONValue(callByDigest[jsonval.AsText(notice["digest"])])) {
+			notice[k] = v
 		}
 	}
 	return jsonval.Encode(jsonval.Object{
-		"type": noticeEventType, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": data,
+		"type": noticeEventType, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": noticesJSON,
 	})
 }
 
 // eachNotice yields the notices of single Calls in the JSON form of Notices.
-func eachNotice(data any) iter.Seq[jsonval.Object] {
+func eachNotice(noticesJSON any) iter.Seq[jsonval.Object] {
 	return func(yield func(jsonval.Object) bool) {
-		for _, notices := range jsonval.Sorted(jsonval.AsObject(data)) {
+		for _, notices := range jsonval.Sorted(jsonval.AsObject(noticesJSON)) {
 			for _, item := range jsonval.AsList(notices) {
 				if notice := jsonval.AsObject(item); notice != nil && !yield(notice) {
 					return
@@ -55,26 +55,26 @@ func eachNotice(data any) iter.Seq[jsonval.Object] {
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // formatText formats the notice as lines for people.
-func (s *Sender) formatText(n approval.Notices, callByDigest map[string]shown.Call) string {
-	name := n.ProcessID
+func (s *Sender) formatText(n approval.Notification, callByDigest map[string]shown.Call) string {
+	processLabel := n.ProcessID
 	if n.ProcessPath != "" {
-		name = n.ProcessPath + " (" + n.ProcessID + ")"
+		processLabel = n.ProcessPath + " (" + n.ProcessID + ")"
 	}
-	lines := []string{fmt.Sprintf("%s: %s", name, awaitingText(n.AwaitingCount))}
+	lines := []string{fmt.Sprintf("%s: %s", processLabel, awaitingText(n.AwaitingCount))}
 	lines = append(lines, s.waitingLines("waits", n.NewlyWaiting, callByDigest)...)
-	lines = append(lines, omittedLine(n.OmittedWaiting, "wait")...)
+	lines = append(lines, omittedLines(n.OmittedWaitingCount, "wait")...)
 	lines = append(lines, s.waitingLines("still waits", n.Reminders, callByDigest)...)
-	lines = append(lines, omittedLine(n.OmittedReminderCount, "still wait")...)
+	lines = append(lines, omittedLines(n.OmittedReminderCount, "still wait")...)
 	lines = append(lines, s.waitingLines("escalated", n.Escalations, callByDigest)...)
-	lines = append(lines, omittedLine(n.OmittedEscalationCount, "were escalated")...)
+	lines = append(lines, omittedLines(n.OmittedEscalationCount, "were escalated")...)
 	for _, r := range n.Remarks {
 		lines = append(lines, fmt.Sprintf("• %s: %s", remarkText(*r.Remark), s.callSentence(r, callByDigest)))
 	}
-	lines = append(lines, omittedLine(n.OmittedRemarkCount, "were asked about")...)
+	lines = append(lines, omittedLines(n.OmittedRemarkCount, "were asked about")...)
 	for _, d := range n.NewlyDecided {
 		lines = append(lines, fmt.Sprintf("• %s: %s", decisionText(d), s.callSentence(d, callByDigest)))
 	}
-	lines = append(lines, omittedLine(n.OmittedDecided, "no longer wait")...)
+	lines = append(lines, omittedLines(n.OmittedDecidedCount, "no longer wait")...)
 	if link := s.linkURL(n.ProcessID, ""); link != "" {
 		lines = append(lines, link)
 	}
@@ -82,7 +82,8 @@ func (s *Sender) formatText(n approval.Notices, callByDigest map[string]shown.Ca
 }
 
 // waitingLines describes Calls that wait, a line each.
-func (s *Sender) waitingLines(status string, notices []approval.Notice, callByDigest map[string]shown.Call) (lines []string) {
+func (s *Sender) waitingLines(status string, notices []approval.Notice,
+	callByDigest map[string]shown.Call) (lines []string) {
 	for _, w := range notices {
 		line := fmt.Sprintf("• %s: %s", status, s.callSentence(w, callByDigest))
 		if w.ReminderCount > 0 {
@@ -109,7 +110,7 @@ func awaitingText(count int) string {
 	return fmt.Sprintf("%d cases wait for a person", count)
 }
 
-func omittedLine(n int, status string) []string {
+func omittedLines(n int, status string) []string {
 	if n == 0 {
 		return nil
 	}

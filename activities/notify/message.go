@@ -21,16 +21,18 @@ const (
 	maxFieldChars = 500
 )
 
-func (s *Sender) slackBlocks(n approval.Notices, text string, callByDigest map[string]shown.Call) jsonval.Object {
-	markdown := func(text string) jsonval.Object { return jsonval.Object{"type": "mrkdwn", "text": text} }
+func (s *Sender) slackBlocksMessage(n approval.Notification, text string,
+	callByDigest map[string]shown.Call) jsonval.Object {
+	newMarkdown := func(text string) jsonval.Object { return jsonval.Object{"type": "mrkdwn", "text": text} }
 	heading, _, _ := strings.Cut(text, "\n")
-	blocks := []any{jsonval.Object{"type": "section", "text": markdown("*" + slackEscape.Replace(heading) + "*")}}
+	blocks := []any{jsonval.Object{"type": "section", "text": newMarkdown("*" + slackEscape.Replace(heading) + "*")}}
 	for _, w := range noticesToShow(n) {
 		section := jsonval.Object{"type": "section",
-			"text": markdown(slackEscape.Replace(s.callSentence(w, callByDigest)))}
+			"text": newMarkdown(slackEscape.Replace(s.callSentence(w, callByDigest)))}
 		var fields []any
 		for _, f := range shortenedFields(callByDigest[w.Digest]) {
-			fields = append(fields, markdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.DisplayText)))
+			fields = append(fields,
+				newMarkdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.DisplayText)))
 		}
 		if fields != nil {
 			section["fields"] = fields
@@ -44,24 +46,25 @@ func (s *Sender) slackBlocks(n approval.Notices, text string, callByDigest map[s
 	return jsonval.Object{"text": slackEscape.Replace(text), "blocks": blocks}
 }
 
-func (s *Sender) teamsCard(n approval.Notices, text string, callByDigest map[string]shown.Call) jsonval.Object {
+func (s *Sender) teamsCardMessage(n approval.Notification, text string,
+	callByDigest map[string]shown.Call) jsonval.Object {
 	// In blocks of other types names could become links, since their texts are Markdown.
-	textRun := func(text, weight string) any {
+	newTextRun := func(text, weight string) any {
 		return jsonval.Object{"type": "TextRun", "text": text, "weight": weight}
 	}
-	textBlock := func(runs ...any) jsonval.Object { return jsonval.Object{"type": "RichTextBlock", "inlines": runs} }
+	newTextBlock := func(runs ...any) jsonval.Object { return jsonval.Object{"type": "RichTextBlock", "inlines": runs} }
 	heading, rest, _ := strings.Cut(text, "\n")
-	body := []any{textBlock(textRun(heading, "Bolder"))}
+	body := []any{newTextBlock(newTextRun(heading, "Bolder"))}
 	notices := noticesToShow(n)
 	if len(notices) == 0 && rest != "" {
 		for _, line := range strings.Split(rest, "\n") {
-			body = append(body, textBlock(textRun(line, "Default")))
+			body = append(body, newTextBlock(newTextRun(line, "Default")))
 		}
 	}
 	for _, w := range notices {
-		body = append(body, textBlock(textRun(s.callSentence(w, callByDigest), "Default")))
+		body = append(body, newTextBlock(newTextRun(s.callSentence(w, callByDigest), "Default")))
 		for _, f := range shortenedFields(callByDigest[w.Digest]) {
-			body = append(body, textBlock(textRun(f.Title+": ", "Bolder"), textRun(f.DisplayText, "Default")))
+			body = append(body, newTextBlock(newTextRun(f.Title+": ", "Bolder"), newTextRun(f.DisplayText, "Default")))
 		}
 		if link := s.linkURL(n.ProcessID, w.CallID); link != "" {
 			body = append(body, jsonval.Object{"type": "ActionSet",
@@ -75,7 +78,7 @@ func (s *Sender) teamsCard(n approval.Notices, text string, callByDigest map[str
 }
 
 // noticesToShow lists the waiting Calls of a notice, each once, as many as fit into a message.
-func noticesToShow(n approval.Notices) []approval.Notice {
+func noticesToShow(n approval.Notification) []approval.Notice {
 	notices := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
 	isSeen := map[string]bool{}
 	notices = slices.DeleteFunc(notices, func(w approval.Notice) bool {

@@ -117,7 +117,8 @@ func (s *Sender) DescribesCalls() bool { return s.format != FormatJSON && s.form
 
 // Send posts notices once. id is the same on every attempt; words describe waiting Calls, by digest, as far as known.
 // Errors are of type *Error.
-func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, callByDigest map[string]shown.Call) error {
+func (s *Sender) Send(ctx context.Context, id string, n approval.Notification,
+	callByDigest map[string]shown.Call) error {
 	body := s.encodeBody(n, callByDigest)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {
@@ -126,17 +127,17 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, callBy
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "processidea")
 	s.sign(r.Header, id, body)
-	answer, err := s.client.Do(r)
+	response, err := s.client.Do(r)
 	if err != nil {
 		return &Error{IsRetryable: true, text: s.redactor.RedactText(err.Error())}
 	}
-	defer answer.Body.Close()
-	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
-	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
+	defer response.Body.Close()
+	responseBody, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+	if response.StatusCode >= 200 && response.StatusCode < 300 {
 		return nil
 	}
-	isRetryable := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
+	isRetryable := response.StatusCode == 408 || response.StatusCode == 429 || response.StatusCode >= 500
 	return &Error{IsRetryable: isRetryable,
-		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
-			jsonval.Clip(s.redactor.RedactText(strings.TrimSpace(string(reply))), maxReplyChars))}
+		text: fmt.Sprintf("it answers %d: %s", response.StatusCode,
+			jsonval.Clip(s.redactor.RedactText(strings.TrimSpace(string(responseBody))), maxReplyChars))}
 }

@@ -54,12 +54,12 @@ func sender(t *testing.T, url, format string) *Sender {
 	return s
 }
 
-var oneNotice = approval.Notices{
+var oneNotice = approval.Notification{
 	ProcessID: "p 1", ProcessPath: "refunds", AwaitingCount: 2,
 	NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d",
 		AllowedDecisions: []string{"approve"}}},
 	NewlyDecided: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject",
-		DecidedBy: "<!channel> & ann"}}, OmittedDecided: 3,
+		DecidedBy: "<!channel> & ann"}}, OmittedDecidedCount: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
@@ -75,7 +75,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	}
 	var body struct {
 		Type, Timestamp, Text string
-		Data                  approval.Notices
+		Data                  approval.Notification
 	}
 	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" ||
 		body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
@@ -129,7 +129,7 @@ func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	t.Parallel()
 	const name, isolate = "חנה", "\u2068חנה\u2069"
-	n := approval.Notices{ProcessID: "p", AwaitingCount: 1,
+	n := approval.Notification{ProcessID: "p", AwaitingCount: 1,
 		NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d"}},
 		NewlyDecided: []approval.Notice{{CallID: "1.1@②", Tool: "refund", DecisionKind: "amend", DecidedBy: name,
 			DecidedOnBehalfOf: name}},
@@ -137,7 +137,7 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 			Remark: &approval.NoticeRemark{Kind: approval.HandOver, Author: name, RecipientName: name}}},
 	}
 	words := map[string]shown.Call{"d": {Sentence: "Refund " + name + " 12.50 EUR", InstanceName: name,
-		Parts:  shown.Parts{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
+		Parts:  shown.TextSpans{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
 		Fields: []shown.Field{{Title: "To", DisplayText: name}, {Title: "Note", DisplayText: "a\u202e\u2069b"}}}}
 	for format, wants := range map[string][]string{
 		FormatJSONWithDescriptions: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`, `"shown":"` + name + `"`,
@@ -155,7 +155,7 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 			}
 		}
 	}
-	long := shown.Call{Parts: shown.Parts{{Text: strings.Repeat("x", maxFieldChars-2)},
+	long := shown.Call{Parts: shown.TextSpans{{Text: strings.Repeat("x", maxFieldChars-2)},
 		{Text: strings.Repeat("א", 9), IsData: true}, {Text: "y"}}}
 	if got := isolatedSentence(long); !strings.HasSuffix(got, "x\u2068אא…\u2069") {
 		t.Errorf("what is cut off is %q", got[maxFieldChars-2:])
@@ -173,7 +173,7 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), ReminderCount: 1}
 	escalated := still
 	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
-	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminderCount: 2,
+	n := approval.Notification{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminderCount: 2,
 		Escalations: []approval.Notice{escalated}, OmittedEscalationCount: 3, OmittedRemarkCount: 4,
 		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{
 			Kind: approval.HandOver, Author: "<ann>", RecipientGroup: "heads"}}}}

@@ -103,13 +103,14 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 		c.addRetries(int(metering.GetNonfirstLocalActivityExecutionAttempts()))
 	case enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
 		fields := e.GetUpsertWorkflowSearchAttributesEventAttributes().GetSearchAttributes().GetIndexedFields()
-		if _, isVersion := fields["TemporalChangeVersion"]; !isVersion || len(fields) > 1 {
+		if _, hasChangeVersion := fields["TemporalChangeVersion"]; !hasChangeVersion || len(fields) > 1 {
 			c.Counts[KindUpserts]++
 		}
 	case enums.EVENT_TYPE_MARKER_RECORDED:
 		// All markers of one workflow task are one action.
-		if task := e.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId(); task != c.lastMarkerTaskEventID {
-			c.lastMarkerTaskEventID = task
+		taskEventID := e.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId()
+		if taskEventID != c.lastMarkerTaskEventID {
+			c.lastMarkerTaskEventID = taskEventID
 			c.Counts[KindMarkers]++
 		}
 	}

@@ -12,9 +12,9 @@ import (
 
 // RequestCounter counts requests that a connection sends to the server. It is safe for concurrent use.
 type RequestCounter struct {
-	mu     sync.Mutex
-	counts Counts
-	polls  int
+	mu        sync.Mutex
+	counts    Counts
+	pollCount int
 }
 
 // Interceptor returns the interceptor for the connection of a client or worker.
@@ -42,7 +42,7 @@ func (b *RequestCounter) record(method string, req any) {
 	case "RecordActivityTaskHeartbeat", "RecordActivityTaskHeartbeatById":
 		b.counts[KindHeartbeats]++
 	case "PollWorkflowTaskQueue", "PollActivityTaskQueue":
-		b.polls++
+		b.pollCount++
 	}
 }
 
@@ -53,9 +53,9 @@ func (b *RequestCounter) Counts() Counts {
 	return maps.Clone(b.counts)
 }
 
-// Polls returns how often a worker asked for tasks. Polls are not billed.
-func (b *RequestCounter) Polls() int {
+// PollCount returns how often a worker asked for tasks. Polls are not billed.
+func (b *RequestCounter) PollCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.polls
+	return b.pollCount
 }

@@ -35,10 +35,10 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	switch {
 	case o.LLM != nil:
 		return &llmPlanner{ctx: ctx, client: o.LLM, store: store}, PlanSourceLLM, func() {}, nil
-	case d.Replies == "":
+	case d.RepliesText == "":
 		return nil, PlanSourceRecorded, func() {}, nil
 	}
-	replies, err := rehearsal.Parse([]byte(d.Replies))
+	replies, err := rehearsal.Parse([]byte(d.RepliesText))
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -54,7 +54,8 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 		server.Close()
 		return nil, "", nil, err
 	}
-	return &llmPlanner{ctx: ctx, client: llmClient, store: store, isScripted: true}, PlanSourceReplies, server.Close, nil
+	return &llmPlanner{ctx: ctx, client: llmClient, store: store, isScripted: true}, PlanSourceReplies, server.Close,
+		nil
 }
 
 const (

@@ -44,9 +44,9 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools
 	if len(o.Processes) == 0 {
 		return nil, nil, kind.Errorf(client.ErrInvalid, "backtest: no process is named")
 	}
-	s.Instances = "" // the instances come from the past processes
-	if o.LLM != nil || !s.RepliesGiven {
-		s.Replies = ""
+	s.InstancesPath = "" // the instances come from the past processes
+	if o.LLM != nil || !s.IsRepliesChosen {
+		s.RepliesPath = ""
 	}
 	d, problems, err := ideafiles.LoadIdea(s)
 	if err == nil {
@@ -62,18 +62,18 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools
 	if err != nil {
 		return nil, nil, err
 	}
-	tools.OtherWorkers = true // nothing runs here: a Tool without a known runner is only a warning
-	ideaWithData, err := backtest.WithPastData(d.Parsed, pastProcesses[0])
+	tools.HasOtherWorkers = true // nothing runs here: a Tool without a known runner is only a warning
+	ideaWithData, err := backtest.WithPastData(d.ParsedIdea, pastProcesses[0])
 	if err != nil {
 		return nil, nil, kind.WithKind(client.ErrInvalid, err)
 	}
-	problems.Append(warnings(tools, d.Parsed, ideaWithData)...)
+	problems.Append(warnings(tools, d.ParsedIdea, ideaWithData)...)
 	planner, planSource, stop, err := choosePlanner(ctx, d, o, archive.Store())
 	if err != nil {
 		return nil, nil, err
 	}
 	defer stop()
-	report, err := backtest.Compare(d.Parsed, tools.Bind, planner, pastProcesses...)
+	report, err := backtest.Compare(d.ParsedIdea, tools.Bind, planner, pastProcesses...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +85,7 @@ func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []s
 	pastProcesses []*backtest.FinishedProcess, err error,
 ) {
 	for _, id := range ids {
-		run, err := archive.FinishedRun(ctx, id, "read")
+		run, err := archive.ReadRunWithParts(ctx, id, "read")
 		if err != nil {
 			return nil, err
 		}

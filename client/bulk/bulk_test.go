@@ -17,7 +17,7 @@ import (
 
 // waiting is a Call of an instance that waits with some parameters.
 func waiting(call, tool, params string) client.Approval {
-	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), Pending: approval.Pending{
+	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), PendingCall: approval.PendingCall{
 		CallID: call, Tool: tool, Digest: "digest of " + call,
 		Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.DecisionKinds(),
 	}}
@@ -53,7 +53,7 @@ func TestCallsThatWaitForDifferentlyLongAreAlike(t *testing.T) {
 	list := []client.Approval{waiting("1.1@①", "settle", `{}`), waiting("1.1@②", "settle", `{}`)}
 	for n := range list {
 		at := time.Date(2026, 1, 2, 3, 4, n, 0, time.UTC)
-		list[n].Deadline, list[n].OnTimeout = &at, "reject"
+		list[n].Deadline, list[n].TimeoutAction = &at, "reject"
 	}
 	want :=
 		`{"alike":[{"name":"Tool","value":"settle"},{"name":"At the deadline","value":"reject"},{"name":"Deadline","value":"2026-01-02T03:04:00Z to 2026-01-02T03:04:01Z"}],` +
@@ -68,29 +68,29 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 	a := waiting("1.1@①", "settle", `{}`)
 	before := asJSON(bulk.TableOf([]client.Approval{a}))
 	deadline := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for name, change := range map[string]func(p *approval.Pending){
-		"tool":   func(p *approval.Pending) { p.Tool = "pay" },
-		"params": func(p *approval.Pending) { p.Params = map[string]any{"a": map[string]any{}} },
-		"deep": func(p *approval.Pending) {
+	for name, change := range map[string]func(p *approval.PendingCall){
+		"tool":   func(p *approval.PendingCall) { p.Tool = "pay" },
+		"params": func(p *approval.PendingCall) { p.Params = map[string]any{"a": map[string]any{}} },
+		"deep": func(p *approval.PendingCall) {
 			p.Params = modeltest.MustDecodeJSON(`{"a":{"b":{"c":{"d":1}}}}`).(map[string]any)
 		},
-		"method": func(p *approval.Pending) {
+		"method": func(p *approval.PendingCall) {
 			p.OutputPath, _ = refexpr.ParseOutputPath("done")
 		},
-		"scopes":   func(p *approval.Pending) { p.ScopeValues = map[string]any{"s": "1"} },
-		"output":   func(p *approval.Pending) { p.Output = "1" },
-		"fitted":   func(p *approval.Pending) { p.ParamsAdaptation = &approval.ParamsAdaptation{} },
-		"why":      func(p *approval.Pending) { p.ReviewReason = "its worker was lost" },
-		"note":     func(p *approval.Pending) { p.Note = "look at the receipt" },
-		"deciders": func(p *approval.Pending) { p.Deciders = policy.Rules{{RequiredCount: 2}} },
-		"so far": func(p *approval.Pending) {
-			p.DecidedSoFar = []approval.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
+		"scopes":   func(p *approval.PendingCall) { p.ScopeValues = map[string]any{"s": "1"} },
+		"output":   func(p *approval.PendingCall) { p.Output = "1" },
+		"fitted":   func(p *approval.PendingCall) { p.ParamsAdaptation = &approval.ParamsAdaptation{} },
+		"why":      func(p *approval.PendingCall) { p.ReviewReason = "its worker was lost" },
+		"note":     func(p *approval.PendingCall) { p.Note = "look at the receipt" },
+		"deciders": func(p *approval.PendingCall) { p.Deciders = policy.Rules{{RequiredCount: 2}} },
+		"so far": func(p *approval.PendingCall) {
+			p.VotesSoFar = []approval.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
 		},
-		"deadline": func(p *approval.Pending) { p.Deadline, p.OnTimeout = &deadline, "reject" },
-		"allowed":  func(p *approval.Pending) { p.AllowedDecisions = []string{"approve"} },
+		"deadline": func(p *approval.PendingCall) { p.Deadline, p.TimeoutAction = &deadline, "reject" },
+		"allowed":  func(p *approval.PendingCall) { p.AllowedDecisions = []string{"approve"} },
 	} {
 		changed := a
-		change(&changed.Pending)
+		change(&changed.PendingCall)
 		if got := asJSON(bulk.TableOf([]client.Approval{changed})); got == before {
 			t.Errorf("%s is not told", name)
 		}
@@ -135,7 +135,7 @@ func TestDecisionsCarryTheDigestsOfWhatWasShown(t *testing.T) {
 	t.Parallel()
 	made := bulk.Decisions([]client.Approval{waiting("1.1@①", "t", `{}`), waiting("1.1@②", "t", `{}`)},
 		client.Decision{Kind: client.Reject, Reason: "no", By: "ann"})
-	if len(made) != 2 || made[1].Call != "1.1@②" || made[1].Digest != "digest of 1.1@②" ||
+	if len(made) != 2 || made[1].CallID != "1.1@②" || made[1].ApprovalDigest != "digest of 1.1@②" ||
 		made[1].Kind != client.Reject || made[0].By != "ann" {
 		t.Errorf("%+v", made)
 	}

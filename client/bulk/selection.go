@@ -15,13 +15,14 @@ type Selection struct {
 	Tool string
 	// ParamsSchema is a JSON Schema over the parameters, as they would run, as a JSON value; nil: any parameters.
 	ParamsSchema any
-	// CallIDs are ids, in either spelling; 1.2 without an instance selects that Call in all instances. Empty: all Calls.
+	// CallIDs are ids, in either spelling; 1.2 without an instance selects that Call in all instances. Empty: all
+	// Calls.
 	CallIDs []string
 }
 
 // Select returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, says that the schema
 // is invalid, or that a Call does not wait.
-func (s Selection) Select(list []client.Approval) (selected []client.Approval, err error) {
+func (s Selection) Select(approvals []client.Approval) (selected []client.Approval, err error) {
 	schema, err := jsonschema.CompileSchema(s.ParamsSchema)
 	if s.ParamsSchema == nil {
 		schema, err = nil, nil
@@ -30,11 +31,12 @@ func (s Selection) Select(list []client.Approval) (selected []client.Approval, e
 		return nil, fmt.Errorf("%w: where: %w", client.ErrInvalid, err)
 	}
 	for _, call := range s.CallIDs {
-		if !slices.ContainsFunc(list, func(a client.Approval) bool { return matchesID(call, a.CallID) }) {
-			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, approval.UnknownCallError(call, nil, pendingOf(list)))
+		if !slices.ContainsFunc(approvals, func(a client.Approval) bool { return matchesID(call, a.CallID) }) {
+			return nil, fmt.Errorf("%w: %w", client.ErrInvalid,
+				approval.UnknownCallError(call, nil, pendingApprovals(approvals)))
 		}
 	}
-	for _, a := range list {
+	for _, a := range approvals {
 		matchesCall := len(s.CallIDs) == 0 ||
 			slices.ContainsFunc(s.CallIDs, func(call string) bool { return matchesID(call, a.CallID) })
 		if !matchesCall || s.Tool != "" && a.Tool != s.Tool {
@@ -50,26 +52,26 @@ func (s Selection) Select(list []client.Approval) (selected []client.Approval, e
 }
 
 // matchesID reports whether a typed id names a Call.
-func matchesID(typedID, id string) bool {
-	if ideafile.MatchesCallID(typedID, id) {
+func matchesID(typedID, callID string) bool {
+	if ideafile.MatchesCallID(typedID, callID) {
 		return true
 	}
-	key, isID := ideafile.ParseCallKey(id)
+	key, isID := ideafile.ParseCallKey(callID)
 	return isID && key.ID("") == typedID
 }
 
-func pendingOf(list []client.Approval) (pending []approval.Pending) {
-	for _, a := range list {
-		pending = append(pending, a.Pending)
+func pendingApprovals(approvals []client.Approval) (pending []approval.PendingCall) {
+	for _, a := range approvals {
+		pending = append(pending, a.PendingCall)
 	}
 	return pending
 }
 
 // Decisions copies one decision for many Calls, each with the digest of what was shown.
-func Decisions(list []client.Approval, d client.Decision) []client.Decision {
-	out := make([]client.Decision, len(list))
-	for n, a := range list {
-		d.Call, d.Digest = a.CallID, a.Digest
+func Decisions(approvals []client.Approval, d client.Decision) []client.Decision {
+	out := make([]client.Decision, len(approvals))
+	for n, a := range approvals {
+		d.CallID, d.ApprovalDigest = a.CallID, a.Digest
 		out[n] = d
 	}
 	return out

@@ -18,9 +18,9 @@ type Table struct {
 	CallCount int `json:"calls"` // the number of Calls
 	// SharedFields are the fields that are the same in all Calls.
 	SharedFields []Field `json:"alike"`
-	// Columns are the names of the fields that differ, in the order of the first Call that has them.
-	Columns []string `json:"columns"`
-	Rows    []Row    `json:"rows"`
+	// ColumnNames are the names of the fields that differ, in the order of the first Call that has them.
+	ColumnNames []string `json:"columns"`
+	Rows        []Row    `json:"rows"`
 }
 
 // Field is one property of a Call: a parameter, a member of one (customer.name), or a field with one of the names
@@ -40,15 +40,15 @@ const (
 	FieldReason       = "Why" // why a person is asked, if not because of the Tool's policy
 	FieldDeciders     = "Decided by"
 	FieldDecidedSoFar = "So far"          // who has decided already
-	FieldTimeout      = "At the deadline" // what happens by itself
+	FieldOnTimeout    = "At the deadline" // what happens by itself
 	// The deadlines of all Calls, "first to last": never a column, since Calls seldom wait since the same second.
 	FieldDeadline = "Deadline"
 	FieldAllowed  = "Allowed" // the allowed decisions, if not all are
 )
 
-var reservedNames = []string{
+var reservedFieldNames = []string{
 	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldAdaptedFrom, FieldReason, FieldDeciders, FieldDecidedSoFar,
-	FieldTimeout,
+	FieldOnTimeout,
 	FieldDeadline, FieldAllowed,
 }
 
@@ -60,55 +60,56 @@ type Row struct {
 	Values    map[string]any `json:"values"` // by column; a field that the Call does not have is missing
 }
 
-// maxDepth is the depth down to which members of parameters are fields of their own.
-const maxDepth = 3
+// maxFieldDepth is the depth down to which members of parameters are fields of their own.
+const maxFieldDepth = 3
 
 // TableOf makes the table of some approvals.
-func TableOf(list []client.Approval) Table {
-	t := Table{CallCount: len(list), SharedFields: []Field{}, Columns: []string{}, Rows: []Row{}}
-	fieldsByCall := make([][]Field, len(list))
-	countByValue := map[string]map[string]int{} // by name and value: how many have it
-	var names []string
-	for n, a := range list {
+func TableOf(approvals []client.Approval) Table {
+	t := Table{CallCount: len(approvals), SharedFields: []Field{}, ColumnNames: []string{}, Rows: []Row{}}
+	fieldsByCall := make([][]Field, len(approvals))
+	countByFieldAndValue := map[string]map[string]int{} // by name and value: how many have it
+	var fieldNames []string
+	for n, a := range approvals {
 		fieldsByCall[n] = fieldsOf(a)
 		for _, f := range fieldsByCall[n] {
-			if countByValue[f.Name] == nil {
-				countByValue[f.Name] = map[string]int{}
-				names = append(names, f.Name)
+			if countByFieldAndValue[f.Name] == nil {
+				countByFieldAndValue[f.Name] = map[string]int{}
+				fieldNames = append(fieldNames, f.Name)
 			}
-			countByValue[f.Name][jsonval.EncodeToString(f.Value)]++
+			countByFieldAndValue[f.Name][jsonval.EncodeToString(f.Value)]++
 		}
 	}
-	differs := map[string]bool{}
-	for _, name := range names {
+	differsByField := map[string]bool{}
+	for _, name := range fieldNames {
 		presentCount := 0
-		for _, n := range countByValue[name] {
+		for _, n := range countByFieldAndValue[name] {
 			presentCount += n
 		}
-		if differs[name] = len(countByValue[name]) > 1 || presentCount < len(list); differs[name] {
-			t.Columns = append(t.Columns, name)
+		if differsByField[name] = len(countByFieldAndValue[name]) > 1 ||
+			presentCount < len(approvals); differsByField[name] {
+			t.ColumnNames = append(t.ColumnNames, name)
 		}
 	}
-	t.addRows(list, fieldsByCall, differs)
-	if deadline := deadlineRange(list); deadline != "" {
+	t.addRows(approvals, fieldsByCall, differsByField)
+	if deadline := deadlineRange(approvals); deadline != "" {
 		t.SharedFields = append(t.SharedFields, Field{FieldDeadline, deadline})
 	}
 	return t
 }
 
 // deadlineRange returns the first and the last deadline of some Calls; "" if no Call has one.
-func deadlineRange(list []client.Approval) string {
-	var all []time.Time
-	for _, a := range list {
+func deadlineRange(approvals []client.Approval) string {
+	var deadlines []time.Time
+	for _, a := range approvals {
 		if a.Deadline != nil {
-			all = append(all, *a.Deadline)
+			deadlines = append(deadlines, *a.Deadline)
 		}
 	}
-	if len(all) == 0 {
+	if len(deadlines) == 0 {
 		return ""
 	}
-	slices.SortFunc(all, time.Time.Compare)
-	first, last := all[0].UTC().Format(time.RFC3339), all[len(all)-1].UTC().Format(time.RFC3339)
+	slices.SortFunc(deadlines, time.Time.Compare)
+	first, last := deadlines[0].UTC().Format(time.RFC3339), deadlines[len(deadlines)-1].UTC().Format(time.RFC3339)
 	if first == last {
 		return first
 	}
@@ -116,26 +117,26 @@ func deadlineRange(list []client.Approval) string {
 }
 
 // addRows adds a row for each Call; Calls that differ only in their instances share a row.
-func (t *Table) addRows(list []client.Approval, fieldsByCall [][]Field, differs map[string]bool) {
-	indexByContent := map[string]int{}
-	for n, a := range list {
+func (t *Table) addRows(approvals []client.Approval, fieldsByCall [][]Field, differsByField map[string]bool) {
+	rowIndexByContent := map[string]int{}
+	for n, a := range approvals {
 		row := Row{CallID: a.CallID, Instances: []string{a.Instance}, Values: jsonval.Object{}}
 		for _, f := range fieldsByCall[n] {
 			switch {
-			case differs[f.Name]:
+			case differsByField[f.Name]:
 				row.Values[f.Name] = f.Value
 			case n == 0:
 				t.SharedFields = append(t.SharedFields, f)
 			}
 		}
 		key, _ := ideafile.ParseCallKey(a.CallID)
-		content := key.ID("") + jsonval.EncodeToString(row.Values)
-		if index, seen := indexByContent[content]; seen {
+		rowContent := key.ID("") + jsonval.EncodeToString(row.Values)
+		if index, seen := rowIndexByContent[rowContent]; seen {
 			t.Rows[index].CallID = key.ID("")
 			t.Rows[index].Instances = append(t.Rows[index].Instances, a.Instance)
 			continue
 		}
-		indexByContent[content] = len(t.Rows)
+		rowIndexByContent[rowContent] = len(t.Rows)
 		t.Rows = append(t.Rows, row)
 	}
 }
@@ -144,30 +145,30 @@ func (t *Table) addRows(list []client.Approval, fieldsByCall [][]Field, differs 
 func fieldsOf(a client.Approval) []Field {
 	fields := []Field{{FieldTool, a.Tool}}
 	fields = appendMembers(fields, "", a.Params, 1)
-	add := func(name string, v any, isPresent bool) {
+	addField := func(name string, v any, isPresent bool) {
 		if isPresent {
 			fields = append(fields, Field{name, jsonval.ToJSONValue(v)})
 		}
 	}
-	writesTo := ""
+	outputPathText := ""
 	if len(a.OutputPath) > 0 {
-		writesTo = a.OutputPath.ReferenceText()
+		outputPathText = a.OutputPath.ReferenceText()
 		if a.OutputMethod != "" {
-			writesTo += " (" + a.OutputMethod + ")"
+			outputPathText += " (" + a.OutputMethod + ")"
 		}
 	}
-	add(FieldWritesTo, writesTo, writesTo != "")
-	add(FieldScopes, a.ScopeValues, a.ScopeValues != nil)
-	add(FieldOutput, a.Output, a.Output != nil)
+	addField(FieldWritesTo, outputPathText, outputPathText != "")
+	addField(FieldScopes, a.ScopeValues, a.ScopeValues != nil)
+	addField(FieldOutput, a.Output, a.Output != nil)
 	if a.ParamsAdaptation != nil {
-		add(FieldAdaptedFrom, a.ParamsAdaptation.OriginalParams, true)
+		addField(FieldAdaptedFrom, a.ParamsAdaptation.OriginalParams, true)
 	}
-	add(FieldReason, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
-	add(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
-	soFar := jsonval.Map(a.DecidedSoFar, approval.Vote.InWords)
-	add(FieldDecidedSoFar, soFar, len(soFar) > 0)
-	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
-	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.DecisionKinds()))
+	addField(FieldReason, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
+	addField(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
+	votesInWords := jsonval.Map(a.VotesSoFar, approval.Vote.InWords)
+	addField(FieldDecidedSoFar, votesInWords, len(votesInWords) > 0)
+	addField(FieldOnTimeout, a.TimeoutAction, a.Deadline != nil)
+	addField(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.DecisionKinds()))
 	return fields
 }
 
@@ -176,11 +177,11 @@ func fieldsOf(a client.Approval) []Field {
 func appendMembers(fields []Field, prefix string, m jsonval.Object, depth int) []Field {
 	for k, v := range jsonval.Sorted(m) {
 		name := prefix + k
-		if strings.ContainsAny(k, ".\"[]") || k == "" || depth == 1 && slices.Contains(reservedNames, k) {
+		if strings.ContainsAny(k, ".\"[]") || k == "" || depth == 1 && slices.Contains(reservedFieldNames, k) {
 			name = prefix + strconv.Quote(k)
 		}
 		inner, isObject := v.(jsonval.Object)
-		if isObject && len(inner) > 0 && depth < maxDepth {
+		if isObject && len(inner) > 0 && depth < maxFieldDepth {
 			fields = appendMembers(fields, name+".", inner, depth+1)
 			continue
 		}

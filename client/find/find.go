@@ -34,14 +34,14 @@ type Finding struct {
 type Options struct {
 	// OnFound receives the findings, process by process.
 	OnFound func(Finding) error
-	// OnUnread receives a description of what could not be read.
-	OnUnread func(what string)
+	// OnUnreadable receives a description of what could not be read.
+	OnUnreadable func(what string)
 }
 
 const (
-	historyPath = "history"
-	idPath      = "id"
-	startPath   = "start"
+	historyMatchPath = "history"
+	idMatchPath      = "id"
+	startMatchPath   = "start"
 )
 
 // SearchIdeas searches all Ideas in a store for a text. It keeps the findings of one process at a time in memory.
@@ -50,7 +50,7 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 	if needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
-	processes, err := a.Processes(ctx)
+	processes, err := a.ProcessIDs(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 			return err
 		}
 		for _, number := range f.UnreadIdeas {
-			o.OnUnread(fmt.Sprintf("Idea %d of %s, which is broken", number, process))
+			o.OnUnreadable(fmt.Sprintf("Idea %d of %s, which is broken", number, process))
 		}
 		if needle.IsIn(process) {
 			if len(f.Matches) == 0 || f.Matches[0].Instance != "" {
 				f.Matches = slices.Insert(f.Matches, 0, chain.InstanceMatch{})
 			}
-			f.Matches[0].Paths = append(f.Matches[0].Paths, idPath)
+			f.Matches[0].Paths = append(f.Matches[0].Paths, idMatchPath)
 		}
 		for _, match := range f.Matches {
 			if err := o.OnFound(Finding{Process: process, InstanceMatch: match}); err != nil {
@@ -81,7 +81,7 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 // SearchHistories searches Temporal's histories of the namespace for a text, and what Schedules start processes from.
 // It keeps one page of events at a time in memory.
 func SearchHistories(ctx context.Context, c *client.Client, text string, o Options) error {
-	s := searcher{Client: c, needle: texts.NewNeedle(text), options: o, reported: map[string]bool{}}
+	s := searcher{Client: c, needle: texts.NewNeedle(text), options: o, isReported: map[string]bool{}}
 	if s.needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
@@ -92,7 +92,7 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 			if isInstance { // its history is about this instance alone
 				token = typedToken
 			}
-			match := chain.InstanceMatch{Instance: token, Paths: []string{historyPath}}
+			match := chain.InstanceMatch{Instance: token, Paths: []string{historyMatchPath}}
 			return s.report(Finding{Process: process, InstanceMatch: match})
 		})
 	})
@@ -100,7 +100,7 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
 			return s.searchMessage(ctx, schedule, m, func(string) error {
 				return s.report(Finding{Schedule: schedule,
-					InstanceMatch: chain.InstanceMatch{Paths: []string{startPath}}})
+					InstanceMatch: chain.InstanceMatch{Paths: []string{startMatchPath}}})
 			})
 		})
 	}
@@ -113,18 +113,18 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 // searcher searches Temporal.
 type searcher struct {
 	*client.Client
-	needle   texts.Needle
-	options  Options
-	reported map[string]bool // by process, instance and Schedule
+	needle     texts.Needle
+	options    Options
+	isReported map[string]bool // by process, instance and Schedule
 }
 
 // report reports each finding once.
 func (s *searcher) report(h Finding) error {
 	key := h.Process + "\n" + spelling.TypeableToken(h.Instance) + "\n" + h.Schedule
-	if s.reported[key] {
+	if s.isReported[key] {
 		return nil
 	}
-	s.reported[key] = true
+	s.isReported[key] = true
 	return s.options.OnFound(h)
 }
 
@@ -148,13 +148,13 @@ func (s *searcher) searchMessage(
 func (s *searcher) searchPayload(
 	ctx context.Context, owner string, p *commonpb.Payload, onFound func(token string) error,
 ) error {
-	values := s.Archive().Store()
-	payload, err := values.Resolve(ctx, p)
+	store := s.Archive().Store()
+	payload, err := store.Resolve(ctx, p)
 	if err == nil {
-		payload, err = values.Keys().OpenPayload(payload)
+		payload, err = store.Keys().OpenPayload(payload)
 	}
 	if err != nil {
-		return s.skipLost(owner, err)
+		return s.reportIfUnreadable(owner, err)
 	}
 	v, err := jsonval.Decode(payload.GetData())
 	if err != nil { // not JSON
@@ -166,14 +166,14 @@ func (s *searcher) searchPayload(
 			tokens[place.Instance] = true
 		}
 	}
-	load := func(h jsonval.BlobHandle) (any, error) {
-		data, err := values.Get(blobs.ForProcess(ctx, owner), h.Digest)
+	loadBlob := func(h jsonval.BlobHandle) (any, error) {
+		data, err := store.Get(blobs.WithProcess(ctx, owner), h.Digest)
 		if err != nil {
-			return nil, s.skipLost(owner, err)
+			return nil, s.reportIfUnreadable(owner, err)
 		}
 		return jsonval.Decode(data)
 	}
-	err = texts.Walker{Load: load, OnText: onText, OnNumber: onText}.WalkValue(v, texts.Place{})
+	err = texts.Walker{Load: loadBlob, OnText: onText, OnNumber: onText}.WalkValue(v, texts.Place{})
 	for _, token := range jsonval.SortedKeys(tokens) {
 		if err == nil {
 			err = onFound(token)
@@ -182,11 +182,11 @@ func (s *searcher) searchPayload(
 	return err
 }
 
-// skipLost reports a value that can no longer be read, and returns any other error.
-func (s *searcher) skipLost(owner string, err error) error {
+// reportIfUnreadable reports a value that can no longer be read, and returns any other error.
+func (s *searcher) reportIfUnreadable(owner string, err error) error {
 	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrForgotten} {
 		if errors.Is(err, lost) {
-			s.options.OnUnread(fmt.Sprintf("a value in the history of %s: %s", owner, err))
+			s.options.OnUnreadable(fmt.Sprintf("a value in the history of %s: %s", owner, err))
 			return nil
 		}
 	}

@@ -18,12 +18,12 @@ import (
 // executions are the workflows of a process, its instances, parts and delegates, each with all its runs.
 type executions struct {
 	*client.Client
-	process string
-	matches func(workflow string) bool // filters workflows by id
+	process          string
+	includesWorkflow func(workflow string) bool // filters workflows by id
 }
 
 func executionsOf(c *client.Client, process string) *executions {
-	return &executions{c, process, func(id string) bool { return blobs.RootProcessOf(id) == process }}
+	return &executions{c, process, func(id string) bool { return blobs.RootProcessID(id) == process }}
 }
 
 const (
@@ -99,44 +99,45 @@ func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
 
 // runs returns every run that exists, and how many the server's list shows, which lags behind in both directions.
 func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecutionInfo, listedCount int, err error) {
-	seen := map[string]bool{}
+	seenRunIDs := map[string]bool{}
 	addRun := func(workflow, runID string) error {
 		d, err := x.Temporal().DescribeWorkflowExecution(ctx, workflow, runID)
 		if isNotFound(err) {
 			return nil
 		}
-		if info := d.GetWorkflowExecutionInfo(); err == nil && !seen[info.GetExecution().GetRunId()] {
-			seen[info.GetExecution().GetRunId()] = true
+		if info := d.GetWorkflowExecutionInfo(); err == nil && !seenRunIDs[info.GetExecution().GetRunId()] {
+			seenRunIDs[info.GetExecution().GetRunId()] = true
 			runs = append(runs, info)
 		}
 		return err
 	}
-	if x.matches(x.process) {
+	if x.includesWorkflow(x.process) {
 		if err := addRun(x.process, ""); err != nil {
 			return nil, 0, err
 		}
 	}
-	list, err := x.list(ctx)
-	for _, e := range list {
+	listedExecutions, err := x.listExecutions(ctx)
+	for _, e := range listedExecutions {
 		if err == nil {
 			err = addRun(e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId())
 		}
 	}
-	return runs, len(list), err
+	return runs, len(listedExecutions), err
 }
 
-// list returns the process's workflows in the server's list.
-func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
+// listExecutions returns the process's workflows in the server's list.
+func (x *executions) listExecutions(ctx context.Context) (listedExecutions []*workflowpb.WorkflowExecutionInfo,
+	err error) {
 	for _, query := range []string{protocol.ProcessTreeQuery(x.process), ""} {
-		list, err = nil, nil
+		listedExecutions, err = nil, nil
 		for e, listErr := range x.Executions(ctx, query) {
-			if err = listErr; x.matches(e.GetExecution().GetWorkflowId()) {
-				list = append(list, e)
+			if err = listErr; x.includesWorkflow(e.GetExecution().GetWorkflowId()) {
+				listedExecutions = append(listedExecutions, e)
 			}
 		}
 		if !kind.Is[*serviceerror.InvalidArgument](err) {
 			break // otherwise the server is old, or cannot search for this id
 		}
 	}
-	return list, err
+	return listedExecutions, err
 }

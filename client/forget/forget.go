@@ -17,8 +17,8 @@ import (
 // Options say how to forget a process.
 type Options struct {
 	client.Actor
-	// Cancel ends a running process first; otherwise a running process is refused.
-	Cancel bool
+	// CancelIfRunning ends a running process first; otherwise a running process is refused.
+	CancelIfRunning bool
 	// WithForks also forgets the forks of the process. Otherwise a process with forks is refused, since they contain
 	// its data up to the fork.
 	WithForks bool
@@ -36,8 +36,8 @@ type Result struct {
 	chain.ForgetResult
 	// ExecutionCount are the runs of workflows that were deleted in Temporal.
 	ExecutionCount int `json:"executions"`
-	// KeptWorkflows are workflows that stay because their histories cover all instances of the process.
-	KeptWorkflows []string `json:"left,omitempty"`
+	// KeptWorkflowIDs are workflows that stay because their histories cover all instances of the process.
+	KeptWorkflowIDs []string `json:"left,omitempty"`
 	// Forks are the results for the forks of the process, which were forgotten too, or lost the instance.
 	Forks []Result `json:"forks,omitempty"`
 }
@@ -45,7 +45,7 @@ type Result struct {
 // IsComplete reports whether nothing that may reveal the forgotten data is left.
 func (r Result) IsComplete() bool {
 	isIncomplete := func(f Result) bool { return !f.IsComplete() }
-	return len(r.KeptWorkflows)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, isIncomplete)
+	return len(r.KeptWorkflowIDs)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, isIncomplete)
 }
 
 // Process removes the contents of a process, with its instances, parts and delegates: from the store the values that
@@ -56,7 +56,7 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it belongs to another process and is forgotten "+
 			"with it: forget %s",
-			id, blobs.RootProcessOf(id))
+			id, blobs.RootProcessID(id))
 	}
 	if err := o.CheckName(); err != nil {
 		return nil, fmt.Errorf("forget %s %w", id, err)
@@ -70,20 +70,21 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 		return nil, fmt.Errorf("forget %s: %w", id, err)
 	}
 	r := &Result{Process: id, Forks: forks}
-	return r, r.remove(ctx, processExecutions, o, chain.New(c.Archive().Store()).Forget)
+	return r, r.removeContents(ctx, processExecutions, o, chain.New(c.Archive().Store()).Forget)
 }
 
-// remove forgets in the store first, and then deletes the histories: the store needs them to find values.
-func (r *Result) remove(
+// removeContents forgets in the store first, and then deletes the histories: the store needs them to find values.
+func (r *Result) removeContents(
 	ctx context.Context, x *executions, o Options,
 	forget func(context.Context, chain.ForgetOptions) (*chain.ForgetResult, error),
 ) error {
 	decrypt := x.Archive().Store().Keys().OpenPayload
 	storeResult, err := forget(ctx, chain.ForgetOptions{
 		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalQuietPeriod, Decrypt: decrypt,
-		Forgotten: chain.Forgotten{ForgottenAt: time.Now().UTC(), By: o.Name, Reason: o.Reason},
+		ForgetRecord: chain.ForgetRecord{ForgottenAt: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		ReadReferences: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
-			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.matches, decrypt)
+			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.includesWorkflow,
+				decrypt)
 		},
 	})
 	if err != nil {
@@ -122,7 +123,7 @@ func forgetForks(
 }
 
 func refusedError(id, reason string) error {
-	return &client.RefusedError{Process: id, Signal: "forget", Reason: reason}
+	return &client.RefusedError{ProcessID: id, Signal: "forget", Reason: reason}
 }
 
 // ensureEnded refuses an unknown process, and a running process unless it is to be cancelled. Afterwards none of its
@@ -143,7 +144,7 @@ func ensureEnded(ctx context.Context, processExecutions *executions, o Options) 
 		if r.GetExecution().GetWorkflowId() != processExecutions.process || !isOpen(r) {
 			continue
 		}
-		if !o.Cancel {
+		if !o.CancelIfRunning {
 			return refusedError(processExecutions.process, "the process is at work: cancel it first, or add --cancel")
 		}
 		// it may just have ended

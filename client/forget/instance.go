@@ -18,43 +18,44 @@ import (
 // values that nothing else needs, and its histories from Temporal. The other instances stay unchanged. The process must
 // have ended: the error wraps client.ErrRefused if it is running, has forks, or has no other instance, and
 // client.ErrNotFound if it has no such instance. A second call completes an interrupted one.
-func Instance(ctx context.Context, c *client.Client, id, typedToken string, o Options) (*Result, error) {
-	if strings.Contains(id, "/") {
+func Instance(ctx context.Context, c *client.Client, processID, typedToken string, o Options) (*Result, error) {
+	if strings.Contains(processID, "/") {
 		return nil, kind.Errorf(client.ErrInvalid,
-			"forget an instance of %s: name the process that it belongs to: %s", id, blobs.RootProcessOf(id))
+			"forget an instance of %s: name the process that it belongs to: %s", processID,
+			blobs.RootProcessID(processID))
 	}
 	if err := o.CheckName(); err != nil {
-		return nil, fmt.Errorf("forget an instance of %s %w", id, err)
+		return nil, fmt.Errorf("forget an instance of %s %w", processID, err)
 	}
-	processExecutions := executionsOf(c, id)
-	endedWorkflowIDs, err := endedWorkflows(ctx, processExecutions)
+	processExecutions := executionsOf(c, processID)
+	sharedWorkflowIDs, err := endedSharedWorkflowIDs(ctx, processExecutions)
 	if err != nil {
 		return nil, err
 	}
-	chains := chain.New(c.Archive().Store())
-	token, err := chains.FindInstance(ctx, id, typedToken)
+	chainStore := chain.New(c.Archive().Store())
+	token, err := chainStore.FindInstance(ctx, processID, typedToken)
 	if err != nil {
-		return nil, toClientError(id, err)
+		return nil, toClientError(processID, err)
 	}
-	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) {
+	forks, err := forgetForks(ctx, c, processID, o, func(fork string) (*Result, error) {
 		return Instance(ctx, c, fork, token, o)
 	})
 	if err != nil {
 		return nil, err
 	}
-	processExecutions.matches = func(workflow string) bool {
-		belongs := protocol.BelongsToInstance(workflow, token) ||
-			o.WithHistory && slices.Contains(endedWorkflowIDs, workflow)
-		return belongs && blobs.RootProcessOf(workflow) == id
+	processExecutions.includesWorkflow = func(workflow string) bool {
+		isIncluded := protocol.BelongsToInstance(workflow, token) ||
+			o.WithHistory && slices.Contains(sharedWorkflowIDs, workflow)
+		return isIncluded && blobs.RootProcessID(workflow) == processID
 	}
-	r := &Result{Process: id, Instance: token, Forks: forks}
+	r := &Result{Process: processID, Instance: token, Forks: forks}
 	if !o.WithHistory {
-		r.KeptWorkflows = endedWorkflowIDs
+		r.KeptWorkflowIDs = sharedWorkflowIDs
 	}
 	if err := processExecutions.terminate(ctx); err != nil {
-		return nil, fmt.Errorf("forget %s of %s: %w", token, id, err)
+		return nil, fmt.Errorf("forget %s of %s: %w", token, processID, err)
 	}
-	return r, toClientError(id, r.remove(ctx, processExecutions, o, chains.ForgetInstance))
+	return r, toClientError(processID, r.removeContents(ctx, processExecutions, o, chainStore.ForgetInstance))
 }
 
 // toClientError turns errors of the chains into this package's kinds of errors.
@@ -68,21 +69,21 @@ func toClientError(id string, err error) error {
 	return err
 }
 
-// endedWorkflows refuses a running process, and returns the workflows whose histories concern all instances: the
-// process and its parts.
-func endedWorkflows(ctx context.Context, x *executions) (workflowIDs []string, err error) {
+// endedSharedWorkflowIDs refuses a running process, and returns the workflows whose histories concern all instances:
+// the process and its parts.
+func endedSharedWorkflowIDs(ctx context.Context, x *executions) (workflowIDs []string, err error) {
 	runs, _, err := x.runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
-		id := r.GetExecution().GetWorkflowId()
-		if id == x.process && isOpen(r) {
+		workflowID := r.GetExecution().GetWorkflowId()
+		if workflowID == x.process && isOpen(r) {
 			return nil, refusedError(x.process, "the process is at work: wait until it has ended, or cancel it, which "+
 				"ends all its instances")
 		}
-		if protocol.IsStartedOrPart(id) && !slices.Contains(workflowIDs, id) {
-			workflowIDs = append(workflowIDs, id)
+		if protocol.IsStartedProcessOrPart(workflowID) && !slices.Contains(workflowIDs, workflowID) {
+			workflowIDs = append(workflowIDs, workflowID)
 		}
 	}
 	slices.Sort(workflowIDs)

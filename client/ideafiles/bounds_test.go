@@ -86,14 +86,14 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source.FromStranger = true // up to jsonval.OwnTableNodeLimit, rows of one's own may be shorter
+		source.IsFromStranger = true // up to jsonval.OwnTableNodeLimit, rows of one's own may be shorter
 		var problems diag.Problems
 		var text string
 		taken := 2 * atMost
 		for tries := 0; taken > atMost && tries < 3; tries++ { // a busy machine collects garbage late
 			taken = atItsPeak(func() {
 				_, problems, err = ideafiles.Load(source,
-					ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies, OtherWorkers: true})
+					ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies, HasOtherWorkers: true})
 				text = problems.Error()
 			})
 		}
@@ -123,11 +123,11 @@ func TestManyShortRowsAreTakenFromTheirOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, source.FromStranger = range []bool{false, true} {
-			_, problems, err := ideafiles.Load(source, ideafiles.Tools{OtherWorkers: true})
+		for _, source.IsFromStranger = range []bool{false, true} {
+			_, problems, err := ideafiles.Load(source, ideafiles.Tools{HasOtherWorkers: true})
 			refused := strings.Contains(problems.Errors().Error(), "after the first")
-			if err != nil || refused != source.FromStranger {
-				t.Errorf("%s, sent: %v: %v, %v", name, source.FromStranger, problems, err)
+			if err != nil || refused != source.IsFromStranger {
+				t.Errorf("%s, sent: %v: %v, %v", name, source.IsFromStranger, problems, err)
 			}
 		}
 		for limit, want := range map[jsonval.NodeLimit]bool{jsonval.OwnTableNodeLimit: true, jsonval.ReceivedNodeLimit: false} {
@@ -179,7 +179,7 @@ func TestRowsOfAProgramAreNotCopiedUnlessTheyAreChanged(t *testing.T) {
 		rows[n] = map[string]any{"order": n}
 	}
 	before := live()
-	messages, _ := ideafiles.Messages(rows, &ideafile.Idea{})
+	messages, _ := ideafiles.MessagesFromRows(rows, &ideafile.Idea{})
 	if perRow := (live() - before) / len(rows); perRow > 550 { // a map takes over 300
 		t.Errorf("%d bytes a row", perRow)
 	}
@@ -187,7 +187,7 @@ func TestRowsOfAProgramAreNotCopiedUnlessTheyAreChanged(t *testing.T) {
 	runtime.KeepAlive(rows)
 	named := map[string]any{"_instance": "x", "order": 1}
 	state, unnamed := map[string]any{"type": "state", "order": 1}, map[string]any{"_instance": nil, "order": 1}
-	_, ps := ideafiles.Messages([]map[string]any{named, state, unnamed}, &ideafile.Idea{})
+	_, ps := ideafiles.MessagesFromRows([]map[string]any{named, state, unnamed}, &ideafile.Idea{})
 	if len(ps) > 0 || named["_instance"] != "x" || len(state) != 2 || len(unnamed) != 2 {
 		t.Errorf("the rows are now %v, %v and %v; %v", named, state, unnamed, ps)
 	}
@@ -224,9 +224,9 @@ func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := live()
-		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), OtherWorkers: true})
+		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), HasOtherWorkers: true})
 		taken := live() - before
-		if err != nil || len(problems.Errors()) > 0 || len(d.Parsed.Context) < 10_000 {
+		if err != nil || len(problems.Errors()) > 0 || len(d.ParsedIdea.Context) < 10_000 {
 			t.Fatalf("%s: %v, %v", name, err, problems)
 		}
 		if times := float64(taken) / float64(len(text)); times >= 10 {

@@ -25,12 +25,13 @@ type Changes struct {
 	AddedInput string `json:"-"`
 	// StateFile is {"TOKEN": {…}}, or one State if there are no tokens. It is merged into the States.
 	StateFile string `json:"-"`
-	// Unset lists values to remove from State: TOKEN:path. Set lists values to put into State: TOKEN:path=JSON.
-	Unset []string `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
-	Set   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
-	LLM   string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
-	// Reopen are tokens of ended instances; "all" stands for all of them.
-	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to plan for again; or all"`
+	// ValuesToUnset lists values to remove from State: TOKEN:path. ValuesToSet lists values to put into State:
+	// TOKEN:path=JSON.
+	ValuesToUnset []string `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
+	ValuesToSet   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
+	LLMName       string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
+	// TokensToReopen are tokens of ended instances; "all" stands for all of them.
+	TokensToReopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to plan for again; or all"`
 	// WithSolution is whether the fork takes over the solution of the Idea, and does not repeat its Request.
 	WithSolution bool `json:"-"`
 }
@@ -39,18 +40,18 @@ type Changes struct {
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopenedTokens: map[string]bool{}}
 	originalIdea := maps.Clone(idea)
-	e.prepareRepeat()
+	e.prepareRequestRepeat()
 	for _, step := range []func() error{e.addFile, e.addGivenIdea, e.addPlan, e.addInput, e.mergeStates, e.unsetValues,
 		e.setValues, e.setLLM, e.reopenInstances} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	if err := Invalid("changes", ideafile.CheckNewUndoesKeys(e.idea, originalIdea)); err != nil {
+	if err := ErrorFromProblems("changes", ideafile.CheckNewUndoesKeys(e.idea, originalIdea)); err != nil {
 		return nil, err
 	}
 	if len(e.reopenedTokens) > 0 {
-		turn.ForgetFailures(e.idea, jsonval.SortedKeys(e.reopenedTokens))
+		turn.DropFailedOutcomes(e.idea, jsonval.SortedKeys(e.reopenedTokens))
 	}
 	return e.idea, nil
 }
@@ -62,8 +63,8 @@ type editor struct {
 	reopenedTokens map[string]bool // by token
 }
 
-// objectAt returns the object of the Idea at some keys, and creates it if it is missing.
-func (e *editor) objectAt(path ...string) jsonval.Object {
+// ensureObjectAt returns the object of the Idea at some keys, and creates it if it is missing.
+func (e *editor) ensureObjectAt(path ...string) jsonval.Object {
 	object := e.idea
 	for _, key := range path {
 		next, ok := object[key].(jsonval.Object)
@@ -92,22 +93,22 @@ func (e *editor) addFile() error {
 	if e.AddedFile == "" {
 		return nil
 	}
-	v, err := readWith(e.AddedFile, decodeIdea)
+	v, err := readFileWith(e.AddedFile, decodeIdea)
 	if err != nil {
 		return err
 	}
-	if list, ok := v.([]any); ok {
-		v = jsonval.Object{"context": list}
+	if messages, ok := v.([]any); ok {
+		v = jsonval.Object{"context": messages}
 	}
 	addition, ok := v.(jsonval.Object)
 	if !ok {
-		return invalid("read %s: want an Idea, or a list of messages", e.AddedFile)
+		return invalidErrorf("read %s: want an Idea, or a list of messages", e.AddedFile)
 	}
 	var problems diag.Problems
 	if addition, err = WithInstructions(addition, e.AddedFile, &problems); err != nil {
 		return err
 	}
-	if err := Invalid(e.AddedFile, problems); err != nil {
+	if err := ErrorFromProblems(e.AddedFile, problems); err != nil {
 		return err
 	}
 	if err := e.addKeys(addition); err != nil {
@@ -134,41 +135,41 @@ func (e *editor) addDelegates(addition jsonval.Object) error {
 	if len(problems.Errors()) > 0 {
 		return nil // reported when the Idea is read
 	}
-	r := &delegateReader{file: e.AddedFile, problems: &problems}
-	if err := r.readAll(addition, idea); err != nil {
+	r := &delegateReader{rootFile: e.AddedFile, problems: &problems}
+	if err := r.readAllDelegates(addition, idea); err != nil {
 		return err
 	}
-	if len(r.files) > 0 {
-		maps.Copy(e.objectAt("delegates"), r.files)
+	if len(r.fileByKey) > 0 {
+		maps.Copy(e.ensureObjectAt("delegates"), r.fileByKey)
 	}
-	return Invalid(e.AddedFile, problems)
+	return ErrorFromProblems(e.AddedFile, problems)
 }
 
 // addKey adds one key of an Idea file: messages are appended, Tools of the same name and a solution are replaced,
 // anything else is merged.
 func (e *editor) addKey(key string, v any) error {
-	list, isList := v.([]any)
+	newMessages, isList := v.([]any)
 	object, isObject := v.(jsonval.Object)
 	switch {
 	case key == "context" && isList:
-		e.addMessages(list...)
+		e.addMessages(newMessages...)
 	case key == "schema" && isObject:
 		tools := jsonval.AsObject(object["tools"])
 		for name, tool := range tools {
-			e.objectAt("schema", "tools")[name] = tool
+			e.ensureObjectAt("schema", "tools")[name] = tool
 		}
 		for k, member := range object {
 			if k != "tools" {
-				e.objectAt("schema")[k] = member // an unknown key is reported as in any Idea
+				e.ensureObjectAt("schema")[k] = member // an unknown key is reported as in any Idea
 			}
 		}
 	case key == "delegates" && isObject: // addDelegates
 	case key == "solution" && isObject:
 		e.idea[key] = v
 	case (key == "meta" || key == "config") && isObject:
-		oldMeta := e.objectAt("meta")
-		e.idea[key] = jsonval.DeepMerge(e.objectAt(key), object)
-		meta := maps.Clone(e.objectAt("meta"))
+		oldMeta := e.ensureObjectAt("meta")
+		e.idea[key] = jsonval.DeepMerge(e.ensureObjectAt(key), object)
+		meta := maps.Clone(e.ensureObjectAt("meta"))
 		for _, metaKey := range append(policy.MetaKeys(), "origin") { // these belong to the chain
 			if delete(meta, metaKey); oldMeta[metaKey] != nil {
 				meta[metaKey] = oldMeta[metaKey]
@@ -176,8 +177,9 @@ func (e *editor) addKey(key string, v any) error {
 		}
 		e.idea["meta"] = meta
 	default:
-		return invalid(
-			"read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.AddedFile,
+		return invalidErrorf(
+			"read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form",
+			e.AddedFile,
 			key)
 	}
 	return nil
@@ -197,7 +199,7 @@ func (e *editor) addPlan() error {
 	case jsonval.Object:
 		plan["type"] = ideafile.TypePlan
 	default:
-		return invalid("read %s: want a list of Calls, or a plan message", e.PlanFile)
+		return invalidErrorf("read %s: want a list of Calls, or a plan message", e.PlanFile)
 	}
 	e.addMessages(v)
 	return nil
@@ -210,33 +212,33 @@ func (e *editor) addInput() (err error) {
 	var v any
 	if text := strings.TrimSpace(e.AddedInput); strings.HasPrefix(text, "{") {
 		if v, err = jsonval.Decode([]byte(text)); err != nil {
-			return invalid("read --input: %s", DecodeCause(err))
+			return invalidErrorf("read --input: %s", DecodeCause(err))
 		}
 	} else if v, err = ReadValue(e.AddedInput); err != nil {
 		return err
 	}
 	if _, ok := v.(jsonval.Object); !ok {
-		return invalid("read --input: the input is an object")
+		return invalidErrorf("read --input: the input is an object")
 	}
 	e.addMessages(jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: v})
 	return nil
 }
 
 func (e *editor) setLLM() error {
-	if e.LLM == "" {
+	if e.LLMName == "" {
 		return nil
 	}
-	config := e.objectAt("config")
-	if all, ok := config["llm"].([]any); ok && len(all) > 0 {
-		config["llm"] = all[0] // only that LLM is asked
+	config := e.ensureObjectAt("config")
+	if llmConfigs, ok := config["llm"].([]any); ok && len(llmConfigs) > 0 {
+		config["llm"] = llmConfigs[0] // only that LLM is asked
 	}
-	e.objectAt("config", "llm")["model"] = e.LLM
+	e.ensureObjectAt("config", "llm")["model"] = e.LLMName
 	return nil
 }
 
 func (e *editor) reopenInstances() error {
 	splitContext := ideafile.SplitContextByInstance(e.idea["context"])
-	for _, typedToken := range e.Reopen {
+	for _, typedToken := range e.TokensToReopen {
 		token, known := splitContext.FindInstanceToken(typedToken)
 		switch {
 		case typedToken == "all":
@@ -244,10 +246,10 @@ func (e *editor) reopenInstances() error {
 				e.markReopened(t)
 			}
 		case !known || token == "":
-			return invalid("reopen %s: there is no such instance; there are %s", typedToken,
+			return invalidErrorf("reopen %s: there is no such instance; there are %s", typedToken,
 				strings.Join(splitContext.InstanceTokens, ", "))
 		case ideafile.InstanceEndStatus(splitContext.MessagesByInstance[token], token) == ideafile.InstanceForgotten:
-			return invalid("reopen %s: it was forgotten, and nothing is left of it", typedToken)
+			return invalidErrorf("reopen %s: it was forgotten, and nothing is left of it", typedToken)
 		default:
 			e.markReopened(token)
 		}
@@ -255,14 +257,16 @@ func (e *editor) reopenInstances() error {
 	return nil
 }
 
-// prepareRepeat prepares an unchanged Idea, or one with another LLM only, to repeat its last Request: the instances
-// that the Request ended are working again. In a changed Idea, only the instances that the changes are for work again.
-func (e *editor) prepareRepeat() {
+// prepareRequestRepeat prepares an unchanged Idea, or one with another LLM only, to repeat its last Request: the
+// instances that the Request ended are working again. In a changed Idea, only the instances that the changes are for
+// work again.
+func (e *editor) prepareRequestRepeat() {
 	meta := jsonval.AsObject(e.idea["meta"])
 	endedTokens, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
 	delete(meta, turn.EndedByRequestKey)
 	c := e.Changes
-	if c.AddedFile+c.PlanFile+c.AddedInput+c.StateFile == "" && len(c.AddedIdea)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
+	if c.AddedFile+c.PlanFile+c.AddedInput+c.StateFile == "" &&
+		len(c.AddedIdea)+len(c.ValuesToUnset)+len(c.ValuesToSet)+len(c.TokensToReopen) == 0 &&
 		!c.WithSolution {
 		for _, token := range endedTokens {
 			e.clearEndMarks(token)
@@ -280,11 +284,11 @@ func (e *editor) markReopened(token string) {
 func (e *editor) clearEndMarks(token string) {
 	for _, raw := range jsonval.AsList(e.idea["context"]) {
 		m, ok := raw.(jsonval.Object)
-		isForgotten := m[ideafile.StatusKey] == string(ideafile.InstanceForgotten)
-		if owner, _ := m["_instance"].(string); ok && owner == token && !isForgotten {
+		isForgotten := m[ideafile.InstanceStatusKey] == string(ideafile.InstanceForgotten)
+		if ownerToken, _ := m["_instance"].(string); ok && ownerToken == token && !isForgotten {
 			delete(m, "_status")
 			delete(m, "_error")
-			delete(m, ideafile.StepsKey)
+			delete(m, ideafile.StepOutcomesKey)
 		}
 	}
 }
@@ -293,7 +297,7 @@ func (e *editor) clearEndMarks(token string) {
 func (e *editor) readPlace(flag, text string) (token string, path jsonval.Path, err error) {
 	token, path, err = chain.ParseStatePlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
 	if err != nil {
-		return "", nil, invalid("%s %s: %w", flag, text, err)
+		return "", nil, invalidErrorf("%s %s: %w", flag, text, err)
 	}
 	return token, path, nil
 }

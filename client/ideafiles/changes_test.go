@@ -21,7 +21,7 @@ func TestAForkThatNamesAnLLMAsksNoOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err := ideafiles.Changes{LLM: "new"}.Apply(idea)
+		changed, err := ideafiles.Changes{LLMName: "new"}.Apply(idea)
 		if got := string(jsonval.Encode(changed)); err != nil || got != want {
 			t.Errorf("%s became %s, %v; want %s", given, got, err, want)
 		}
@@ -92,10 +92,10 @@ func TestAForkFindsThoseWhomTheLastRequestEndedAtWork(t *testing.T) {
 		atWork  bool
 	}{
 		"nothing":      {ideafiles.Changes{}, true},
-		"the LLM":      {ideafiles.Changes{LLM: "new"}, true},
+		"the LLM":      {ideafiles.Changes{LLMName: "new"}, true},
 		"the solution": {ideafiles.Changes{WithSolution: true}, false},
-		"a value":      {ideafiles.Changes{Set: []string{"b:x=1"}}, false},
-		"another":      {ideafiles.Changes{Reopen: []string{"b"}}, false},
+		"a value":      {ideafiles.Changes{ValuesToSet: []string{"b:x=1"}}, false},
+		"another":      {ideafiles.Changes{TokensToReopen: []string{"b"}}, false},
 		"an input":     {ideafiles.Changes{AddedInput: `{"x": 1}`}, false},
 	} {
 		idea, err := jsonval.DecodeObject([]byte(`{"meta": {"ended": ["a"]}, "context": [

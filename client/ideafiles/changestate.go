@@ -11,9 +11,9 @@ import (
 
 // This file changes the States of a fork's Idea.
 
-// findState returns an instance's State, and the message that contains it. An Idea of a chain has one for each
+// findOrAddState returns an instance's State, and the message that contains it. An Idea of a chain has one for each
 // instance.
-func (e *editor) findState(token string) (message jsonval.Object, state any) {
+func (e *editor) findOrAddState(token string) (message jsonval.Object, state any) {
 	context := jsonval.AsList(e.idea["context"])
 	for n := len(context) - 1; n >= 0; n-- {
 		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
@@ -55,42 +55,42 @@ func (e *editor) mergeStates() error {
 		token, known := splitContext.FindInstanceToken(typedToken)
 		switch {
 		case !isState:
-			return invalid("read %s: %s: State is an object, not %s", e.StateFile, typedToken, jsonval.TypeOf(v))
+			return invalidErrorf("read %s: %s: State is an object, not %s", e.StateFile, typedToken, jsonval.TypeOf(v))
 		case !known:
-			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, typedToken,
+			return invalidErrorf("read %s: there is no instance %s; there are %s", e.StateFile, typedToken,
 				strings.Join(splitContext.InstanceTokens, ", "))
 		}
-		m, old := e.findState(token)
-		e.setState(token, m, jsonval.DeepMerge(old, v))
+		m, oldState := e.findOrAddState(token)
+		e.setState(token, m, jsonval.DeepMerge(oldState, v))
 	}
 	if !ok {
-		return invalid("read %s: want an object, not %s", e.StateFile, jsonval.TypeOf(v))
+		return invalidErrorf("read %s: want an object, not %s", e.StateFile, jsonval.TypeOf(v))
 	}
 	return nil
 }
 
 func (e *editor) unsetValues() error {
-	for _, text := range e.Unset {
+	for _, text := range e.ValuesToUnset {
 		token, path, err := e.readPlace("unset", text)
 		if err != nil {
 			return err
 		}
-		m, state := e.findState(token)
-		rest, ok := jsonval.RemoveAt(state, path)
+		m, state := e.findOrAddState(token)
+		newState, ok := jsonval.RemoveAt(state, path)
 		if !ok || len(path) == 0 {
-			return invalid("unset %s: there is no value at this path", text)
+			return invalidErrorf("unset %s: there is no value at this path", text)
 		}
-		e.setState(token, m, rest)
-		turn.ForgetCallsWritingTo(e.idea, token, path)
+		e.setState(token, m, newState)
+		turn.DropOutcomesWritingTo(e.idea, token, path)
 	}
 	return nil
 }
 
 func (e *editor) setValues() error {
-	for _, text := range e.Set {
+	for _, text := range e.ValuesToSet {
 		placeText, valueText, ok := strings.Cut(text, "=")
 		if !ok {
-			return invalid("set %s: want TOKEN:path=JSON", text)
+			return invalidErrorf("set %s: want TOKEN:path=JSON", text)
 		}
 		token, path, err := e.readPlace("set", placeText)
 		if err != nil {
@@ -98,15 +98,15 @@ func (e *editor) setValues() error {
 		}
 		value, err := jsonval.Decode([]byte(valueText))
 		if err != nil {
-			return invalid(`set %s: %s is not JSON (a text needs quotes, "like this"): %s`, placeText, valueText,
+			return invalidErrorf(`set %s: %s is not JSON (a text needs quotes, "like this"): %s`, placeText, valueText,
 				DecodeCause(err))
 		}
-		m, state := e.findState(token)
-		next, ok := jsonval.SetAt(state, path, value)
-		if _, isObject := next.(jsonval.Object); !ok || !isObject {
-			return invalid("set %s: State and each value above this path must be objects", placeText)
+		m, state := e.findOrAddState(token)
+		newState, ok := jsonval.SetAt(state, path, value)
+		if _, isObject := newState.(jsonval.Object); !ok || !isObject {
+			return invalidErrorf("set %s: State and each value above this path must be objects", placeText)
 		}
-		e.setState(token, m, next)
+		e.setState(token, m, newState)
 	}
 	return nil
 }

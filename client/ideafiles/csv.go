@@ -22,8 +22,8 @@ import (
 
 // Column is one column of a table.
 type Column struct {
-	Name     string
-	Type     string // the common type of its values, as in JSON Schema
+	Name           string
+	Type           string // the common type of its values, as in JSON Schema
 	HasNoEmptyCell bool   // no cell of it is empty
 }
 
@@ -54,7 +54,7 @@ func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLi
 	untyped := untypedColumns{}
 	rows, _, ps := readTable(file, data, idea, untyped, limit)
 	ps.Append(untyped.warnings(file)...)
-	if typeLine.Match(data) {
+	if typeLinePattern.Match(data) {
 		ps.Warn(file, "the line #TYPE above the header is left out: it is PowerShell's, and no column's name")
 	}
 	return rows, ps
@@ -64,16 +64,16 @@ func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLi
 func readTable(
 	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns, limit jsonval.NodeLimit,
 ) (rows []row, header []string, ps diag.Problems) {
-	separator, lines, skippedLines, err := detectSeparator(withLineFeeds(data))
+	separator, tableText, skippedLines, err := detectSeparator(withLineFeeds(data))
 	if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
-	if line, err := checkTable(lines, separator, limit); line > 0 {
-		return nil, nil, diag.Problems{{JSONPath: rowPlace(file, skippedLines+line), Message: err.Error()}}
+	if lineNumber, err := checkTableLimits(tableText, separator, limit); lineNumber > 0 {
+		return nil, nil, diag.Problems{{JSONPath: rowPlace(file, skippedLines+lineNumber), Message: err.Error()}}
 	} else if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file, Message: err.Error()}}
 	}
-	r := csv.NewReader(bytes.NewReader(lines))
+	r := csv.NewReader(bytes.NewReader(tableText))
 	r.Comma, r.FieldsPerRecord = separator, -1
 	header, err = r.Read()
 	if err == nil {
@@ -86,43 +86,43 @@ func readTable(
 		return nil, nil, diag.Problems{csvProblem(file, skippedLines, err)}
 	}
 	sharedView := ideafile.InstanceViewOf(idea.Context, "")
-	if missing := missingColumnsMessage(header, sharedView); missing != "" {
-		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+1), Message: missing}}
+	if missingMessage := missingColumnsMessage(header, sharedView); missingMessage != "" {
+		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+1), Message: missingMessage}}
 	}
-	schemas, emptyRows, columns, thousands := sharedView.SchemaByKind, 0, columnCache{}, thousandsColumns{}
+	schemaByKind, emptyRowCount, columns, thousands := sharedView.SchemaByKind, 0, columnCache{}, thousandsColumns{}
 	r.ReuseRecord = true // only the list of cells is reused, not their texts
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			ps.Append(tableWarnings(file, emptyRows, separator, thousands)...)
+			ps.Append(tableWarnings(file, emptyRowCount, separator, thousands)...)
 			ps.Append(headerWarnings(rowPlace(file, skippedLines+1), header, sharedView)...)
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
-			emptyRows++
+			emptyRowCount++
 			continue
 		}
-		line := 0
+		lineNumber := 0
 		if err == nil {
-			line, _ = r.FieldPos(0)
-			cells, err = checkRowCells(cells, header, line)
+			lineNumber, _ = r.FieldPos(0)
+			cells, err = trimAndCheckCells(cells, header, lineNumber)
 		}
 		if err != nil {
 			ps.Append(csvProblem(file, skippedLines, err))
 			return rows, header, ps
 		}
-		row := row{file: file, line: skippedLines + line, fields: make(jsonval.Object, len(header))}
-		rowProblems := row.fill(header, cells, schemas, untyped, columns)
-		row.isWrong = len(rowProblems) > 0
+		row := row{file: file, lineNumber: skippedLines + lineNumber, fields: make(jsonval.Object, len(header))}
+		rowProblems := row.fill(header, cells, schemaByKind, untyped, columns)
+		row.hasInvalidCell = len(rowProblems) > 0
 		thousands.observe(row.fields)
 		ps.Append(rowProblems...)
 		rows = append(rows, row)
 	}
 }
 
-func tableWarnings(file string, emptyRows int, separator rune, thousands thousandsColumns) (ps diag.Problems) {
-	if emptyRows > 0 {
-		ps.Warn(file, "%d empty rows are left out", emptyRows)
+func tableWarnings(file string, emptyRowCount int, separator rune, thousands thousandsColumns) (ps diag.Problems) {
+	if emptyRowCount > 0 {
+		ps.Warn(file, "%d empty rows are left out", emptyRowCount)
 	}
 	if separator != ',' { // only people who use another separator write a comma in decimals, and a point in thousands
 		ps.Append(thousands.warnings(file)...)
@@ -196,16 +196,17 @@ func repeatsHeader(cells, header []string) bool {
 	return len(cells) > 1
 }
 
-// checkRowCells returns the cells of a row, one for each column. Empty cells after them are dropped.
-func checkRowCells(cells, header []string, line int) ([]string, error) {
+// trimAndCheckCells returns the cells of a row, one for each column. Empty cells after them are dropped.
+func trimAndCheckCells(cells, header []string, lineNumber int) ([]string, error) {
 	for len(cells) > len(header) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1]
 	}
 	switch {
 	case len(cells) != len(header):
-		return nil, &csv.ParseError{Line: line, Err: errors.New("the row has more or fewer cells than the header")}
+		return nil,
+			&csv.ParseError{Line: lineNumber, Err: errors.New("the row has more or fewer cells than the header")}
 	case repeatsHeader(cells, header):
-		return nil, &csv.ParseError{Line: line,
+		return nil, &csv.ParseError{Line: lineNumber,
 			Err: errors.New("the row repeats the header, as where two tables were put into one: remove it")}
 	}
 	return cells, nil
@@ -218,9 +219,9 @@ func missingColumnsMessage(header []string, sharedView ideafile.InstanceView) st
 		return ""
 	}
 	sharedInput := jsonval.AsObject(sharedView.PayloadByKind[ideafile.TypeInput])
-	required, _ := jsonval.AsStringList(jsonval.AsObject(sharedView.SchemaByKind[ideafile.TypeInput])["required"])
+	requiredNames, _ := jsonval.AsStringList(jsonval.AsObject(sharedView.SchemaByKind[ideafile.TypeInput])["required"])
 	var missingNames []string
-	for _, name := range required {
+	for _, name := range requiredNames {
 		if _, known := sharedInput[name]; !known && !slices.Contains(header, name) {
 			missingNames = append(missingNames, strconv.Quote(name))
 		}
@@ -228,13 +229,13 @@ func missingColumnsMessage(header []string, sharedView ideafile.InstanceView) st
 	if len(missingNames) == 0 {
 		return ""
 	}
-	names := jsonval.Map(header, strconv.Quote)
+	quotedNames := jsonval.Map(header, strconv.Quote)
 	return fmt.Sprintf("the schema of the input requires %s, but no column has that name; the columns are %s",
-		strings.Join(missingNames, ", "), diag.SummarizeNames(names))
+		strings.Join(missingNames, ", "), diag.SummarizeNames(quotedNames))
 }
 
-// csvProblem makes a Problem from an error of encoding/csv, with its line if it has one. skipped counts the lines above
-// the table.
+// csvProblem makes a Problem from an error of encoding/csv, with its line if it has one. skippedLines counts the lines
+// above the table.
 func csvProblem(file string, skippedLines int, err error) diag.Problem {
 	var parseErr *csv.ParseError
 	if errors.As(err, &parseErr) {
@@ -253,7 +254,7 @@ func csvProblem(file string, skippedLines int, err error) diag.Problem {
 
 // fill puts the cells of a line under their keys. Messages of different types share one header, so an empty cell of a
 // row with a type is left out.
-func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untypedColumns,
+func (r row) fill(header, cells []string, schemaByKind jsonval.Object, untyped untypedColumns,
 	columns columnCache) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
@@ -261,15 +262,15 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 			kind = cells[n]
 		}
 	}
-	isMessage := kind != ideafile.TypeInput
+	isOtherMessage := kind != ideafile.TypeInput
 	for n, key := range header {
 		text := quotedNumberPattern.ReplaceAllString(cells[n], "$1")
 		isMeta := key == "_instance" || key == "type"
-		c := columns.column(kind, key, schemas[kind])
+		c := columns.column(kind, key, schemaByKind[kind])
 		if c.isNull(text) {
 			text = ""
 		}
-		if text == "" && (isMeta || isMessage) {
+		if text == "" && (isMeta || isOtherMessage) {
 			continue
 		}
 		if isMeta {
@@ -296,8 +297,8 @@ type untypedColumns map[string]map[string]string
 
 // observe notes one cell. An empty cell says nothing about the type.
 func (u untypedColumns) observe(kind, column, text string) {
-	previous, seen := u[kind][column]
-	if text == "" || seen && previous == "" {
+	previousType, seen := u[kind][column]
+	if text == "" || seen && previousType == "" {
 		return
 	}
 	if u[kind] == nil {
@@ -309,7 +310,7 @@ func (u untypedColumns) observe(kind, column, text string) {
 			cellType = t
 		}
 	}
-	if seen && previous != cellType {
+	if seen && previousType != cellType {
 		cellType = ""
 	}
 	u[kind][column] = cellType
@@ -318,20 +319,20 @@ func (u untypedColumns) observe(kind, column, text string) {
 // warnings proposes types for columns that contain only numbers or only booleans, but are read as texts.
 func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 	for kind, columns := range jsonval.Sorted(u) {
-		properties, names := jsonval.Object{}, []string{}
+		properties, columnTexts := jsonval.Object{}, []string{}
 		for column, t := range jsonval.Sorted(columns) {
 			if t != "" {
 				properties[column] = jsonval.Object{"type": t}
-				names = append(names, fmt.Sprintf("%q (%s)", column, t))
+				columnTexts = append(columnTexts, fmt.Sprintf("%q (%s)", column, t))
 			}
 		}
-		if len(names) == 0 {
+		if len(columnTexts) == 0 {
 			continue
 		}
-		schema := jsonval.Encode(jsonval.Object{"type": kind, "schema": jsonval.Object{"properties": properties}})
+		messageJSON := jsonval.Encode(jsonval.Object{"type": kind, "schema": jsonval.Object{"properties": properties}})
 		ps.Warn(file+":1", `these columns were read as texts, because the Idea gives them no type: %s. If a column is `+
 			`what it looks like, add its type to the Idea's context: %s; if it is a text, write "string" there`,
-			diag.SummarizeNames(names), schema)
+			diag.SummarizeNames(columnTexts), messageJSON)
 	}
 	return ps
 }
@@ -352,15 +353,15 @@ func typesOf(schema any, column string) []string {
 	return types
 }
 
-// parseCell reads a cell as the first of its column's types that fits; a text comes last. keep is false for an empty
-// cell, which has no value, unless the column allows a text or null.
+// parseCell reads a cell as the first of its column's types that fits; a text comes last. shouldKeep is false for an
+// empty cell, which has no value, unless the column allows a text or null.
 func parseCell(text string, types []string) (v any, shouldKeep bool, err error) {
 	if text == "" && slices.Contains(types, "null") {
 		return nil, true, nil
 	}
-	isText := len(types) == 0 || slices.Contains(types, "string")
+	allowsText := len(types) == 0 || slices.Contains(types, "string")
 	if text == "" {
-		return text, isText, nil
+		return text, allowsText, nil
 	}
 	if err := spreadsheetDamageError(text, types); err != nil {
 		return nil, false, err
@@ -370,7 +371,7 @@ func parseCell(text string, types []string) (v any, shouldKeep bool, err error) 
 			return v, true, nil
 		}
 	}
-	if !isText {
+	if !allowsText {
 		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
 		if slices.Contains(types, "boolean") {
 			err = fmt.Errorf("%w: a boolean is written true or false", err)

@@ -119,7 +119,7 @@ func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
 		}
 	}
 	m := loaded(t, dir, "", "")
-	if i := m.Parsed.Context[0].Instruction; i == nil || i.Steps[0].ID != "a" {
+	if i := m.ParsedIdea.Context[0].Instruction; i == nil || i.Steps[0].ID != "a" {
 		t.Errorf("the Idea carries %+v", i)
 	}
 	inner := jsonval.AsObject(m.Delegates["sub/b.json"])["context"].([]any)[0]

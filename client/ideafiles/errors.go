@@ -24,8 +24,8 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("check %s: %s", e.Source, e.Problems.Error())
 }
 
-// Invalid returns an *InvalidError if there are problems other than warnings; otherwise nil.
-func Invalid(source string, problems diag.Problems) error {
+// ErrorFromProblems returns an *InvalidError if there are problems other than warnings; otherwise nil.
+func ErrorFromProblems(source string, problems diag.Problems) error {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &InvalidError{source, errs}
 	}
@@ -35,7 +35,7 @@ func Invalid(source string, problems diag.Problems) error {
 // Unwrap returns ErrInvalid.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
-func invalid(format string, args ...any) error { return kind.Errorf(ErrInvalid, format, args...) }
+func invalidErrorf(format string, args ...any) error { return kind.Errorf(ErrInvalid, format, args...) }
 
 // WithoutPath returns an I/O error without its path, for a message that already contains the path.
 func WithoutPath(err error) error {

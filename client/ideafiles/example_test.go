@@ -28,10 +28,10 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 	// The workers are another program's: a Tool that is not known here is no error.
-	d, problems, err := ideafiles.Load(source, ideafiles.Tools{OtherWorkers: true})
+	d, problems, err := ideafiles.Load(source, ideafiles.Tools{HasOtherWorkers: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(problems), d.Parsed.InstanceTokens())
+	fmt.Println(len(problems), d.ParsedIdea.InstanceTokens())
 	// Output: 0 [① ②]
 }

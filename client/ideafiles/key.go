@@ -12,8 +12,8 @@ import (
 func NameInstancesBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
 	columns := map[string]bool{}
 	for _, m := range messages {
-		for name := range jsonval.AsObject(jsonval.Lookup(m, ideafile.TypeInput)) {
-			columns[name] = true
+		for instanceNameExpr := range jsonval.AsObject(jsonval.Lookup(m, ideafile.TypeInput)) {
+			columns[instanceNameExpr] = true
 		}
 	}
 	if !columns[column] {
@@ -22,7 +22,7 @@ func NameInstancesBy(idea map[string]any, column string, messages []any) (map[st
 		return nil, &diag.Problem{JSONPath: "key", Message: message}
 	}
 	reference := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
-	name := refexpr.Dagger + "`${" + reference[len(refexpr.Dagger):] + "}`"
-	named := jsonval.DeepMerge(idea, jsonval.Object{"config": jsonval.Object{"instanceName": name}})
-	return jsonval.AsObject(named), nil
+	instanceNameExpr := refexpr.Dagger + "`${" + reference[len(refexpr.Dagger):] + "}`"
+	namedIdea := jsonval.DeepMerge(idea, jsonval.Object{"config": jsonval.Object{"instanceName": instanceNameExpr}})
+	return jsonval.AsObject(namedIdea), nil
 }

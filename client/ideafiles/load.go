@@ -19,17 +19,18 @@ import (
 // Definition is the merged content of a process's files: what the process starts from.
 type Definition struct {
 	Source Source
-	// Idea is the Idea file as a JSON value, with the rows as messages of its context. Read is the same, parsed.
-	Idea   map[string]any
-	Parsed *ideafile.Idea
-	// Replies is the text of the replies file; empty: an LLM answers.
-	Replies string
+	// Idea is the Idea file as a JSON value, with the rows as messages of its context. ParsedIdea is the same, parsed.
+	Idea       map[string]any
+	ParsedIdea *ideafile.Idea
+	// RepliesText is the text of the replies file; empty: an LLM answers.
+	RepliesText string
 	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
 	Delegates map[string]any
 
-	// rowLines has the line of each row in its file. The rows are the messages of the context from firstRow on.
-	rowLines []int32
-	firstRow int
+	// rowLineNumbers has the line of each row in its file. The rows are the messages of the context from firstRowIndex
+	// on.
+	rowLineNumbers []int32
+	firstRowIndex  int
 }
 
 // Load reads the files of a process and reports all mistakes in them. The Definition is complete if only warnings are
@@ -48,7 +49,7 @@ func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, dia
 	if err := d.ReadReplies(tools, &problems); err != nil {
 		return nil, nil, err
 	}
-	if d.Parsed == nil {
+	if d.ParsedIdea == nil {
 		return d, problems, nil
 	}
 	isComplete, err := d.addRows(&problems)
@@ -60,9 +61,9 @@ func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, dia
 		change(d)
 	}
 	if isComplete {
-		problems.Append(d.withRowPlaces(tools.Problems(d.Parsed))...)
+		problems.Append(d.withRowPlaces(tools.Problems(d.ParsedIdea))...)
 	}
-	tools.OtherWorkers = tools.OtherWorkers || d.Parsed.Simulation != nil
+	tools.HasOtherWorkers = tools.HasOtherWorkers || d.ParsedIdea.Simulation != nil
 	problems.Append(ideafile.CheckNewUndoesKeys(d.Idea, nil)...)
 	if err := d.ReadDelegates(tools, &problems); err != nil {
 		return nil, nil, err
@@ -73,26 +74,26 @@ func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, dia
 // LoadIdea reads the Idea file alone, and checks its form. Read is nil if the file is no Idea at all.
 func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	d := &Definition{Source: s}
-	data, err := ReadFile(s.Idea)
+	data, err := ReadFile(s.IdeaPath)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, problem := decodeIdea(s.Idea, data)
+	v, problem := decodeIdea(s.IdeaPath, data)
 	if problem != nil {
 		return d, diag.Problems{*problem}, nil
 	}
 	var problems diag.Problems
 	object, ok := v.(jsonval.Object)
 	if ok {
-		if object, err = WithInstructions(object, s.Idea, &problems); err != nil {
+		if object, err = WithInstructions(object, s.IdeaPath, &problems); err != nil {
 			return nil, nil, err
 		}
 		v = object
 	}
-	parsed, ideaProblems := ideafile.ReadIdea(v)
+	parsedIdea, ideaProblems := ideafile.ReadIdea(v)
 	problems.Append(ideaProblems...)
 	if ok {
-		d.Idea, d.Parsed = object, parsed
+		d.Idea, d.ParsedIdea = object, parsedIdea
 	}
 	return d, problems, nil
 }
@@ -100,24 +101,24 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 // LoadWithoutInstances reads an Idea with its delegates, and checks their form. It ignores data files beside the Idea,
 // since the caller supplies the data at the start. It cannot check yet what the Idea's Plans read of that data.
 func LoadWithoutInstances(s Source, tools Tools) (*Definition, error) {
-	if s.Instances = ""; !s.RepliesGiven {
-		s.Replies = ""
+	if s.InstancesPath = ""; !s.IsRepliesChosen {
+		s.RepliesPath = ""
 	}
 	d, problems, err := LoadIdea(s)
 	if err == nil {
 		err = d.ReadReplies(tools, &problems)
 	}
-	if err == nil && d.Parsed != nil {
+	if err == nil && d.ParsedIdea != nil {
 		problems.Append(ideafile.CheckNewUndoesKeys(d.Idea, nil)...)
 		err = d.ReadDelegates(tools, &problems)
 	}
-	return d, cmp.Or(err, Invalid(s.Path, problems))
+	return d, cmp.Or(err, ErrorFromProblems(s.Path, problems))
 }
 
 // decodeIdea is decodeFile for an Idea file, or a file with a part of an Idea.
 func decodeIdea(path string, data []byte) (any, *diag.Problem) {
 	v, keyOrder, problem := decodeFile(path, data)
-	ideafile.StoreWrittenOrder(v, keyOrder)
+	ideafile.RecordParamOrder(v, keyOrder)
 	return v, problem
 }
 
@@ -132,7 +133,7 @@ func decodeFile(path string, data []byte) (v any, keyOrder jsonval.KeyOrder, pro
 	}
 	err := jsonval.ReceivedNodeLimit.Check(data)
 	if err == nil {
-		v, keyOrder, err = jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+		v, keyOrder, err = jsonval.DecodeWithKeyOrder(data, jsonval.DefaultLimits)
 	}
 	if err != nil {
 		return nil, nil, &diag.Problem{JSONPath: "$", Message: DecodeCause(err)}
@@ -145,14 +146,14 @@ func DecodeCause(err error) string { return strings.TrimPrefix(err.Error(), "mod
 
 // ReadReplies reads the replies file, if the source names one, and adds its mistakes to the problems.
 func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
-	if d.Source.Replies == "" {
+	if d.Source.RepliesPath == "" {
 		return nil
 	}
-	data, err := ReadFile(d.Source.Replies)
+	data, err := ReadFile(d.Source.RepliesPath)
 	if err != nil {
 		return err
 	}
-	name := filepath.Base(d.Source.Replies)
+	fileName := filepath.Base(d.Source.RepliesPath)
 	replyCount := 1
 	if err = jsonval.ReceivedNodeLimit.Check(data); err == nil && tools.CheckReplies != nil {
 		replyCount, err = tools.CheckReplies(data)
@@ -160,66 +161,69 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems.Add(name, "%s", strings.TrimPrefix(line, "rehearsal: parse "))
+			problems.Add(fileName, "%s", strings.TrimPrefix(line, "rehearsal: parse "))
 		}
 	case replyCount == 0:
-		problems.Add(name, "it has no replies")
+		problems.Add(fileName, "it has no replies")
 	}
-	d.Replies = string(data)
+	d.RepliesText = string(data)
 	return nil
 }
 
-// addRows appends the rows of the instances file to the messages of the Idea; whole is false if a row has a mistake.
+// addRows appends the rows of the instances file to the messages of the Idea; isComplete is false if a row has a
+// mistake.
 func (d *Definition) addRows(problems *diag.Problems) (isComplete bool, err error) {
-	if d.Source.Instances == "" {
-		if d.Source.Key != "" {
+	if d.Source.InstancesPath == "" {
+		if d.Source.InstanceNameColumn != "" {
 			problems.Add("key",
 				"a column names the instances, but there are no rows: give a file of them (--instances)")
 		}
-		return d.Source.Key == "", nil
+		return d.Source.InstanceNameColumn == "", nil
 	}
-	data, err := ReadFile(d.Source.Instances)
+	data, err := ReadFile(d.Source.InstancesPath)
 	if err != nil {
 		return false, err
 	}
-	messages, lines, wrong := readRows(d.Source.Instances, data, d.Parsed, d.Source.tableLimit())
-	problems.Append(wrong...)
-	if len(wrong.Errors()) > 0 {
+	messages, lineNumbers, rowProblems := readRows(d.Source.InstancesPath, data, d.ParsedIdea, d.Source.tableLimit())
+	problems.Append(rowProblems...)
+	if len(rowProblems.Errors()) > 0 {
 		return false, nil
 	}
-	if d.Source.Key != "" {
-		named, wrong := NameInstancesBy(d.Idea, d.Source.Key, messages)
-		if wrong != nil {
-			problems.Append(*wrong)
+	if d.Source.InstanceNameColumn != "" {
+		namedIdea, rowProblems := NameInstancesBy(d.Idea, d.Source.InstanceNameColumn, messages)
+		if rowProblems != nil {
+			problems.Append(*rowProblems)
 			return false, nil
 		}
-		d.Idea = named
+		d.Idea = namedIdea
 	}
 	context := jsonval.AsList(d.Idea["context"])
-	d.rowLines, d.firstRow = lines, len(context)
+	d.rowLineNumbers, d.firstRowIndex = lineNumbers, len(context)
 	// The Idea's mistakes are reported already, and the rows have none.
-	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.Idea, problems); err != nil {
+	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.IdeaPath, problems); err != nil {
 		return false, err
 	}
-	d.Parsed, _ = ideafile.ReadIdea(d.Idea)
+	d.ParsedIdea, _ = ideafile.ReadIdea(d.Idea)
 	return true, nil
 }
 
 // withRowPlaces replaces a row's place in the context, which nobody wrote, by its file and line.
 func (d *Definition) withRowPlaces(problems diag.Problems) diag.Problems {
 	for n, p := range problems {
-		index, rest, ok := strings.Cut(strings.TrimPrefix(p.JSONPath, "$.context["), "]")
-		contextIndex, err := strconv.Atoi(index)
-		row := contextIndex - d.firstRow
-		if !ok || err != nil || index+"]"+rest == p.JSONPath || row < 0 || row >= len(d.rowLines) {
+		indexText, rest, ok := strings.Cut(strings.TrimPrefix(p.JSONPath, "$.context["), "]")
+		contextIndex, err := strconv.Atoi(indexText)
+		rowIndex := contextIndex - d.firstRowIndex
+		if !ok || err != nil || indexText+"]"+rest == p.JSONPath || rowIndex < 0 || rowIndex >= len(d.rowLineNumbers) {
 			continue
 		}
 		// A plain row has no key "input".
 		m := jsonval.AsObject(d.Idea["context"].([]any)[contextIndex])
-		if _, isPlain := m[ideafile.TypeInput].(jsonval.Object); isPlain && m["type"] == ideafile.TypeInput {
+		if _, hasPlainInput := m[ideafile.TypeInput].(jsonval.Object); hasPlainInput &&
+			m["type"] == ideafile.TypeInput {
 			rest = strings.TrimPrefix(rest, "."+ideafile.TypeInput)
 		}
-		problems[n].JSONPath = rowPlace(filepath.Base(d.Source.Instances), int(d.rowLines[row])) + " $" + rest
+		problems[n].JSONPath = rowPlace(filepath.Base(d.Source.InstancesPath), int(d.rowLineNumbers[rowIndex])) + " $" +
+			rest
 	}
 	return problems
 }
@@ -234,13 +238,13 @@ func WithMessages(idea map[string]any, messages []any) map[string]any {
 
 // ReadValue reads a JSON or YAML file; the file's name says which. Numbers are json.Number. The error wraps ErrInvalid.
 func ReadValue(file string) (any, error) {
-	return readWith(file, func(path string, data []byte) (any, *diag.Problem) {
+	return readFileWith(file, func(path string, data []byte) (any, *diag.Problem) {
 		v, _, problem := decodeFile(path, data)
 		return v, problem
 	})
 }
 
-func readWith(file string, decode func(path string, data []byte) (any, *diag.Problem)) (any, error) {
+func readFileWith(file string, decode func(path string, data []byte) (any, *diag.Problem)) (any, error) {
 	data, err := ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -259,13 +263,13 @@ var byteOrderMark = []byte("\ufeff") // some editors put it first
 func ReadFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, invalid("read %s: %w", path, WithoutPath(err))
+		return nil, invalidErrorf("read %s: %w", path, WithoutPath(err))
 	}
-	return stripByteOrderMark(data), nil
+	return toUTF8IfText(data), nil
 }
 
-// stripByteOrderMark returns the text of a file, or the file as it is if it is no text: its reader reports that.
-func stripByteOrderMark(data []byte) []byte {
+// toUTF8IfText returns the text of a file, or the file as it is if it is no text: its reader reports that.
+func toUTF8IfText(data []byte) []byte {
 	if text, problem := UTF8Text("", data); problem == nil {
 		return text
 	}

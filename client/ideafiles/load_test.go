@@ -63,8 +63,8 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 		"other.json": "{",
 	})
 	m := loaded(t, dir, "", "")
-	if got := strings.Join(m.Parsed.InstanceTokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
-		t.Errorf("instances %s, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
+	if got := strings.Join(m.ParsedIdea.InstanceTokens(), " "); got != "① ②" || m.RepliesText != aReply || m.Source.IsRepliesChosen {
+		t.Errorf("instances %s, script %q, asked for: %v", got, m.RepliesText, m.Source.IsRepliesChosen)
 	}
 }
 
@@ -75,8 +75,8 @@ func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
 		"mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
 	})
 	m := loaded(t, dir, filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "said.jsonl"))
-	if got := len(m.Parsed.InstanceTokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
-		t.Errorf("%d instances, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
+	if got := len(m.ParsedIdea.InstanceTokens()); got != 3 || m.RepliesText != aReply || !m.Source.IsRepliesChosen {
+		t.Errorf("%d instances, script %q, asked for: %v", got, m.RepliesText, m.Source.IsRepliesChosen)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestAByteOrderMarkIsNoPartOfAFile(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"idea.json": mark + aState, "instances.csv": mark + "_instance,a\nx,1\n", "replies.jsonl": mark + aReply,
 	})
-	if got := loaded(t, dir, "", "").Parsed.InstanceTokens(); len(got) != 1 || got[0] != "x" {
+	if got := loaded(t, dir, "", "").ParsedIdea.InstanceTokens(); len(got) != 1 || got[0] != "x" {
 		t.Errorf("the instances are %v", got)
 	}
 }
@@ -117,11 +117,11 @@ func TestFilesInUTF16AreRead(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"idea.json": utf16(aState), "instances.csv": utf16("_instance,a\nä,1\n"), "replies.jsonl": utf16(aReply),
 	})
-	if got := loaded(t, dir, "", "").Parsed.InstanceTokens(); len(got) != 1 || got[0] != "ä" {
+	if got := loaded(t, dir, "", "").ParsedIdea.InstanceTokens(); len(got) != 1 || got[0] != "ä" {
 		t.Errorf("the instances are %v", got)
 	}
 	dir = folder(t, map[string]string{"idea.json": `{"context": [{"type": "text", "text": "M` + "\xfc" + `ller"}]}`})
-	_, problems, err := Load(Source{Path: dir, Idea: filepath.Join(dir, "idea.json")}, builtins)
+	_, problems, err := Load(Source{Path: dir, IdeaPath: filepath.Join(dir, "idea.json")}, builtins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
 	wantProblem(t, problems, "instances.jsonl:2", "a row is an object")
 	wantProblem(t, problems, "replies.jsonl", "line 1: key \"solutoin\": unknown")
 
-	_, problems, err = Load(Source{Path: dir, Idea: s.Idea}, builtins)
+	_, problems, err = Load(Source{Path: dir, IdeaPath: s.IdeaPath}, builtins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestWhatIsWrongWithARowIsSaidWithItsFileAndLine(t *testing.T) {
 func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *testing.T) {
 	t.Parallel()
 	known := builtins
-	known.MaybeOnOtherWorkers = true
+	known.MayHaveOtherWorkers = true
 	for name, isError := range map[string]bool{"checkStock": false, "formatTetx": true} {
 		problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"`+
 			name+`"}}}}`))
@@ -196,7 +196,7 @@ func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *tes
 func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 	t.Parallel()
 	known := builtins
-	known.OtherWorkers = true
+	known.HasOtherWorkers = true
 	problems := known.Problems(ideaOf(t,
 		`{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"noSuchTool"}}}}`))
 	wantProblem(t, problems, "$.schema.tools.t._activity", "noSuchTool")
@@ -209,7 +209,7 @@ func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 func TestWhatARemoteWorkerWouldFindAsWellIsAnError(t *testing.T) {
 	t.Parallel()
 	known := builtins
-	known.OtherWorkers = true
+	known.HasOtherWorkers = true
 	for place, idea := range map[string]string{
 		"$.config.quality.recheck": `{"config":{"quality":{"recheck":0.1}},"context":[{"type":"plan","stage":"complete","plan":[]}]}`,
 		"":                         `{"schema":{"tools":{"ask":{}}},"context":[{"type":"plan","stage":"complete","plan":[{"_tool":"ask"}]}]}`,
@@ -239,9 +239,9 @@ func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
 func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"idea.json": aState})
-	for _, s := range []Source{{Idea: filepath.Join(dir, "no.json")},
-		{Idea: filepath.Join(dir, "idea.json"), Instances: dir},
-		{Idea: filepath.Join(dir, "idea.json"), Replies: "no"}} {
+	for _, s := range []Source{{IdeaPath: filepath.Join(dir, "no.json")},
+		{IdeaPath: filepath.Join(dir, "idea.json"), InstancesPath: dir},
+		{IdeaPath: filepath.Join(dir, "idea.json"), RepliesPath: "no"}} {
 		if _, _, err := Load(s, builtins); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", s, err)
 		}
@@ -255,7 +255,7 @@ func TestAnIdeaBeyondReasonIsRefusedAndNothingPanics(t *testing.T) {
 		"7", `{} {}`,
 	} {
 		dir := folder(t, map[string]string{"idea.json": text})
-		_, problems, err := Load(Source{Idea: filepath.Join(dir, "idea.json")}, builtins)
+		_, problems, err := Load(Source{IdeaPath: filepath.Join(dir, "idea.json")}, builtins)
 		if err != nil || len(problems.Errors()) == 0 {
 			t.Errorf("%.30q is taken: %v %v", text, problems, err)
 		}

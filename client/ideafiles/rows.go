@@ -19,19 +19,19 @@ import (
 
 // row is one line of an instances file.
 type row struct {
-	file    string // for messages about the row; empty: no file
-	line    int
-	fields  jsonval.Object
-	isWrong bool // an invalid cell, already reported, has no value
+	file           string // for messages about the row; empty: no file
+	lineNumber     int
+	fields         jsonval.Object
+	hasInvalidCell bool // an invalid cell, already reported, has no value
 }
 
-func (r row) place() string { return rowPlace(r.file, r.line) }
+func (r row) place() string { return rowPlace(r.file, r.lineNumber) }
 
-func rowPlace(file string, line int) string {
+func rowPlace(file string, lineNumber int) string {
 	if file == "" {
-		return fmt.Sprintf("row %d", line)
+		return fmt.Sprintf("row %d", lineNumber)
 	}
-	return fmt.Sprintf("%s:%d", file, line)
+	return fmt.Sprintf("%s:%d", file, lineNumber)
 }
 
 // ReadRows reads the bytes of an instances file and returns its rows as messages. The file is CSV if its name ends like
@@ -45,42 +45,43 @@ func ReadRows(path string, data []byte, idea *ideafile.Idea, limit jsonval.NodeL
 
 // readRows is ReadRows, and also returns the line of each message in the file.
 func readRows(path string, data []byte, idea *ideafile.Idea,
-	limit jsonval.NodeLimit) (messages []any, lines []int32, ps diag.Problems) {
+	limit jsonval.NodeLimit) (messages []any, lineNumbers []int32, ps diag.Problems) {
 	var rows []row
-	name := filepath.Base(path)
-	data, problem := UTF8Text(name, data)
+	fileName := filepath.Base(path)
+	data, problem := UTF8Text(fileName, data)
 	if problem != nil {
 		return nil, nil, diag.Problems{*problem}
 	}
 	isTable := slices.Contains(tableExtensions, strings.ToLower(filepath.Ext(path)))
 	switch {
 	case isTable && nonTablePattern.Match(data):
-		ps.Add(name, "it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
+		ps.Add(fileName,
+			"it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
 	case isTable:
-		rows, ps = readCSV(name, data, idea, limit)
+		rows, ps = readCSV(fileName, data, idea, limit)
 	case !isJSONText(data):
-		ps.Add(name, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
+		ps.Add(fileName, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
 	case limit.Check(data) != nil:
-		ps.Add(name, "%s", limit.Check(data))
+		ps.Add(fileName, "%s", limit.Check(data))
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")):
-		rows, ps = readList(name, data)
+		rows, ps = readJSONList(fileName, data)
 	default:
-		rows, ps = readLines(name, data)
+		rows, ps = readJSONLines(fileName, data)
 	}
 	if len(rows)+len(ps.Errors()) == 0 {
-		ps.Add(name, "it has no rows")
+		ps.Add(fileName, "it has no rows")
 	}
-	ps.Append(textWarnings(name, data)...)
+	ps.Append(textWarnings(fileName, data)...)
 	if len(rows) == 1 {
 		ps.Append(rows[0].wrapperWarnings(idea)...)
 	}
 	messages, rowProblems := rowsToMessages(rows, idea)
-	lines = make([]int32, len(rows)) // lines and no texts: there are many
+	lineNumbers = make([]int32, len(rows)) // lines and no texts: there are many
 	for n, r := range rows {
-		lines[n] = int32(r.line) //nolint:gosec // no file that is read has more lines
+		lineNumbers[n] = int32(r.lineNumber) //nolint:gosec // no file that is read has more lines
 	}
 	ps.Append(rowProblems...)
-	return messages, lines, ps
+	return messages, lineNumbers, ps
 }
 
 // tableExtensions are the endings of tables' file names.
@@ -108,15 +109,15 @@ func (r row) wrapperWarnings(idea *ideafile.Idea) (ps diag.Problems) {
 	return ps
 }
 
-// Messages turns rows that come from no file into messages, as ReadRows does. A row is an object with numbers as
-// json.Number, float64 or int. Rows without "_instance" get names that the Idea does not use.
-func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
+// MessagesFromRows turns rows that come from no file into messages, as ReadRows does. A row is an object with numbers
+// as json.Number, float64 or int. Rows without "_instance" get names that the Idea does not use.
+func MessagesFromRows(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
-		if _, named := fields["_instance"]; named || fields["type"] != nil {
+		if _, hasName := fields["_instance"]; hasName || fields["type"] != nil {
 			fields = maps.Clone(fields) // message changes only these: copies of all would need a third of the memory
 		}
-		list[n] = row{line: n + 1, fields: fields}
+		list[n] = row{lineNumber: n + 1, fields: fields}
 	}
 	return rowsToMessages(list, idea)
 }
@@ -130,7 +131,7 @@ func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Pr
 		}
 		if lookalike := namer.reserve(token); lookalike != "" {
 			ps.Add(r.place()+" $._instance", "%s", ideafile.ConfusableTokensError(token, lookalike))
-		} else if lookalike := namer.visibleNames.AddToken(token); lookalike != "" {
+		} else if lookalike := namer.visibleForms.AddToken(token); lookalike != "" {
 			ps.Warn(r.place()+" $._instance", "%s", ideafile.LookalikeTokensError(token, lookalike))
 		}
 	}
@@ -145,7 +146,7 @@ func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Pr
 		m, hasName := r.toMessage(namer)
 		messages = append(messages, m)
 		rowProblems := r.problems(m, hasName, lineByPayload)
-		if len(rowProblems) == 0 && !r.isWrong {
+		if len(rowProblems) == 0 && !r.hasInvalidCell {
 			rowProblems = r.inputProblems(m, checkInput)
 		}
 		ps.Append(rowProblems...)
@@ -205,8 +206,8 @@ func existingPayloads(idea *ideafile.Idea) map[payloadKey]int {
 	return lineByPayload
 }
 
-// readLines reads JSON Lines, one object per row.
-func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
+// readJSONLines reads JSON Lines, one object per row.
+func readJSONLines(file string, data []byte) (rows []row, ps diag.Problems) {
 	n := -1
 	for line := range bytes.Lines(data) {
 		n++
@@ -239,27 +240,27 @@ func isOneObject(data []byte) bool {
 }
 
 // readRow reads the text of one object.
-func readRow(file string, line int, text []byte) (row, *diag.Problem) {
+func readRow(file string, lineNumber int, text []byte) (row, *diag.Problem) {
 	v, err := jsonval.Decode(text)
 	if err != nil {
-		return row{}, &diag.Problem{JSONPath: rowPlace(file, line), Message: DecodeCause(err)}
+		return row{}, &diag.Problem{JSONPath: rowPlace(file, lineNumber), Message: DecodeCause(err)}
 	}
 	fields, ok := v.(jsonval.Object)
 	if !ok {
-		return row{}, &diag.Problem{JSONPath: rowPlace(file, line),
+		return row{}, &diag.Problem{JSONPath: rowPlace(file, lineNumber),
 			Message: "a row is an object, not " + jsonval.TypeOf(v)}
 	}
-	return row{file: file, line: line, fields: fields}, nil
+	return row{file: file, lineNumber: lineNumber, fields: fields}, nil
 }
 
-// readList reads a JSON list of objects. The place of a row is the line in which it begins.
-func readList(file string, data []byte) (rows []row, ps diag.Problems) {
+// readJSONList reads a JSON list of objects. The place of a row is the line in which it begins.
+func readJSONList(file string, data []byte) (rows []row, ps diag.Problems) {
 	d := json.NewDecoder(bytes.NewReader(data))
-	line, countedOffset := 1, 0
+	lineNumber, countedOffset := 1, 0
 	lineAt := func(offset int) int {
-		line += bytes.Count(data[countedOffset:offset], []byte("\n"))
+		lineNumber += bytes.Count(data[countedOffset:offset], []byte("\n"))
 		countedOffset = offset
-		return line
+		return lineNumber
 	}
 	_, err := d.Token()
 	for err == nil && d.More() {
@@ -298,7 +299,7 @@ func listCause(err error) string {
 }
 
 // toMessage turns a row into its message, and reuses the row's fields: copies of a long table need too much memory. The
-// fields of a plain row go under the key "input", where none can be mistaken for a key of the message. named is false
+// fields of a plain row go under the key "input", where none can be mistaken for a key of the message. hasName is false
 // if the row has no name, and gets a new one.
 func (r row) toMessage(namer *tokenNamer) (m jsonval.Object, hasName bool) {
 	m = r.fields
@@ -319,15 +320,15 @@ func (r row) problems(message any, hasName bool, lineByPayload map[payloadKey]in
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
 	if ok && hasName {
 		key := payloadKey{m.InstanceToken, m.PayloadKind}
-		if line, exists := lineByPayload[key]; exists && m.PayloadKind != "" && m.InstanceToken != "" {
+		if lineNumber, exists := lineByPayload[key]; exists && m.PayloadKind != "" && m.InstanceToken != "" {
 			earlierPlace := "the Idea"
-			if line > 0 {
-				earlierPlace = rowPlace(r.file, line)
+			if lineNumber > 0 {
+				earlierPlace = rowPlace(r.file, lineNumber)
 			}
 			ps.Add("$._instance", "%s already gives instance %s its %s: one instance cannot have two rows",
 				earlierPlace, m.InstanceToken, m.PayloadKind)
 		} else {
-			lineByPayload[key] = r.line
+			lineByPayload[key] = r.lineNumber
 		}
 	}
 	for n := range ps {

@@ -11,22 +11,23 @@ import (
 
 // Source names the files that a process is started from.
 type Source struct {
-	Path      string // as the caller names it: a file, or a folder that stands for its files
-	Idea      string // the Idea file, JSON or YAML
-	Instances string // rows, .jsonl, .csv or .json; may be empty
-	// Key is the column of the rows that names the instances; empty: the Idea file says how they are named.
-	Key     string
-	Replies string // recorded replies, JSON Lines; may be empty
-	// RepliesGiven: the caller named the replies; otherwise they are from the folder.
-	RepliesGiven bool
-	// FromStranger: a stranger sent the files, and may have made them to take memory. Files of one's own may have more
-	// short rows.
-	FromStranger bool
+	Path          string // as the caller names it: a file, or a folder that stands for its files
+	IdeaPath      string // the Idea file, JSON or YAML
+	InstancesPath string // rows, .jsonl, .csv or .json; may be empty
+	// InstanceNameColumn is the column of the rows that names the instances; empty: the Idea file says how they are
+	// named.
+	InstanceNameColumn string
+	RepliesPath        string // recorded replies, JSON Lines; may be empty
+	// IsRepliesChosen: the caller named the replies; otherwise they are from the folder.
+	IsRepliesChosen bool
+	// IsFromStranger: a stranger sent the files, and may have made them to take memory. Files of one's own may have
+	// more short rows.
+	IsFromStranger bool
 }
 
 // tableLimit limits the parts of the file with rows.
 func (s Source) tableLimit() jsonval.NodeLimit {
-	if s.FromStranger {
+	if s.IsFromStranger {
 		return jsonval.ReceivedNodeLimit
 	}
 	return jsonval.OwnTableNodeLimit
@@ -34,36 +35,37 @@ func (s Source) tableLimit() jsonval.NodeLimit {
 
 // These are the names of a process's files in a folder.
 var (
-	ideaNames     = []string{"idea.json", "idea.yaml", "idea.yml"}
-	instanceNames = []string{"instances.jsonl", "instances.csv", "instances.json"}
-	replyNames    = []string{"replies.jsonl"}
+	ideaFileNames      = []string{"idea.json", "idea.yaml", "idea.yml"}
+	instancesFileNames = []string{"instances.jsonl", "instances.csv", "instances.json"}
+	repliesFileNames   = []string{"replies.jsonl"}
 )
 
-// Find names the files of a process. given is the Idea file, or a folder with an idea.json (or .yaml), instances.jsonl
-// (or .csv, .json) and replies.jsonl. If instances or replies are given, they replace the folder's. The error wraps
-// ErrInvalid.
-func Find(path, instances, replies string) (Source, error) {
-	s := Source{Path: path, Idea: path, Instances: instances, Replies: replies, RepliesGiven: replies != ""}
+// Find names the files of a process. path is the Idea file, or a folder with an idea.json (or .yaml), instances.jsonl
+// (or .csv, .json) and replies.jsonl. If instancesPath or repliesPath is given, it replaces the folder's. The error
+// wraps ErrInvalid.
+func Find(path, instancesPath, repliesPath string) (Source, error) {
+	s := Source{Path: path, IdeaPath: path, InstancesPath: instancesPath, RepliesPath: repliesPath,
+		IsRepliesChosen: repliesPath != ""}
 	info, err := os.Stat(path)
 	if err != nil {
-		return s, invalid("find %s: %w", path, WithoutPath(err))
+		return s, invalidErrorf("find %s: %w", path, WithoutPath(err))
 	}
 	if !info.IsDir() {
 		return s, nil
 	}
-	if s.Idea, err = findOnlyFile(path, ideaNames); err != nil {
+	if s.IdeaPath, err = findOnlyFile(path, ideaFileNames); err != nil {
 		return s, err
 	}
-	if s.Idea == "" {
-		return s, invalid("find Idea in %s: it has none of %s", path, strings.Join(ideaNames, ", "))
+	if s.IdeaPath == "" {
+		return s, invalidErrorf("find Idea in %s: it has none of %s", path, strings.Join(ideaFileNames, ", "))
 	}
-	if s.Instances == "" {
-		if s.Instances, err = findOnlyFile(path, instanceNames); err != nil {
+	if s.InstancesPath == "" {
+		if s.InstancesPath, err = findOnlyFile(path, instancesFileNames); err != nil {
 			return s, err
 		}
 	}
-	if s.Replies == "" {
-		s.Replies, err = findOnlyFile(path, replyNames)
+	if s.RepliesPath == "" {
+		s.RepliesPath, err = findOnlyFile(path, repliesFileNames)
 	}
 	return s, err
 }
@@ -73,7 +75,7 @@ func Find(path, instances, replies string) (Source, error) {
 func FindAll(folder string) (all []Source, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, invalid("find Ideas in %s: %w", folder, WithoutPath(err))
+		return nil, invalidErrorf("find Ideas in %s: %w", folder, WithoutPath(err))
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !slices.Contains([]string{".json", ".yaml", ".yml"},
@@ -102,7 +104,7 @@ func findOnlyFile(folder string, names []string) (string, error) {
 	case 1:
 		return filepath.Join(folder, foundNames[0]), nil
 	}
-	return "", invalid("find files in %s: it has %s; keep only one", folder, strings.Join(foundNames, " and "))
+	return "", invalidErrorf("find files in %s: it has %s; keep only one", folder, strings.Join(foundNames, " and "))
 }
 
 // Name is the name of a process without an id: the base name of the file or folder.

@@ -117,13 +117,13 @@ var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "
 // detectSeparator returns the column separator of a CSV file, and its lines from the header on. Excel sets the
 // separator with a first line sep=; otherwise it is the separator in the header, outside quotes: a bar only if there is
 // no other. Empty lines at the beginning, as in reports, are skipped, and so is PowerShell's line above the header.
-func detectSeparator(text []byte) (separator rune, lines []byte, skippedLines int, err error) {
+func detectSeparator(text []byte) (separator rune, tableText []byte, skippedLines int, err error) {
 	first, rest, hasMore := bytes.Cut(text, []byte("\n"))
 	for hasMore && len(bytes.TrimSpace(first)) == 0 {
 		text, skippedLines = rest, skippedLines+1
 		first, rest, hasMore = bytes.Cut(text, []byte("\n"))
 	}
-	if hasMore && typeLine.Match(first) {
+	if hasMore && typeLinePattern.Match(first) {
 		text, skippedLines = rest, skippedLines+1
 	}
 	firstLine := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
@@ -167,13 +167,13 @@ func detectSeparator(text []byte) (separator rune, lines []byte, skippedLines in
 		strings.Join(names, " and "))
 }
 
-// typeLine finds the line in which PowerShell's Export-Csv names the type of the rows.
-var typeLine = regexp.MustCompile(`^\s*#TYPE \S`)
+// typeLinePattern finds the line in which PowerShell's Export-Csv names the type of the rows.
+var typeLinePattern = regexp.MustCompile(`^\s*#TYPE \S`)
 
-// checkTable refuses a table with more cells than its limit, or a row with more cells than a spreadsheet has columns,
-// before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in encoding/csv, which
-// reports wrong ones.
-func checkTable(text []byte, separator rune, limit jsonval.NodeLimit) (line int, err error) {
+// checkTableLimits refuses a table with more cells than its limit, or a row with more cells than a spreadsheet has
+// columns, before anything is read. lineNumber is the line of that row; 0: no row is too long. Quotes count as in
+// encoding/csv, which reports wrong ones.
+func checkTableLimits(text []byte, separator rune, limit jsonval.NodeLimit) (lineNumber int, err error) {
 	separatorBytes := []byte(string(separator))
 	remainingNodes, rowCount, cellCount, inQuotes := limit.MaxNodes(len(text)), 0, 0, false
 	rowStartLine, nextLine := 1, 1
@@ -196,7 +196,8 @@ func checkTable(text []byte, separator rune, limit jsonval.NodeLimit) (line int,
 			remainingNodes, cellCount = remainingNodes-1, cellCount+1
 		}
 		if cellCount > maxFields {
-			return rowStartLine, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns", maxFields,
+			return rowStartLine, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns",
+				maxFields,
 				maxFields)
 		}
 		if remainingNodes < 0 {

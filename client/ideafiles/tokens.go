@@ -13,13 +13,13 @@ import (
 
 // CompareTokens orders instances: numbered ones by number, then the others by name.
 func CompareTokens(a, b string) int {
-	number := func(token string) int {
+	numberOf := func(token string) int {
 		if n, numbered := spelling.TokenNumber(token); numbered {
 			return n
 		}
 		return math.MaxInt
 	}
-	return cmp.Or(cmp.Compare(number(a), number(b)), strings.Compare(a, b))
+	return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), strings.Compare(a, b))
 }
 
 // SortedTokens returns the keys, which are instance tokens, in their order.
@@ -30,7 +30,7 @@ func SortedTokens[T any](byToken map[string]T) []string {
 // tokenNamer names instances in order, except for names that are used already.
 type tokenNamer struct {
 	usedTokens   spelling.TokenIndex
-	visibleNames ideafile.VisibleFormIndex
+	visibleForms ideafile.VisibleFormIndex
 	lastNumber   int
 }
 
@@ -38,7 +38,7 @@ func newTokenNamer(idea *ideafile.Idea) *tokenNamer {
 	n := &tokenNamer{}
 	for _, t := range idea.InstanceTokens() {
 		n.reserve(t)
-		n.visibleNames.AddToken(t)
+		n.visibleForms.AddToken(t)
 	}
 	return n
 }
@@ -50,7 +50,7 @@ func (n *tokenNamer) nextToken() string {
 	for {
 		n.lastNumber++
 		name := spelling.TokenForNumber(n.lastNumber)
-		if _, taken := n.usedTokens.FindToken(spelling.TypeableToken(name)); !taken {
+		if _, isTaken := n.usedTokens.FindToken(spelling.TypeableToken(name)); !isTaken {
 			return name
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"processidea/model/quality"
 )
 
-// ToolRegistry is a program's knowledge of Tools: kinds.Known is one.
+// ToolRegistry is a program's knowledge of Tools: kinds.KnownTools is one.
 type ToolRegistry interface {
-	// Names are the names of the Go functions.
-	Names() []string
+	// FunctionNames are the names of the Go functions.
+	FunctionNames() []string
 	// Bind returns what runs each Tool of an Idea, and the mistakes in Tools that nothing can run.
 	Bind(idea *ideafile.Idea) (map[string]ideafile.ToolBinding, diag.Problems)
 }
@@ -24,13 +24,14 @@ type ToolRegistry interface {
 type Tools struct {
 	// Registry checks Tools; nil: the workers check them when the process starts.
 	Registry ToolRegistry
-	// OtherWorkers: the workers belong to another program and may have more Tools, so a missing Tool is only a warning.
-	OtherWorkers bool
-	// MaybeOnOtherWorkers: nothing is to be run now, and another worker may have more Tools. So an unknown Tool is only
+	// HasOtherWorkers: the workers belong to another program and may have more Tools, so a missing Tool is only a
+	// warning.
+	HasOtherWorkers bool
+	// MayHaveOtherWorkers: nothing is to be run now, and another worker may have more Tools. So an unknown Tool is only
 	// a warning if its name resembles no known one.
-	MaybeOnOtherWorkers bool
+	MayHaveOtherWorkers bool
 	// CheckReplies checks a replies file, with a line for each mistake; nil: the workers check it.
-	CheckReplies func(data []byte) (replies int, err error)
+	CheckReplies func(data []byte) (replyCount int, err error)
 }
 
 // Problems reports all mistakes in an Idea beyond its form, in the order of its places: unknown tools, parameters that
@@ -40,25 +41,25 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	for n := range bindProblems {
 		problem := &bindProblems[n]
 		name, isActivity := activityAt(idea, problem.JSONPath)
-		if isActivity && t.MaybeOnOtherWorkers && diag.NearestName(name, t.names()) == "" {
+		if isActivity && t.MayHaveOtherWorkers && diag.NearestName(name, t.names()) == "" {
 			problem.IsWarning = true
 			problem.Message += "; a worker of your own may have it, and must then run the process"
 			continue
 		}
-		problem.IsWarning = t.OtherWorkers || problem.IsWarning
+		problem.IsWarning = t.HasOtherWorkers || problem.IsWarning
 		if isActivity {
 			problem.Message += diag.DidYouMeanOrListNames(name, t.names())
 		}
 	}
 	problems := t.misspellingWarnings(idea, bindings)
 	problems.Append(check.Check(idea, bindings)...)
-	if t.OtherWorkers {
+	if t.HasOtherWorkers {
 		certainProblems := check.CheckDirectPlans(idea, nil) // the workers find the same
 		demoteToWarnings(problems, slices.DeleteFunc(check.CheckDirectPlans(idea, bindings),
 			func(p diag.Problem) bool { return slices.Contains(certainProblems, p) }))
 	}
 	bindProblems.Append(problems...)
-	return bindProblems.SortedByPath()
+	return bindProblems.SortByPath()
 }
 
 // misspellingWarnings warns of Tools whose name resembles a Go tool's: if nothing runs a Tool, the LLM writes its
@@ -67,13 +68,13 @@ func (t Tools) misspellingWarnings(idea *ideafile.Idea, bindings map[string]idea
 	if idea.Simulation != nil {
 		return nil
 	}
-	unused := t.unusedGoTools(bindings)
+	unusedNames := t.unusedGoTools(bindings)
 	for _, tool := range idea.Tools {
 		if bindings[tool.Name].Kind != ideafile.KindLatent {
 			continue
 		}
-		if nearest := nearestToolName(tool.Name, unused); nearest != "" {
-			ps.Warn(tool.Path(),
+		if nearest := nearestToolName(tool.Name, unusedNames); nearest != "" {
+			ps.Warn(tool.JSONPath(),
 				"no Go tool has this name, so the LLM itself writes the result; did you mean the Go tool %s? Then "+
 					"rename the Tool, or give it \"_activity\": %q", nearest, nearest)
 		}
@@ -108,9 +109,9 @@ func nearestToolName(name string, names []string) string {
 	return diag.NearestName(name, names)
 }
 
-var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+var separatorRemover = strings.NewReplacer("_", "", "-", "", ".", "")
 
-func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
+func plainName(name string) string { return strings.ToLower(separatorRemover.Replace(name)) }
 
 // activityAt returns the name of the Go tool at a place in the Idea file, if a Tool names one there.
 func activityAt(idea *ideafile.Idea, path string) (name string, ok bool) {
@@ -127,7 +128,7 @@ func (t Tools) names() []string {
 	if t.Registry == nil {
 		return nil
 	}
-	return slices.Clone(t.Registry.Names())
+	return slices.Clone(t.Registry.FunctionNames())
 }
 
 // Bind returns what runs each Tool of an Idea. A Tool that only other workers know, or that nothing can run, counts as
@@ -152,9 +153,9 @@ func (t Tools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 
 // demoteToWarnings turns those problems into warnings that only the workers can judge: a latent Tool here may be a Go
 // function there.
-func demoteToWarnings(problems, doubtful diag.Problems) {
+func demoteToWarnings(problems, doubtfulProblems diag.Problems) {
 	for n := range problems {
-		for _, d := range doubtful {
+		for _, d := range doubtfulProblems {
 			problems[n].IsWarning = problems[n].IsWarning || problems[n] == d
 		}
 	}

@@ -105,7 +105,7 @@ func serve(t *testing.T, store string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w, err := engine.NewWorker(c, engine.Parts{Store: values})
+	w, err := engine.NewWorker(c, engine.Dependencies{Store: values})
 	if err != nil {
 		t.Fatal(err)
 	}

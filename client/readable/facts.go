@@ -20,7 +20,7 @@ type Fact struct {
 	Facts       []Fact
 	HiddenCount int // members or items that are not shown
 	// Letter is the text with the parts from data marked; Href is set if the text is an address.
-	Letter   shown.Parts
+	Letter   shown.TextSpans
 	Href     string
 	IsFolded bool // it has so many members that they are shown only on request
 }
@@ -32,8 +32,8 @@ const (
 	maxTotalBytes  = 300_000
 	blockThreshold = 120 // longer texts, in characters, get a block of their own
 	foldThreshold  = 12  // members or items from which nested values are folded
-	// CellLength is the maximum length of a table cell in characters.
-	CellLength = 120
+	// MaxCellLength is the maximum length of a table cell in characters.
+	MaxCellLength = 120
 )
 
 // FactBuilder turns values into Facts until its bounds are used up.
@@ -42,7 +42,7 @@ type FactBuilder struct {
 	FactsLeft, BytesLeft int
 	OriginOf             func(path jsonval.Path, v any) string // where a value comes from; may be nil
 	ShowsHidden          bool                                  // also shows what only operators look at
-	TitlesForNames       bool                                  // members that no schema describes get titles, too
+	MakesTitlesFromNames bool                                  // members that no schema describes get titles, too
 	language             shown.Language
 }
 
@@ -63,18 +63,18 @@ func (t *FactBuilder) BuildAt(path jsonval.Path, name string, format shown.Forma
 
 func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, description string, v any) Fact {
 	t.FactsLeft--
-	f := Fact{Name: VisibleText(Clip(name, CellLength))}
+	f := Fact{Name: VisibleText(Clip(name, MaxCellLength))}
 	if t.OriginOf != nil {
-		if from := t.OriginOf(path, v); from != "" && from != description {
-			f.Origin, description = from, from
+		if origin := t.OriginOf(path, v); origin != "" && origin != description {
+			f.Origin, description = origin, origin
 		}
 	}
 	object, isObject := v.(jsonval.Object)
 	list, isList := v.([]any)
 	size := len(object) + len(list)
 	for step, one := range members(format, v) {
-		member := format.FormatAt(jsonval.Path{step})
-		if member.Display == shown.Hidden && !t.ShowsHidden {
+		memberFormat := format.FormatAt(jsonval.Path{step})
+		if memberFormat.Display == shown.Hidden && !t.ShowsHidden {
 			size--
 			continue
 		}
@@ -83,13 +83,13 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 			continue
 		}
 		name := format.MemberTitle(step)
-		if t.TitlesForNames {
-			name = member.TitleOr(step)
+		if t.MakesTitlesFromNames {
+			name = memberFormat.TitleOr(step)
 		}
 		if isList {
 			name = fmt.Sprint(len(f.Facts) + 1)
 		}
-		f.Facts = append(f.Facts, t.build(name, path.WithStep(step), member, description, one))
+		f.Facts = append(f.Facts, t.build(name, path.WithStep(step), memberFormat, description, one))
 	}
 	f.IsFolded = len(path) > 0 && size >= foldThreshold
 	switch {
@@ -125,7 +125,7 @@ func (t *FactBuilder) formatValue(format shown.Format, v any) string {
 	if !isText || text == "" {
 		return shown.Format{}.Text(v, t.language)
 	}
-	text = Clip(text, max(min(MaxTextBytes, t.BytesLeft), CellLength))
+	text = Clip(text, max(min(MaxTextBytes, t.BytesLeft), MaxCellLength))
 	t.BytesLeft -= len(text)
 	return VisibleText(text)
 }

@@ -34,10 +34,11 @@ type Detail struct{ Name, Text string }
 const maxDetailLength = 4000
 
 // Decisions describes the decisions of a process, in their order.
-func Decisions(decisions []client.Decided) []Decision {
+func Decisions(decisions []client.RecordedDecision) []Decision {
 	out := make([]Decision, len(decisions))
 	for n, d := range decisions {
-		out[n] = Decision{DecidedAt: d.DecidedAt, Idea: d.Idea, Decider: deciderText(d.Decision), Summary: describeDecision(d),
+		out[n] = Decision{DecidedAt: d.DecidedAt, Idea: d.IdeaNumber, Decider: deciderText(d.Decision),
+			Summary:         describeDecision(d),
 			Proof:           proofText(d.Decision),
 			Reason:          clipText(d.Reason),
 			IsOrderDecision: approval.IsOrderSignal(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
@@ -64,13 +65,13 @@ var verbByKind = map[string]string{
 	approval.SteerDeputy:   "named a deputy",
 }
 
-func describeDecision(d client.Decided) string {
+func describeDecision(d client.RecordedDecision) string {
 	verb := cmp.Or(verbByKind[d.Kind], d.Kind)
-	switch about := d.About(); {
+	switch subject := d.About(); {
 	case d.CallID == "":
 		return clipText(verb)
-	case about != "":
-		return clipText(verb + ": " + about)
+	case subject != "":
+		return clipText(verb + ": " + subject)
 	}
 	return clipText(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
 }
@@ -81,7 +82,7 @@ func deciderText(d approval.Decision) string {
 		return "nobody: the deadline had passed"
 	case approval.DecidedByProcess:
 		return "the process itself"
-	case ideafile.SimulatedPerson:
+	case ideafile.SimulatedDecider:
 		return "nobody: it is a simulation"
 	case "":
 		return "somebody without a name"
@@ -101,26 +102,27 @@ func proofText(d approval.Decision) string {
 	}
 	switch s := d.Signature; {
 	case d.DecidedBy == approval.DecidedByTimeout || d.DecidedBy == approval.DecidedByProcess ||
-		d.DecidedBy == ideafile.SimulatedPerson:
+		d.DecidedBy == ideafile.SimulatedDecider:
 		return ""
 	case s != nil:
 		name := ""
 		if s.Name != "" {
 			name = " for " + s.Name
 		}
-		return clipText(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", prefix, name, s.KeyThumbprint, s.Issuer, s.ID))
+		return clipText(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", prefix, name, s.KeyThumbprint, s.Issuer,
+			s.ID))
 	case d.Proof != "":
 		return clipText(prefix + "it came with a proof, which nobody checked then")
 	}
 	return clipText(prefix + "declared: the name was only stated, not proved")
 }
 
-func details(d client.Decided) (list []Detail) {
+func details(d client.RecordedDecision) (list []Detail) {
 	add := func(name string, v any) { list = append(list, Detail{name, valueText(v)}) }
 	if d.Sentence != "" {
 		add("The Call", d.CallID+" "+d.Tool)
 	}
-	if to := d.Recipient(); to != "" {
+	if to := d.RecipientText(); to != "" {
 		add("To", to)
 	}
 	if d.Tool != "" && d.ShownParams != nil {
@@ -177,8 +179,9 @@ func orderText(o approval.StandingOrder) string {
 
 func outcomeText(o turn.CallOutcome) string {
 	s := "nothing ran"
-	if o.RanCall != nil {
-		s = "it ran as " + o.RanCall.Tool + " " + jsonval.EncodeToString(jsonval.ToJSONValue(o.RanCall.Params))
+	if o.ExecutedCall != nil {
+		s = "it ran as " + o.ExecutedCall.Tool + " " +
+			jsonval.EncodeToString(jsonval.ToJSONValue(o.ExecutedCall.Params))
 	}
 	s += ": " + string(o.Status)
 	if o.Fault != nil {

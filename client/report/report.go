@@ -36,8 +36,8 @@ func parseTemplate() *template.Template {
 }
 
 var templateFuncs = template.FuncMap{
-	"quote": quote, "visible": readable.VisibleText, "clip": readable.Clip, "plural": readable.Plural,
-	"stamp": readable.TimestampText, "proof": ProofSummary, "orders": FilterOrders,
+	"quote": shellQuote, "visible": readable.VisibleText, "clip": readable.Clip, "plural": readable.Plural,
+	"stamp": readable.TimestampText, "proof": ProofSummary, "orders": FilterOrderDecisions,
 	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }
 
@@ -83,32 +83,32 @@ type State struct {
 
 // Write writes the report of a process as one HTML file. The error wraps client.ErrNotFound if the store has no Idea of
 // it.
-func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) error {
-	r, err := New(ctx, c, process)
+func Write(ctx context.Context, c *client.Chain, processID string, w io.Writer) error {
+	r, err := New(ctx, c, processID)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer // a buffer, so that half a file is never written
 	if err := reportTemplate.Execute(&b, r); err != nil {
-		return fmt.Errorf("report: write %s: %w", process, err)
+		return fmt.Errorf("report: write %s: %w", processID, err)
 	}
 	_, err = b.WriteTo(w)
 	return err
 }
 
 // New reads all that Write needs about a process.
-func New(ctx context.Context, c *client.Chain, process string) (*Report, error) {
-	r := &Report{Process: readable.VisibleText(process), MadeAt: time.Now()}
+func New(ctx context.Context, c *client.Chain, processID string) (*Report, error) {
+	r := &Report{Process: readable.VisibleText(processID), MadeAt: time.Now()}
 	links, err := c.Ideas(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.Ideas = Ideas(links)
-	last := links[len(links)-1].IdeaNumber
+	lastIdeaNumber := links[len(links)-1].IdeaNumber
 	if r.Check, err = c.Verify(ctx); err != nil {
 		return nil, err
 	}
-	err = r.addContents(ctx, c, last)
+	err = r.addContents(ctx, c, lastIdeaNumber)
 	if err != nil && !r.Check.IsIntact {
 		// the report shows what is broken, and says that more could not be read because of it
 		r.MissingReason, err = clipText(err.Error()), nil
@@ -116,8 +116,8 @@ func New(ctx context.Context, c *client.Chain, process string) (*Report, error) 
 	return r, err
 }
 
-func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdea int) error {
-	decisions, err := c.Decisions(ctx, lastIdea)
+func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdeaNumber int) error {
+	decisions, err := c.Decisions(ctx, lastIdeaNumber)
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdea int)
 	}
 	if r.CallCount = len(plan.Calls); r.CallCount > 0 && r.CallCount <= maxDrawnCalls {
 		// RenderSVG escapes the texts
-		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses, plangraph.Labels{}))
+		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.StatusCounts, plangraph.Labels{}))
 	}
-	return r.addStates(ctx, c, lastIdea)
+	return r.addStates(ctx, c, lastIdeaNumber)
 }
 
 // Ideas describes each Idea of a chain: how long it took, which LLM answered, and what that cost.
@@ -165,12 +165,12 @@ func newIdea(l chain.Link) Idea {
 	return i
 }
 
-func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdea int) error {
-	idea, err := c.Load(ctx, lastIdea)
+func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdeaNumber int) error {
+	idea, err := c.Load(ctx, lastIdeaNumber)
 	if err != nil {
 		return err
 	}
-	authors, err := c.Authors(ctx, lastIdea)
+	authors, err := c.Authors(ctx, lastIdeaNumber)
 	if err != nil {
 		return err
 	}
@@ -179,13 +179,13 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdea int) e
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
-	parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
-	for _, count := range ideafile.CountStepOutcomes(parsed.Context) {
+	parsedIdea, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
+	for _, count := range ideafile.CountStepOutcomes(parsedIdea.Context) {
 		r.StepOutcomes = append(r.StepOutcomes, clipText(count.String()))
 	}
-	presenter := shown.NewPresenter(parsed)
+	presenter := shown.NewPresenter(parsedIdea)
 	states, statuses := client.StatesOf(idea), map[string]string{}
-	for _, m := range parsed.Context {
+	for _, m := range parsedIdea.Context {
 		if status := jsonval.AsText(m.Source["_status"]); status != "" {
 			statuses[m.InstanceToken] = status
 		}
@@ -218,7 +218,7 @@ const ByCallPrefix = "by Call "
 
 // DescribeAuthors describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote
 // parts of a value, since each part then names its author.
-func DescribeAuthors(authors *chain.Authors, token string) func(jsonval.Path, any) string {
+func DescribeAuthors(authors *chain.AuthorFinder, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
 		writer, entry, isSingle := authors.AuthorOf(token, path)
 		if len(path) == 0 || !isSingle && hasMembers(v) {
@@ -277,8 +277,8 @@ func timesText(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// quote quotes a name as one word of a command line.
-func quote(s string) string {
+// shellQuote quotes a name as one word of a command line.
+func shellQuote(s string) string {
 	isPlain := func(r rune) bool {
 		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("._-@:/", r)
 	}
@@ -288,7 +288,7 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// FilterOrders returns the decisions that give or end standing orders.
-func FilterOrders(all []Decision) []Decision {
+// FilterOrderDecisions returns the decisions that give or end standing orders.
+func FilterOrderDecisions(all []Decision) []Decision {
 	return jsonval.Filter(all, func(d Decision) bool { return d.IsOrderDecision })
 }

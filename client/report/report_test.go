@@ -25,7 +25,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		{approval.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}},
 			"approved 1.1 pay", "declared", "ann of finance"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann",
-			Signature: &proof.Signature{KeyThumbprint: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
+			Signature: &proof.SignatureInfo{KeyThumbprint: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
 			"signed: key K1, issuer https://i, proof J", "ann"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved",
 			"under the standing order small; declared", "ann"},
@@ -33,12 +33,12 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 			"nobody: the deadline had passed"},
 		{approval.Decision{Kind: "pause", DecidedBy: approval.DecidedByProcess}, "paused the process", "",
 			"the process itself"},
-		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedPerson}, "approved", "",
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedDecider}, "approved", "",
 			"nobody: it is a simulation"},
 		{approval.Decision{Kind: "amend", CallID: "\u202e1", DecidedBy: "a\u0000b"}, "changed ⟨U+202E⟩1", "declared",
 			"a⟨U+0000⟩b"},
 	} {
-		got := Decisions([]client.Decided{{Decision: c.d}})[0]
+		got := Decisions([]client.RecordedDecision{{Decision: c.d}})[0]
 		if !strings.HasPrefix(got.Summary, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" &&
 			got.Proof != "" || got.Decider != c.who {
 			t.Errorf("%+v: %+v", c.d, got)
@@ -50,9 +50,9 @@ func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 	t.Parallel()
 	o := approval.StandingOrder{ID: "small", Tool: "pay", ParamsCondition: map[string]any{"properties": map[string]any{}},
 		MaxCalls: 5, Until: time.Now()}
-	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
+	all := Decisions([]client.RecordedDecision{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
 		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
-	orders := FilterOrders(all)
+	orders := FilterOrderDecisions(all)
 	if len(orders) != 1 || !strings.Contains(orders[0].Details[0].Text,
 		`small: Calls of pay are approved whose parameters fit {"properties":{}}, 5 Calls at most, until`) {
 		t.Errorf("%+v", orders)
@@ -109,7 +109,7 @@ func TestANameOfAProcessIsOneWordOfACommandLine(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"refund-17": "refund-17", "a/1.2@x": "a/1.2@x", "a; rm b": "'a; rm b'",
 		"it's": `'it'\''s'`, "-x": "'-x'"} {
-		if got := quote(name); got != want {
+		if got := shellQuote(name); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -19,20 +19,21 @@ type Translate func(kind, text string) string
 type conditionWriter struct {
 	language  shown.Language
 	translate Translate
-	// lacksWords is set when a clause only refers to the condition as it is written.
-	lacksWords *bool
+	// usesFallback is set when a clause only refers to the condition as it is written.
+	usesFallback *bool
 }
 
-// List returns each part of a condition in words. isWhole is false if there are no words for some of it. translate may
-// be nil for English.
-func List(f shown.Format, condition any, l shown.Language, translate Translate) (texts []string, isWhole bool) {
+// ConditionTexts returns each part of a condition in words. isComplete is false if there are no words for some of it.
+// translate may be nil for English.
+func ConditionTexts(f shown.Format, condition any, l shown.Language,
+	translate Translate) (texts []string, isComplete bool) {
 	r := newConditionWriter(l, translate)
 	clauses := r.clauses("", f, jsonval.AsObject(condition))
-	return jsonval.Map(clauses, func(c clause) string { return c.text }), !*r.lacksWords
+	return jsonval.Map(clauses, func(c clause) string { return c.text }), !*r.usesFallback
 }
 
-// Text is List as one text; "" if the condition asks for nothing.
-func Text(f shown.Format, condition any, l shown.Language, translate Translate) string {
+// ConditionText is ConditionTexts as one text; "" if the condition asks for nothing.
+func ConditionText(f shown.Format, condition any, l shown.Language, translate Translate) string {
 	r := newConditionWriter(l, translate)
 	return r.joinAnd(r.clauses("", f, jsonval.AsObject(condition))).text
 }
@@ -60,7 +61,7 @@ func (c clause) asOperand() string {
 // joinAnd joins clauses that must all hold.
 func (r conditionWriter) joinAnd(list []clause) clause { return r.join("%s and %s", list) }
 
-func (r conditionWriter) join(format string, list []clause) clause {
+func (r conditionWriter) join(phrase string, list []clause) clause {
 	switch len(list) {
 	case 0:
 		return clause{}
@@ -69,31 +70,31 @@ func (r conditionWriter) join(format string, list []clause) clause {
 	}
 	text := list[0].asOperand()
 	for _, one := range list[1:] {
-		text = r.sayf(format, text, one.asOperand())
+		text = r.translatef(phrase, text, one.asOperand())
 	}
 	return clause{text, true}
 }
 
-// sayf translates a format and puts texts into it. In the catalogue, {1} stands for the first %s.
-func (r conditionWriter) sayf(format string, texts ...string) string {
+// translatef translates a format and puts texts into it. In the catalogue, {1} stands for the first %s.
+func (r conditionWriter) translatef(phrase string, texts ...string) string {
 	var pairs []string
 	for n, text := range texts {
-		place := fmt.Sprintf("{%d}", n+1)
-		format, pairs = strings.Replace(format, "%s", place, 1), append(pairs, place, text)
+		marker := fmt.Sprintf("{%d}", n+1)
+		phrase, pairs = strings.Replace(phrase, "%s", marker, 1), append(pairs, marker, text)
 	}
-	return strings.NewReplacer(pairs...).Replace(r.translate("rule", format))
+	return strings.NewReplacer(pairs...).Replace(r.translate("rule", phrase))
 }
 
 // fallbackClause returns the clause for a condition that has no words here.
 func (r conditionWriter) fallbackClause(subject string) clause {
-	*r.lacksWords = true
+	*r.usesFallback = true
 	if subject == "" {
-		return clause{text: r.sayf("a condition is met that stands under “For operators”")}
+		return clause{text: r.translatef("a condition is met that stands under “For operators”")}
 	}
-	return clause{text: r.sayf("%s meets a condition that stands under “For operators”", subject)}
+	return clause{text: r.translatef("%s meets a condition that stands under “For operators”", subject)}
 }
 
-// clauses returns the conditions of a schema in words, or none if it asks for nothing. about names the value that the
+// clauses returns the conditions of a schema in words, or none if it asks for nothing. subject names the value that the
 // schema describes; "" stands for all parameters together.
 func (r conditionWriter) clauses(subject string, f shown.Format, schema jsonval.Object) (list []clause) {
 	properties := jsonval.AsObject(schema["properties"])
@@ -149,7 +150,7 @@ func (r conditionWriter) combinedClauses(subject string, f shown.Format, key str
 	}
 	joined := r.join("%s, or %s", parts)
 	if key == "oneOf" {
-		joined.text = r.sayf("exactly one of these is so: %s", joined.text)
+		joined.text = r.translatef("exactly one of these is so: %s", joined.text)
 	}
 	return []clause{joined}
 }
@@ -163,8 +164,8 @@ func (r conditionWriter) ifThenElseClauses(subject string, f shown.Format, schem
 			value = jsonval.Object{}
 		}
 		branch, isObject := value.(jsonval.Object)
-		terms := r.clauses(subject, f, branch)
-		if textByKey[key] = r.joinAnd(terms).asOperand(); !isObject || key == "if" && len(terms) == 0 {
+		branchClauses := r.clauses(subject, f, branch)
+		if textByKey[key] = r.joinAnd(branchClauses).asOperand(); !isObject || key == "if" && len(branchClauses) == 0 {
 			return []clause{r.fallbackClause(subject)}
 		}
 	}
@@ -173,11 +174,11 @@ func (r conditionWriter) ifThenElseClauses(subject string, f shown.Format, schem
 	case thenText == "" && elseText == "":
 		return nil
 	case elseText == "":
-		return []clause{{r.sayf("if %s, then %s", textByKey["if"], thenText), true}}
+		return []clause{{r.translatef("if %s, then %s", textByKey["if"], thenText), true}}
 	case thenText == "":
-		return []clause{{r.sayf("unless %s, %s", textByKey["if"], elseText), true}}
+		return []clause{{r.translatef("unless %s, %s", textByKey["if"], elseText), true}}
 	}
-	return []clause{{r.sayf("if %s, then %s, and otherwise %s", textByKey["if"], thenText, elseText), true}}
+	return []clause{{r.translatef("if %s, then %s, and otherwise %s", textByKey["if"], thenText, elseText), true}}
 }
 
 // withoutRepeats removes repeated clauses, such as those of unsaid.
@@ -191,14 +192,14 @@ func withoutRepeats(list []clause) (out []clause) {
 }
 
 var (
-	boundTextByKeyword = map[string]string{"minimum": "%s is %s or more", "maximum": "%s is %s or less",
+	boundPhraseByKeyword = map[string]string{"minimum": "%s is %s or more", "maximum": "%s is %s or less",
 		"exclusiveMinimum": "%s is more than %s", "exclusiveMaximum": "%s is less than %s",
 		"multipleOf": "%s is a multiple of %s"}
-	// textByFormat are the formats that people know. Others are shown only under "For operators".
-	textByFormat = map[string]string{"date": "%s is a date", "time": "%s is a time of day",
+	// phraseByStringFormat are the formats that people know. Others are shown only under "For operators".
+	phraseByStringFormat = map[string]string{"date": "%s is a date", "time": "%s is a time of day",
 		"date-time": "%s is a date with a time of day", "email": "%s is an email address",
 		"uri": "%s is an address such as https://example.com"}
-	countTextByKeyword = map[string][2]string{"minLength": {"%s has at least %s", "character"},
+	countPhraseByKeyword = map[string][2]string{"minLength": {"%s has at least %s", "character"},
 		"maxLength": {"%s has at most %s", "character"}, "minItems": {"%s has at least %s", "item"},
 		"maxItems": {"%s has at most %s", "item"}}
 )
@@ -208,14 +209,14 @@ func (r conditionWriter) keywordText(subject string, f shown.Format, key string,
 	if subject == "" {
 		return "", false
 	}
-	if format, found := boundTextByKeyword[key]; found {
-		return r.sayf(format, subject, f.Text(value, r.language)), true
+	if phrase, found := boundPhraseByKeyword[key]; found {
+		return r.translatef(phrase, subject, f.Text(value, r.language)), true
 	}
-	if format, found := countTextByKeyword[key]; found {
+	if phrase, found := countPhraseByKeyword[key]; found {
 		number, isNumber := value.(json.Number)
 		n, err := number.Int64()
-		count := r.translate("count", readable.Plural(int(n), format[1]))
-		return r.sayf(format[0], subject, count), isNumber && err == nil
+		countText := r.translate("count", readable.Plural(int(n), phrase[1]))
+		return r.translatef(phrase[0], subject, countText), isNumber && err == nil
 	}
 	switch key {
 	case "const":
@@ -223,8 +224,8 @@ func (r conditionWriter) keywordText(subject string, f shown.Format, key string,
 	case "enum":
 		return r.oneOfText("%s is %s", "%s is one of %s", subject, f, jsonval.AsList(value))
 	case "format":
-		format, found := textByFormat[jsonval.AsText(value)]
-		return r.sayf(format, subject), found
+		phrase, found := phraseByStringFormat[jsonval.AsText(value)]
+		return r.translatef(phrase, subject), found
 	case "pattern":
 		return r.patternText(subject, jsonval.AsText(value))
 	}
@@ -232,17 +233,17 @@ func (r conditionWriter) keywordText(subject string, f shown.Format, key string,
 }
 
 // oneOfText says that something is one of several values; ok is false if there are none, or if one of them has parts.
-func (r conditionWriter) oneOfText(single, multiple, subject string, f shown.Format,
+func (r conditionWriter) oneOfText(singlePhrase, listPhrase, subject string, f shown.Format,
 	values []any) (text string, ok bool) {
 	hasParts := func(v any) bool { return jsonval.AsList(v) != nil || jsonval.AsObject(v) != nil }
 	switch {
 	case len(values) == 0 || slices.ContainsFunc(values, hasParts):
 		return "", false
 	case len(values) == 1:
-		return r.sayf(single, subject, f.Text(values[0], r.language)), true
+		return r.translatef(singlePhrase, subject, f.Text(values[0], r.language)), true
 	}
-	list := shown.Format{Items: &f}
-	return r.sayf(multiple, subject, list.Text(values, r.language)), true
+	listFormat := shown.Format{Items: &f}
+	return r.translatef(listPhrase, subject, listFormat.Text(values, r.language)), true
 }
 
 // patternText puts a regular expression into words; ok is false unless it consists of plain words.
@@ -256,79 +257,82 @@ func (r conditionWriter) patternText(subject, regex string) (text string, ok boo
 			return "", false
 		}
 	}
-	forms := [2]string{"%s contains %s", "%s contains one of %s"}
+	phrases := [2]string{"%s contains %s", "%s contains one of %s"}
 	switch {
 	case hasStart && hasEnd:
-		forms[0] = "%s is %s"
+		phrases[0] = "%s is %s"
 	case hasStart:
-		forms[0] = "%s begins with %s"
+		phrases[0] = "%s begins with %s"
 	case hasEnd:
-		forms[0] = "%s ends with %s"
+		phrases[0] = "%s ends with %s"
 	}
-	return r.oneOfText(forms[0], forms[1], subject, shown.Format{}, words)
+	return r.oneOfText(phrases[0], phrases[1], subject, shown.Format{}, words)
 }
 
-// memberName returns the title of a member in quotation marks, and its format; ok is false if only operators see the
-// member.
-func (r conditionWriter) memberName(f shown.Format, name string) (quoted string, member shown.Format, ok bool) {
-	member = f.FormatAt(jsonval.Path{name})
-	return r.sayf("“%s”", member.TitleOr(name)), member, member.Display != shown.Hidden
+// memberName returns the title of a member in quotation marks, and its format; isShown is false if only operators see
+// the member.
+func (r conditionWriter) memberName(f shown.Format,
+	name string) (quoted string, memberFormat shown.Format, isShown bool) {
+	memberFormat = f.FormatAt(jsonval.Path{name})
+	return r.translatef("“%s”", memberFormat.TitleOr(name)), memberFormat, memberFormat.Display != shown.Hidden
 }
 
 func (r conditionWriter) memberClauses(f shown.Format, name string, schema any) []clause {
-	subject, member, ok := r.memberName(f, name)
+	subject, memberFormat, isShown := r.memberName(f, name)
 	switch {
 	case schema == true:
 		return nil
-	case !ok:
+	case !isShown:
 		return []clause{r.fallbackClause("")}
 	case schema == false:
 		return []clause{r.presenceClause(f, name, false)}
 	}
-	return r.clauses(subject, member, jsonval.AsObject(schema))
+	return r.clauses(subject, memberFormat, jsonval.AsObject(schema))
 }
 
 // presenceClause says that a member is there, or is not.
 func (r conditionWriter) presenceClause(f shown.Format, name string, isPresent bool) clause {
-	subject, _, ok := r.memberName(f, name)
+	subject, _, isShown := r.memberName(f, name)
 	switch {
-	case !ok:
+	case !isShown:
 		return r.fallbackClause("")
 	case isPresent:
-		return clause{text: r.sayf("%s is given", subject)}
+		return clause{text: r.translatef("%s is given", subject)}
 	}
-	return clause{text: r.sayf("%s is not given", subject)}
+	return clause{text: r.translatef("%s is not given", subject)}
 }
 
 // itemsClause says what holds for each item of a list, or for one.
-func (r conditionWriter) itemsClause(subject string, f shown.Format, everyItem bool, schema jsonval.Object) clause {
+func (r conditionWriter) itemsClause(subject string, f shown.Format, isForEveryItem bool,
+	schema jsonval.Object) clause {
 	item := f.FormatAt(jsonval.Path{"0"})
-	itemFormat, memberFormat := "an item of %s", "%s in an item of %s"
-	if everyItem {
-		itemFormat, memberFormat = "each item of %s", "%s in each item of %s"
+	itemPhrase, memberPhrase := "an item of %s", "%s in an item of %s"
+	if isForEveryItem {
+		itemPhrase, memberPhrase = "each item of %s", "%s in each item of %s"
 	}
 	if subject == "" || item.Display == shown.Hidden {
 		return r.fallbackClause(subject)
 	}
-	inner := r.clauses("", item, jsonval.Object{"properties": schema["properties"], "required": schema["required"]})
-	rest := jsonval.WithoutKey(schema, "properties", "required")
-	if len(inner) > 0 {
-		delete(rest, "type") // implied by the conditions on its members
+	memberClauses := r.clauses("", item, jsonval.Object{"properties": schema["properties"],
+		"required": schema["required"]})
+	itemSchema := jsonval.WithoutKey(schema, "properties", "required")
+	if len(memberClauses) > 0 {
+		delete(itemSchema, "type") // implied by the conditions on its members
 	}
-	itemTerms := r.clauses(r.sayf(itemFormat, subject), item, rest)
+	itemClauses := r.clauses(r.translatef(itemPhrase, subject), item, itemSchema)
 	switch {
-	case len(inner) > 0 && len(itemTerms) == 0:
-		return clause{text: r.sayf(memberFormat, r.joinAnd(inner).asOperand(), subject)}
-	case len(inner) == 0 && (len(itemTerms) == 1 || everyItem && len(itemTerms) > 1):
-		return r.joinAnd(itemTerms)
+	case len(memberClauses) > 0 && len(itemClauses) == 0:
+		return clause{text: r.translatef(memberPhrase, r.joinAnd(memberClauses).asOperand(), subject)}
+	case len(memberClauses) == 0 && (len(itemClauses) == 1 || isForEveryItem && len(itemClauses) > 1):
+		return r.joinAnd(itemClauses)
 	}
 	return r.fallbackClause(subject)
 }
 
 // negationClause says that a schema does not fit.
 func (r conditionWriter) negationClause(subject string, f shown.Format, schema jsonval.Object) clause {
-	if names := jsonval.AsList(schema["required"]); len(schema) == 1 && len(names) == 1 {
-		return r.presenceClause(f, jsonval.AsText(names[0]), false)
+	if requiredNames := jsonval.AsList(schema["required"]); len(schema) == 1 && len(requiredNames) == 1 {
+		return r.presenceClause(f, jsonval.AsText(requiredNames[0]), false)
 	}
 	values := jsonval.AsList(schema["enum"])
 	if value, hasConst := schema["const"]; hasConst {
@@ -338,9 +342,9 @@ func (r conditionWriter) negationClause(subject string, f shown.Format, schema j
 	if ok && len(schema) == 1 && subject != "" {
 		return clause{text: text}
 	}
-	terms := r.clauses(subject, f, schema)
-	if len(terms) == 0 {
+	clauses := r.clauses(subject, f, schema)
+	if len(clauses) == 0 {
 		return r.fallbackClause(subject)
 	}
-	return clause{text: r.sayf("this is not so: %s", r.joinAnd(terms).asOperand()), isCompound: true}
+	return clause{text: r.translatef("this is not so: %s", r.joinAnd(clauses).asOperand()), isCompound: true}
 }

@@ -48,7 +48,7 @@ func TestARuleIsSaidInWords(t *testing.T) {
 		`{"required": ["to"], "if": {"required": ["tags"]}, "then": true, "else": {"required": ["amount"]}}`:                                  "(unless “Tags” is given, “Amount” is given) and “Paid to” is given",
 		`{"if": {"required": ["tags"]}, "required": ["to"]}`:                                                                                  "“Paid to” is given", `{"then": {"required": ["tags"]}}`: "",
 	} {
-		if got := rulewords.Text(format, modeltest.MustDecodeJSON(when), shown.English, nil); got != want {
+		if got := rulewords.ConditionText(format, modeltest.MustDecodeJSON(when), shown.English, nil); got != want {
 			t.Errorf("%s is\n%q, want\n%q", when, got, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestWhatOfARuleHasNoWordsIsMentioned(t *testing.T) {
 		`{"if": {"required": ["to"]}, "then": false}`: whole,
 		`{"if": {}, "then": {"required": ["to"]}}`:    whole,
 	} {
-		if got := rulewords.Text(format, modeltest.MustDecodeJSON(when), shown.English, nil); got != want {
+		if got := rulewords.ConditionText(format, modeltest.MustDecodeJSON(when), shown.English, nil); got != want {
 			t.Errorf("%s is\n%q, want\n%q", when, got, want)
 		}
 	}

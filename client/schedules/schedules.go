@@ -32,27 +32,27 @@ type Options struct {
 	// StartOptions are what each process starts from. Their ID names the schedule. Temporal names each process by this
 	// ID and the time: "nightly-2026-11-23T02:00:00Z".
 	client.StartOptions
-	// Every is an interval of whole seconds. Cron is a list of cron expressions, such as "0 2 * * 1-5" or "@daily".
-	// Exactly one of them is required.
-	Every time.Duration `json:"-"`
-	Cron  []string      `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
+	// Every is an interval of whole seconds. CronExpressions is a list of cron expressions, such as "0 2 * * 1-5" or
+	// "@daily". Exactly one of them is required.
+	Every           time.Duration `json:"-"`
+	CronExpressions []string      `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
 	// TimeZone applies to the cron expressions.
 	TimeZone string `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
-	// Overlap is what happens if a process of the schedule still runs when the next one is due: a key of
-	// OverlapPolicies.
-	Overlap string `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
-	// CatchUp is how late a process may still be started that was missed while Temporal was down. It is at least
-	// MinCatchUp; 0: a year, Temporal's default.
-	CatchUp time.Duration `json:"-"`
-	Paused  bool          `json:"paused,omitempty" doc:"start none until it is resumed"`
-	Note    string        `json:"note,omitempty" doc:"for people"`
+	// OverlapPolicy is what happens if a process of the schedule still runs when the next one is due: a key of
+	// OverlapPolicyByName.
+	OverlapPolicy string `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
+	// CatchUpWindow is how late a process may still be started that was missed while Temporal was down. It is at least
+	// MinCatchUpWindow; 0: a year, Temporal's default.
+	CatchUpWindow time.Duration `json:"-"`
+	Paused        bool          `json:"paused,omitempty" doc:"start none until it is resumed"`
+	Note          string        `json:"note,omitempty" doc:"for people"`
 }
 
-// MinCatchUp is the shortest CatchUp that Temporal accepts.
-const MinCatchUp = 10 * time.Second
+// MinCatchUpWindow is the shortest CatchUpWindow that Temporal accepts.
+const MinCatchUpWindow = 10 * time.Second
 
-// OverlapPolicies are the ways in which processes of a schedule may overlap.
-var OverlapPolicies = map[string]enumspb.ScheduleOverlapPolicy{
+// OverlapPolicyByName are the ways in which processes of a schedule may overlap.
+var OverlapPolicyByName = map[string]enumspb.ScheduleOverlapPolicy{
 	"skip": enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, "allow-all": enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
 	"buffer-one": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE, "buffer-all": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
 	"cancel-other":    enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
@@ -61,20 +61,20 @@ var OverlapPolicies = map[string]enumspb.ScheduleOverlapPolicy{
 
 // Schedule is the current state of a schedule.
 type Schedule struct {
-	ID     string `json:"id"`
-	Path   string `json:"path"` // of the Idea's meta
-	Timing string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
-	Paused bool   `json:"paused"`
-	Note   string `json:"note"`
-	// NextStarts are the times of the next starts. Latest are the processes that it started last, including those that still
-	// run.
-	NextStarts   []time.Time `json:"next"`
-	LatestStarts []Started   `json:"latest"`
+	ID          string `json:"id"`
+	ProcessPath string `json:"path"` // of the Idea's meta
+	Timing      string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
+	Paused      bool   `json:"paused"`
+	Note        string `json:"note"`
+	// NextStarts are the times of the next starts. LatestStarts are the processes that it started last, including those
+	// that still run.
+	NextStarts   []time.Time      `json:"next"`
+	LatestStarts []StartedProcess `json:"latest"`
 }
 
-// Started is a process that a schedule has started.
-type Started struct {
-	Process   string    `json:"process"`
+// StartedProcess is a process that a schedule has started.
+type StartedProcess struct {
+	ProcessID string    `json:"process"`
 	StartedAt time.Time `json:"at"`
 }
 
@@ -92,31 +92,32 @@ func (s *Schedules) dataConverter() converter.DataConverter {
 // ErrExists means that a schedule with the id exists, whatever it starts. Such an error also wraps client.ErrInvalid.
 var ErrExists = errors.New("a schedule with this id exists")
 
-// Make makes a schedule. The error wraps client.ErrInvalid if the options or the Idea are wrong, or if a schedule with
-// the id exists.
-func (s *Schedules) Make(ctx context.Context, o Options) error {
+// Create makes a schedule. The error wraps client.ErrInvalid if the options or the Idea are wrong, or if a schedule
+// with the id exists.
+func (s *Schedules) Create(ctx context.Context, o Options) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	prepared, err := s.client.Prepare(ctx, o.StartOptions)
+	preparedStart, err := s.client.Prepare(ctx, o.StartOptions)
 	if err != nil {
 		return err
 	}
-	spec := sdk.ScheduleSpec{CronExpressions: o.Cron, TimeZoneName: o.TimeZone}
+	spec := sdk.ScheduleSpec{CronExpressions: o.CronExpressions, TimeZoneName: o.TimeZone}
 	if o.Every > 0 {
 		spec.Intervals = []sdk.ScheduleIntervalSpec{{Every: o.Every}}
 	}
 	_, err = s.client.Temporal().ScheduleClient().Create(ctx, sdk.ScheduleOptions{
-		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared),
-		Overlap:       OverlapPolicies[cmp.Or(o.Overlap, "skip")],
-		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
-		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.describeTimes()},
+		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(),
+			preparedStart),
+		Overlap:       OverlapPolicyByName[cmp.Or(o.OverlapPolicy, "skip")],
+		CatchupWindow: o.CatchUpWindow, Note: o.Note, Paused: o.Paused,
+		Memo: map[string]any{memoProcessPath: preparedStart.Idea.ProcessPath, memoTiming: o.timingText()},
 	})
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
-		return kind.WithKind(ErrExists, invalid("make schedule %s: a schedule with this id exists", o.ID))
+		return kind.WithKind(ErrExists, invalidErrorf("make schedule %s: a schedule with this id exists", o.ID))
 	case kind.Is[*serviceerror.InvalidArgument](err):
-		return invalid("make schedule %s: %w", o.ID, err)
+		return invalidErrorf("make schedule %s: %w", o.ID, err)
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
 	}
@@ -129,19 +130,19 @@ func (s *Schedules) removeIfNeverStarting(ctx context.Context, o Options) error 
 	if err != nil || len(schedule.NextStarts) > 0 {
 		return err
 	}
-	if err := s.End(ctx, o.ID); err != nil {
+	if err := s.Delete(ctx, o.ID); err != nil {
 		return err
 	}
-	return invalid("make schedule %s: %s never comes", o.ID, o.describeTimes())
+	return invalidErrorf("make schedule %s: %s never comes", o.ID, o.timingText())
 }
 
 // These memo fields are shown in lists, without a description of each schedule.
 const (
-	memoPath = "path"
-	memoWhen = "when"
+	memoProcessPath = "path"
+	memoTiming      = "when"
 )
 
-func invalid(format string, args ...any) error {
+func invalidErrorf(format string, args ...any) error {
 	return kind.Errorf(client.ErrInvalid, format, args...)
 }
 
@@ -149,31 +150,31 @@ func invalid(format string, args ...any) error {
 const timeSuffixLength = len("-2026-11-23T02:00:00Z")
 
 func (o Options) validate() error {
-	_, known := OverlapPolicies[o.Overlap]
+	_, isKnown := OverlapPolicyByName[o.OverlapPolicy]
 	err := client.ValidateID(o.ID + strings.Repeat("0", timeSuffixLength))
 	switch {
 	case o.ID == "":
-		return invalid("make a schedule: its id is missing")
+		return invalidErrorf("make a schedule: its id is missing")
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
-	case (o.Every > 0) == (len(o.Cron) > 0):
-		return invalid("make schedule %s: want either an interval or cron expressions", o.ID)
+	case (o.Every > 0) == (len(o.CronExpressions) > 0):
+		return invalidErrorf("make schedule %s: want either an interval or cron expressions", o.ID)
 	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > jsonval.MaxDuration:
-		return invalid(
+		return invalidErrorf(
 			"make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s",
 			o.ID, o.Every)
-	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > jsonval.MaxDuration):
-		return invalid("make schedule %s: missed starts are caught up within %s to 10 years, not %s", o.ID,
-			MinCatchUp, o.CatchUp)
-	case o.Overlap != "" && !known:
-		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap,
-			strings.Join(jsonval.SortedKeys(OverlapPolicies), ", "))
+	case o.CatchUpWindow != 0 && (o.CatchUpWindow < MinCatchUpWindow || o.CatchUpWindow > jsonval.MaxDuration):
+		return invalidErrorf("make schedule %s: missed starts are caught up within %s to 10 years, not %s", o.ID,
+			MinCatchUpWindow, o.CatchUpWindow)
+	case o.OverlapPolicy != "" && !isKnown:
+		return invalidErrorf("make schedule %s: there is no overlap %q; there are %s", o.ID, o.OverlapPolicy,
+			strings.Join(jsonval.SortedKeys(OverlapPolicyByName), ", "))
 	}
 	return nil
 }
 
-func (o Options) describeTimes() string {
-	text := strings.Join(o.Cron, ", ")
+func (o Options) timingText() string {
+	text := strings.Join(o.CronExpressions, ", ")
 	if o.Every > 0 {
 		text = "every " + o.Every.String()
 	}
@@ -186,13 +187,13 @@ func (o Options) describeTimes() string {
 // List returns the schedules that start processes, sorted by id.
 func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	schedules := []Schedule{}
-	list, err := s.client.Temporal().ScheduleClient().List(ctx, sdk.ScheduleListOptions{})
+	scheduleIterator, err := s.client.Temporal().ScheduleClient().List(ctx, sdk.ScheduleListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
 	dataConverter := s.dataConverter()
-	for list.HasNext() {
-		e, err := list.Next()
+	for scheduleIterator.HasNext() {
+		e, err := scheduleIterator.Next()
 		if err != nil {
 			return nil, fmt.Errorf("list schedules: %w", err)
 		}
@@ -219,8 +220,8 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	return schedule, nil
 }
 
-// errOtherSchedule is for a schedule that does not start processes.
-var errOtherSchedule = serviceerror.NewNotFound("it starts something else")
+// errNotProcessSchedule is for a schedule that does not start processes.
+var errNotProcessSchedule = serviceerror.NewNotFound("it starts something else")
 
 func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescription, error) {
 	d, err := s.client.Temporal().ScheduleClient().GetHandle(ctx, id).Describe(ctx)
@@ -228,24 +229,25 @@ func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescr
 		return nil, err
 	}
 	if action, ok := d.Schedule.Action.(*sdk.ScheduleWorkflowAction); !ok || action.Workflow != protocol.ProcessType {
-		return nil, errOtherSchedule
+		return nil, errNotProcessSchedule
 	}
 	return d, nil
 }
 
 // addDetails adds what Temporal returns in the same form in a list and in a description.
-func (s *Schedule) addDetails(latest []sdk.ScheduleActionResult, memo *commonpb.Memo,
+func (s *Schedule) addDetails(latestActions []sdk.ScheduleActionResult, memo *commonpb.Memo,
 	dataConverter converter.DataConverter) {
-	s.LatestStarts = []Started{}
-	for _, r := range latest {
+	s.LatestStarts = []StartedProcess{}
+	for _, r := range latestActions {
 		if r.StartWorkflowResult != nil {
-			s.LatestStarts = append(s.LatestStarts, Started{Process: r.StartWorkflowResult.WorkflowID, StartedAt: r.ActualTime})
+			s.LatestStarts = append(s.LatestStarts, StartedProcess{ProcessID: r.StartWorkflowResult.WorkflowID,
+				StartedAt: r.ActualTime})
 		}
 	}
 	if s.NextStarts == nil {
 		s.NextStarts = []time.Time{}
 	}
-	for key, target := range map[string]*string{memoPath: &s.Path, memoWhen: &s.Timing} {
+	for key, target := range map[string]*string{memoProcessPath: &s.ProcessPath, memoTiming: &s.Timing} {
 		if p := memo.GetFields()[key]; p != nil {
 			_ = dataConverter.FromPayload(p, target) // a schedule that another program made has none
 		}
@@ -264,23 +266,25 @@ func (s *Schedules) Resume(ctx context.Context, id, note string) error {
 		func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
-// StartNow starts a process now, in addition to the schedule's times. by is who starts it: that person counts as a
-// starter for policies that exclude starters from deciding. If by is empty, nobody can decide under such a policy.
+// StartNow starts a process now, in addition to the schedule's times. actorName is who starts it: that person counts as
+// a starter for policies that exclude starters from deciding. If actorName is empty, nobody can decide under such a
+// policy.
 func (s *Schedules) StartNow(ctx context.Context, id, actorName string) error {
 	if err := (client.Actor{Name: actorName}).CheckName(); err != nil {
 		return fmt.Errorf("start a process of schedule %s: %w", id, err)
 	}
-	manual := protocol.ManualStart{By: actorName, Account: client.AccountOf(ctx),
+	manualStart := protocol.ManualStart{By: actorName, Account: client.AccountOf(ctx),
 		At: time.Now().UTC().Truncate(time.Second)}
 	return s.withHandle(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
-		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.addManualStart(ctx, manual)}); err != nil {
+		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.addManualStart(ctx, manualStart)}); err != nil {
 			return err
 		}
 		// The SDK's Trigger cannot set the time, which names the process and tells it who started it.
 		_, err := s.client.Temporal().WorkflowService().PatchSchedule(ctx, &workflowservice.PatchScheduleRequest{
 			Namespace: s.client.Namespace(), ScheduleId: id, RequestId: uuid.NewString(),
 			Patch: &schedulepb.SchedulePatch{
-				TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{ScheduledTime: timestamppb.New(manual.At)}},
+				TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{
+					ScheduledTime: timestamppb.New(manualStart.At)}},
 		})
 		return err
 	})
@@ -297,11 +301,11 @@ func (s *Schedules) addManualStart(ctx context.Context,
 		schedule := in.Description.Schedule
 		action, isStart := schedule.Action.(*sdk.ScheduleWorkflowAction)
 		if !isStart || len(action.Args) == 0 {
-			return nil, errOtherSchedule
+			return nil, errNotProcessSchedule
 		}
 		payload, isPayload := action.Args[0].(*commonpb.Payload)
 		if !isPayload {
-			return nil, errOtherSchedule
+			return nil, errNotProcessSchedule
 		}
 		payload, err := s.client.Archive().Store().Resolve(ctx, payload)
 		if err != nil {
@@ -313,16 +317,16 @@ func (s *Schedules) addManualStart(ctx context.Context,
 		}
 		start.ManualStarts = append(start.ManualStarts, manualStart)
 		start.ManualStarts = start.ManualStarts[max(0, len(start.ManualStarts)-maxManualStarts):]
-		changed := *action
-		changed.Args = []any{start}
-		schedule.Action = &changed
+		changedAction := *action
+		changedAction.Args = []any{start}
+		schedule.Action = &changedAction
 		return &sdk.ScheduleUpdate{Schedule: &schedule}, nil
 	}
 }
 
-// End removes the schedule, and its histories in Temporal, which contain the input of its processes. The started
+// Delete removes the schedule, and its histories in Temporal, which contain the input of its processes. The started
 // processes stay.
-func (s *Schedules) End(ctx context.Context, id string) error {
+func (s *Schedules) Delete(ctx context.Context, id string) error {
 	return s.withHandle(ctx, "end", id, func(h sdk.ScheduleHandle) error {
 		if err := h.Delete(ctx); err != nil {
 			return err
@@ -339,12 +343,12 @@ const schedulerPrefix = "temporal-sys-scheduler:"
 
 // deleteHistories deletes the runs of the server's own workflow for a schedule. It is no error if the server has none,
 // or permits nobody to delete them.
-func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error {
+func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) error {
 	service := s.client.Temporal().WorkflowService()
-	runs := []*commonpb.WorkflowExecution{{WorkflowId: workflow}} // the last one, which the list may not show yet
+	runs := []*commonpb.WorkflowExecution{{WorkflowId: workflowID}} // the last one, which the list may not show yet
 	page, err := service.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: s.client.Namespace(), PageSize: 1000,
-		Query: fmt.Sprintf("TemporalNamespaceDivision = 'TemporalScheduler' AND WorkflowId = %q", workflow),
+		Query: fmt.Sprintf("TemporalNamespaceDivision = 'TemporalScheduler' AND WorkflowId = %q", workflowID),
 	})
 	for _, e := range page.GetExecutions() {
 		runs = append(runs, e.GetExecution())

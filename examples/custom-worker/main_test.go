@@ -21,16 +21,16 @@ func TestManyChairsWaitForAPerson(t *testing.T) {
 		processtest.WithReplies(
 			`{"solution": {"calls": [{"_tool": "reserve", "article": "lamp", "count": 1, "_outputPath": "reserved.lamp"},
 			{"_tool": "reserve", "article": "chair", "count": 12, "_outputPath": "reserved.chair"}]}}`))
-	waiting := p.WaitingFor("reserve")
-	if n := len(p.Calls("reserve")); n != 1 {
+	waiting := p.AwaitApprovalOf("reserve")
+	if n := len(p.CallAttempts("reserve")); n != 1 {
 		t.Errorf("%d Calls have run", n)
 	}
 	p.Amend(waiting, map[string]any{"count": 9}, "ann")
 	p.Result()
-	if got := p.Calls("reserve")[1]; processtest.JSON(got.Params) != `{"article":"chair","count":9}` {
+	if got := p.CallAttempts("reserve")[1]; processtest.JSON(got.Params) != `{"article":"chair","count":9}` {
 		t.Errorf("reserved %v", got.Params)
 	}
-	if text := p.Asked()[0].Text(); !strings.Contains(text, "Reserve a lamp and two chairs") {
+	if text := p.RecordedRequests()[0].Text(); !strings.Contains(text, "Reserve a lamp and two chairs") {
 		t.Errorf("the LLM was asked %s", text)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// foldedText is a text in the form for comparing: compatibility forms resolved (NFKC), case folded, invisible characters
-// removed, runs of white space replaced by one space. Each byte is mapped to the runes of the source that it came from.
+// foldedText is a text in the form for comparing: compatibility forms resolved (NFKC), case folded, invisible
+// characters removed, runs of white space replaced by one space. Each byte is mapped to the runes of the source that it
+// came from.
 type foldedText struct {
 	text                     []byte
 	sourceStarts, sourceEnds []int32 // per byte of text: first rune in the source, and the one after the last

@@ -14,9 +14,9 @@ import (
 const maxMatches = 1000
 
 type matchWordsParams struct {
-	Text       string   `json:"text" jsonschema:"The text to search."`
-	Words      []string `json:"words" jsonschema:"The words or phrases to look for."`
-	WholeWords *bool    `json:"wholeWords,omitempty" jsonschema:"Whether a match must be a whole word; true unless said. Scripts without spaces match anywhere."`
+	Text           string   `json:"text" jsonschema:"The text to search."`
+	Words          []string `json:"words" jsonschema:"The words or phrases to look for."`
+	OnlyWholeWords *bool    `json:"wholeWords,omitempty" jsonschema:"Whether a match must be a whole word; true unless said. Scripts without spaces match anywhere."`
 }
 
 type wordMatch struct {
@@ -38,21 +38,21 @@ func registerMatchWords(r *tools.Registry) {
 }
 
 func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, error) {
-	size := 0
+	wordBytes := 0
 	for _, word := range in.Words {
-		size += len(word)
+		wordBytes += len(word)
 	}
 	if err := cmp.Or(checkSize("text", len(in.Text), maxTextBytes),
-		checkSize("words", size, maxWordBytes)); err != nil {
+		checkSize("words", wordBytes, maxWordBytes)); err != nil {
 		return matchWordsResult{}, err
 	}
-	text, wholeWords := foldText(in.Text), in.WholeWords == nil || *in.WholeWords
+	text, onlyWholeWords := foldText(in.Text), in.OnlyWholeWords == nil || *in.OnlyWholeWords
 	var result matchWordsResult
 	for pattern, word := range foldedWords(in.Words) {
 		if ctx.Err() != nil {
 			return matchWordsResult{}, ctx.Err()
 		}
-		if result.addMatches(text, pattern, word, wholeWords) {
+		if result.addMatches(text, pattern, word, onlyWholeWords) {
 			result.FoundWords = append(result.FoundWords, word)
 		}
 	}
@@ -73,16 +73,16 @@ func foldedWords(words []string) map[string]string {
 	return wordByPattern
 }
 
-// addMatches adds each place of a word, and reports whether there is one. Places may overlap: a match inside a longer match
-// counts too.
-func (r *matchWordsResult) addMatches(text *foldedText, pattern, word string, wholeWords bool) (isFound bool) {
+// addMatches adds each place of a word, and reports whether there is one. Places may overlap: a match inside a longer
+// match counts too.
+func (r *matchWordsResult) addMatches(text *foldedText, pattern, word string, onlyWholeWords bool) (isFound bool) {
 	for start := 0; ; start++ {
-		next := bytes.Index(text.text[start:], []byte(pattern))
-		if next < 0 {
+		matchOffset := bytes.Index(text.text[start:], []byte(pattern))
+		if matchOffset < 0 {
 			break
 		}
-		start += next
-		if end := start + len(pattern); !wholeWords || text.isWholeWord(start, end) {
+		start += matchOffset
+		if end := start + len(pattern); !onlyWholeWords || text.isWholeWord(start, end) {
 			isFound = true
 			r.Count++
 			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceStarts[start]), int(text.sourceEnds[end-1])})

@@ -82,7 +82,7 @@ func TestManyWordsFindWhatLookingForEachFinds(t *testing.T) {
 			words = append(words, string(w))
 		}
 		no := false
-		got, err := matchWords(bg, matchWordsParams{Text: text, Words: words, WholeWords: &no})
+		got, err := matchWords(bg, matchWordsParams{Text: text, Words: words, OnlyWholeWords: &no})
 		if err != nil {
 			t.Fatal(err)
 		}

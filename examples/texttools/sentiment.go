@@ -41,7 +41,7 @@ type sentimentScore struct {
 func registerSentiment(r *tools.Registry) {
 	tools.Register(r, "analyzeSentiment", analyzeSentiment, tools.Pure(),
 		tools.Describe("Says whether an English text is positive, neutral or negative."),
-		tools.Form[Mood](`{"type":"string","enum":["positive","neutral","negative"]}`))
+		tools.TypeSchema[Mood](`{"type":"string","enum":["positive","neutral","negative"]}`))
 	tools.Register(r, "scoreSentiment", scoreSentiment, tools.Pure(),
 		tools.Describe(
 			"Scores the mood of an English text: compound from -1 to 1, and its positive, neutral and negative "+

@@ -26,7 +26,7 @@ func TestAMoodIsPositiveNeutralOrNegative(t *testing.T) {
 		}
 	}
 	if r := string(
-		tool(t, "analyzeSentiment").Result); r != `{"type":"string","enum":["positive","neutral","negative"]}` {
+		tool(t, "analyzeSentiment").ResultSchema); r != `{"type":"string","enum":["positive","neutral","negative"]}` {
 		t.Errorf("result %s", r)
 	}
 }

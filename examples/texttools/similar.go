@@ -118,7 +118,7 @@ func foldedLetters(s string) []byte {
 // jaccard is the size of the intersection of two sorted sets, divided by the size of their union; two empty sets have
 // nothing in common.
 func jaccard(a, b []uint64) float64 {
-	common := 0
+	commonCount := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] < b[j]:
@@ -126,11 +126,11 @@ func jaccard(a, b []uint64) float64 {
 		case a[i] > b[j]:
 			j++
 		default:
-			common, i, j = common+1, i+1, j+1
+			commonCount, i, j = commonCount+1, i+1, j+1
 		}
 	}
-	if union := len(a) + len(b) - common; union > 0 {
-		return float64(common) / float64(union)
+	if unionCount := len(a) + len(b) - commonCount; unionCount > 0 {
+		return float64(commonCount) / float64(unionCount)
 	}
 	return 0
 }

@@ -31,8 +31,8 @@ type Issuer struct {
 	// counts.
 	AllowsUnverifiedEmail bool
 	Roles                 *Roles
-	// Key signs decisions for the people that it may speak for; nil: decisions are declared, not signed.
-	Key *signing.PrivateKey
+	// DecisionSigningKey signs decisions for the people that it may speak for; nil: decisions are declared, not signed.
+	DecisionSigningKey *signing.PrivateKey
 }
 
 // The names of claims. email and groups are the defaults of Issuer.Name and Issuer.Groups.
@@ -54,11 +54,11 @@ type IssuerGuard struct {
 	issuer Issuer
 	http   *http.Client
 
-	mu       sync.Mutex
-	provider *oidc.Provider // nil: the issuer has not answered yet
-	verifier *oidc.IDTokenVerifier
-	triedAt  time.Time
-	lastErr  error
+	mu              sync.Mutex
+	provider        *oidc.Provider // nil: the issuer has not answered yet
+	verifier        *oidc.IDTokenVerifier
+	lastDiscoveryAt time.Time
+	lastErr         error
 }
 
 // NewIssuerGuard makes an IssuerGuard. It returns an error if the settings of the issuer are invalid. It does not ask
@@ -97,7 +97,7 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 		return nil, issuerUnavailableError(err)
 	}
 	// An error must not contain the token, so the library's text is not passed on.
-	verified, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
+	idToken, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
 	var expired *oidc.TokenExpiredError
 	switch {
 	case errors.As(err, &expired):
@@ -108,11 +108,11 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 		return nil, unauthorized(CodeBadToken, "the token is not valid: want one of "+g.issuer.URL+" for "+
 			g.issuer.Audience)
 	}
-	claims, err := claimsOf(verified)
+	claims, err := checkedClaimsOf(idToken)
 	if err != nil {
 		return nil, err
 	}
-	return g.personOf(claims, verified)
+	return g.personOf(claims, idToken)
 }
 
 // issuerUnavailableError reports to the caller only that the issuer does not answer. The reason goes to the log, since
@@ -125,8 +125,8 @@ func issuerUnavailableError(err error) error {
 // clockSkew is how far the issuer's clock may be ahead of this machine's.
 const clockSkew = time.Minute
 
-// claimsOf returns the claims of a token whose signature was checked.
-func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
+// checkedClaimsOf returns the claims of a token whose signature was checked.
+func checkedClaimsOf(token *oidc.IDToken) (claims Claims, err error) {
 	if err := token.Claims(&claims); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
 	}
@@ -150,7 +150,7 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.NameClaim+
 			", which names people here")
 	}
-	if err := policy.CheckName(name); err != nil {
+	if err := policy.CheckPersonName(name); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.NameClaim+": "+err.Error())
 	}
 	if g.issuer.NameClaim == claimEmail && !g.hasVerifiedEmail(claims) {
@@ -165,14 +165,14 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.GroupsClaim+" is no list of names")
 	}
 	// Neither roles nor policies can name such a group, so it gives no right.
-	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroup(group) == nil })
+	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroupName(group) == nil })
 	return g.LoggedInPerson(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 
 // hasVerifiedEmail reports whether the email may be trusted as the person's name.
 func (g *IssuerGuard) hasVerifiedEmail(claims Claims) bool {
-	verified, isGiven := claims[claimVerified]
-	return verified == true || verified == "true" || !isGiven && g.issuer.AllowsUnverifiedEmail
+	emailVerified, isGiven := claims[claimVerified]
+	return emailVerified == true || emailVerified == "true" || !isGiven && g.issuer.AllowsUnverifiedEmail
 }
 
 // LoggedInPerson returns the person of an earlier login, with their current rights.
@@ -182,9 +182,9 @@ func (g *IssuerGuard) LoggedInPerson(name string, groups []string, account clien
 		return nil, brokenRolesError(err)
 	}
 	p := &Person{Name: name, Groups: groups, Account: account, Rights: rights}
-	if signer := g.issuer.Key.SignerFor(name, groups); signer != nil {
+	if signer := g.issuer.DecisionSigningKey.SignerFor(name, groups); signer != nil {
 		signer.Account = account
-		p.Key = signer
+		p.Signer = signer
 	}
 	return p, nil
 }
@@ -217,10 +217,10 @@ func (g *IssuerGuard) discover() (*oidc.Provider, *oidc.IDTokenVerifier, error) 
 	if g.verifier != nil {
 		return g.provider, g.verifier, nil
 	}
-	if g.lastErr != nil && time.Since(g.triedAt) < issuerRetryInterval {
+	if g.lastErr != nil && time.Since(g.lastDiscoveryAt) < issuerRetryInterval {
 		return nil, nil, g.lastErr
 	}
-	g.triedAt = time.Now()
+	g.lastDiscoveryAt = time.Now()
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTimeout)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, g.issuer.URL)

@@ -19,8 +19,8 @@ import (
 type LoginClient struct {
 	ID     string
 	Secret string // sessions are sealed with a key derived from it
-	// URL is the address under which people see the gateway, such as https://gateway.example.com.
-	URL string
+	// GatewayURL is the address under which people see the gateway, such as https://gateway.example.com.
+	GatewayURL string
 	// Scopes are requested beside openid; empty: email, profile, and groups if the issuer supports it.
 	Scopes []string
 }
@@ -37,7 +37,7 @@ const CallbackPath = "/desk/callback"
 
 // NewIssuerLogin makes an IssuerLogin. The error names the invalid setting of the client.
 func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
-	switch u, err := url.Parse(c.URL); {
+	switch u, err := url.Parse(c.GatewayURL); {
 	case c.ID == "":
 		return nil, errors.New("access: the client's id is missing: set the id of the issuer's client with which " +
 			"people log in")
@@ -45,9 +45,9 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",
 			minTokenLength)
-	case err != nil || CheckOrigin(c.URL) != nil || !isSecureURL(u):
+	case err != nil || CheckOrigin(c.GatewayURL) != nil || !isSecureURL(u):
 		return nil,
-			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.URL)
+			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.GatewayURL)
 	}
 	return &IssuerLogin{g, c}, nil
 }
@@ -56,16 +56,16 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" + l.client.Secret) }
 
 // IsHTTPS reports whether people reach the gateway by https only.
-func (l *IssuerLogin) IsHTTPS() bool { return l.client.URL[:5] == "https" }
+func (l *IssuerLogin) IsHTTPS() bool { return l.client.GatewayURL[:5] == "https" }
 
 // LoginAttempt is a login that has begun. The browser keeps it. Its content prevents a login from another browser, with
 // the code of another login, or a second time.
 type LoginAttempt struct {
-	State      string    `json:"state"`
-	Nonce      string    `json:"nonce"`
-	Verifier   string    `json:"verifier"` // of PKCE
-	ReturnPath string    `json:"next"`     // the page that the person asked for
-	ExpiresAt  time.Time `json:"until"`
+	OAuthState   string    `json:"state"`
+	Nonce        string    `json:"nonce"`
+	PKCEVerifier string    `json:"verifier"` // of PKCE
+	ReturnPath   string    `json:"next"`     // the page that the person asked for
+	ExpiresAt    time.Time `json:"until"`
 }
 
 // LoginAttemptMaxAge is how long somebody may take to log in at the issuer.
@@ -73,7 +73,8 @@ const LoginAttemptMaxAge = 15 * time.Minute
 
 // NewLoginAttempt begins a LoginAttempt.
 func NewLoginAttempt(returnPath string) LoginAttempt {
-	return LoginAttempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), returnPath, time.Now().Add(LoginAttemptMaxAge)}
+	return LoginAttempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), returnPath,
+		time.Now().Add(LoginAttemptMaxAge)}
 }
 
 // LoginURL returns the address at the issuer where a person logs in.
@@ -82,7 +83,8 @@ func (l *IssuerLogin) LoginURL(a LoginAttempt) (string, error) {
 	if err != nil {
 		return "", issuerUnavailableError(err)
 	}
-	return l.config(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
+	return l.config(provider).AuthCodeURL(a.OAuthState, oidc.Nonce(a.Nonce),
+		oauth2.S256ChallengeOption(a.PKCEVerifier)), nil
 }
 
 func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
@@ -98,7 +100,7 @@ func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
 	}
 	return &oauth2.Config{
 		ClientID: l.client.ID, ClientSecret: l.client.Secret, Endpoint: provider.Endpoint(),
-		RedirectURL: l.client.URL + CallbackPath,
+		RedirectURL: l.client.GatewayURL + CallbackPath,
 		Scopes:      append([]string{oidc.ScopeOpenID}, scopes...),
 	}
 }
@@ -111,7 +113,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a LoginAttempt, code string) (
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTimeout)
 	defer cancel()
-	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
+	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.PKCEVerifier))
 	var retrieveErr *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &retrieveErr) && retrieveErr.ErrorCode != "": // the error's body may contain secrets
@@ -126,7 +128,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a LoginAttempt, code string) (
 		return nil, unauthorized(CodeBadToken,
 			"the issuer's answer is for another program, or for another login")
 	}
-	claims, err := claimsOf(token)
+	claims, err := checkedClaimsOf(token)
 	if err != nil {
 		return nil, err
 	}
@@ -137,24 +139,24 @@ func (l *IssuerLogin) Finish(ctx context.Context, a LoginAttempt, code string) (
 // precedence.
 func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
-	lacksEmailVerified := l.issuer.NameClaim != claimEmail || claims[claimVerified] != nil
+	hasNeededEmailVerified := l.issuer.NameClaim != claimEmail || claims[claimVerified] != nil
 	if provider.UserInfoEndpoint() == "" || claims[l.issuer.NameClaim] != nil && claims[l.issuer.GroupsClaim] != nil &&
-		lacksEmailVerified {
+		hasNeededEmailVerified {
 		return claims
 	}
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
 	if err != nil || info.Subject != subject {
 		return claims
 	}
-	merged := Claims{}
-	if err := info.Claims(&merged); err != nil {
+	mergedClaims := Claims{}
+	if err := info.Claims(&mergedClaims); err != nil {
 		return claims
 	}
-	if claims[claimEmail] != nil && claims[claimEmail] != merged[claimEmail] {
-		delete(merged, claimVerified) // email_verified refers to another address
+	if claims[claimEmail] != nil && claims[claimEmail] != mergedClaims[claimEmail] {
+		delete(mergedClaims, claimVerified) // email_verified refers to another address
 	}
-	maps.Copy(merged, claims)
-	return merged
+	maps.Copy(mergedClaims, claims)
+	return mergedClaims
 }
 
 // LogoutURL returns the address at the issuer where a person logs out there, or "" if the issuer has none.
@@ -175,7 +177,7 @@ func (l *IssuerLogin) LogoutURL() string {
 	}
 	q := u.Query()
 	q.Set("client_id", l.client.ID)
-	q.Set("post_logout_redirect_uri", l.client.URL+"/")
+	q.Set("post_logout_redirect_uri", l.client.GatewayURL+"/")
 	u.RawQuery = q.Encode()
 	return u.String()
 }

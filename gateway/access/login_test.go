@@ -38,7 +38,7 @@ func login(t *testing.T, set ...func(*access.LoginClient)) (*access.IssuerLogin,
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := access.LoginClient{ID: issuertest.ClientID, Secret: issuertest.ClientSecret, URL: address}
+	c := access.LoginClient{ID: issuertest.ClientID, Secret: issuertest.ClientSecret, GatewayURL: address}
 	for _, f := range set {
 		f(&c)
 	}
@@ -78,7 +78,7 @@ func TestWhoLogsInAtTheIssuerIsWhoItNamesWithTheRightsOfTheirRoles(t *testing.T)
 	l, _ := login(t)
 	a := access.NewLoginAttempt("/")
 	back := code(t, l, a, "ann")
-	if back.Get("state") != a.State {
+	if back.Get("state") != a.OAuthState {
 		t.Errorf("%v", back)
 	}
 	who, err := l.Finish(t.Context(), a, back.Get("code"))
@@ -103,7 +103,7 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 		"another nonce": {
 			attempt: func(a *access.LoginAttempt) { a.Nonce = other.Nonce }},
 		"another verifier": {
-			attempt: func(a *access.LoginAttempt) { a.Verifier = other.Verifier }},
+			attempt: func(a *access.LoginAttempt) { a.PKCEVerifier = other.PKCEVerifier }},
 		"no nonce in the token": {
 			change: func(c issuertest.Claims) { delete(c, "nonce") }},
 		"a token for another client": {
@@ -201,13 +201,13 @@ func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
 func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 	t.Parallel()
 	l, _ := login(t)
-	good := access.LoginClient{ID: "desk", Secret: issuertest.ClientSecret, URL: address}
+	good := access.LoginClient{ID: "desk", Secret: issuertest.ClientSecret, GatewayURL: address}
 	for name, set := range map[string]func(*access.LoginClient){
 		"no id":                   func(c *access.LoginClient) { c.ID = "" },
 		"a short secret":          func(c *access.LoginClient) { c.Secret = "secret" },
-		"no address":              func(c *access.LoginClient) { c.URL = "" },
-		"an address with TLS off": func(c *access.LoginClient) { c.URL = "http://gateway.example.com" },
-		"an address with a path":  func(c *access.LoginClient) { c.URL = address + "/desk" },
+		"no address":              func(c *access.LoginClient) { c.GatewayURL = "" },
+		"an address with TLS off": func(c *access.LoginClient) { c.GatewayURL = "http://gateway.example.com" },
+		"an address with a path":  func(c *access.LoginClient) { c.GatewayURL = address + "/desk" },
 	} {
 		c := good
 		set(&c)

@@ -19,8 +19,8 @@ const (
 	Steer  Right = "steer"  // pause, resume, revise, add, cancel, undo
 )
 
-// Rights lists all of them.
-var Rights = []Right{Look, Start, Decide, Steer}
+// AllRights lists all of them.
+var AllRights = []Right{Look, Start, Decide, Steer}
 
 // Person is who sent a request.
 type Person struct {
@@ -31,8 +31,8 @@ type Person struct {
 	Rights  []Right
 	// MayDecideAsOthers means that the person may name another decider, as at a terminal without authentication.
 	MayDecideAsOthers bool
-	// Key signs the person's decisions; nil: they are declared.
-	Key client.Signer
+	// Signer signs the person's decisions; nil: they are declared.
+	Signer client.Signer
 	// Passkeys are the person's own keys, with which they may sign at the desk themselves.
 	Passkeys []*signing.Key
 }

@@ -31,7 +31,7 @@ type Roles struct {
 }
 
 type role struct {
-	May    []Right  `json:"may"`
+	Rights []Right  `json:"may"`
 	People []string `json:"people"`
 	Groups []string `json:"groups"`
 }
@@ -49,22 +49,22 @@ func OpenRoles(file string) (*Roles, error) {
 // RightsOf returns the rights of a person. If the file cannot be read or is broken, nobody has rights: the change may
 // have been meant to take rights away.
 func (r *Roles) RightsOf(name string, groups []string) ([]Right, error) {
-	list, err := r.currentRoles()
+	roles, err := r.currentRoles()
 	var rights []Right
-	for _, role := range list {
+	for _, role := range roles {
 		if role.appliesTo(name, groups) {
-			rights = append(rights, role.May...)
+			rights = append(rights, role.Rights...)
 		}
 	}
 	return rights, err
 }
 
 func (r role) appliesTo(name string, groups []string) bool {
-	hasName := func(list []string, one string) bool {
+	containsName := func(list []string, one string) bool {
 		return slices.ContainsFunc(list, func(n string) bool { return policy.SameName(n, one) })
 	}
-	return slices.Contains(r.People, wildcard) || hasName(r.People, name) ||
-		slices.ContainsFunc(groups, func(g string) bool { return hasName(r.Groups, g) })
+	return slices.Contains(r.People, wildcard) || containsName(r.People, name) ||
+		slices.ContainsFunc(groups, func(g string) bool { return containsName(r.Groups, g) })
 }
 
 func (r *Roles) currentRoles() ([]role, error) {
@@ -122,11 +122,11 @@ func readRoles(data []byte) ([]role, error) {
 }
 
 func (r role) check() error {
-	if len(r.May) == 0 {
+	if len(r.Rights) == 0 {
 		return errors.New(`"may" must list at least one right: look, start, decide or steer`)
 	}
-	for _, right := range r.May {
-		if !slices.Contains(Rights, right) {
+	for _, right := range r.Rights {
+		if !slices.Contains(AllRights, right) {
 			return fmt.Errorf("unknown right %q; there are look, start, decide and steer", right)
 		}
 	}
@@ -134,12 +134,12 @@ func (r role) check() error {
 		return errors.New("a role must name people or groups")
 	}
 	for _, name := range r.People {
-		if err := policy.CheckName(name); err != nil {
+		if err := policy.CheckPersonName(name); err != nil {
 			return fmt.Errorf("people: %w", err)
 		}
 	}
 	for _, name := range r.Groups {
-		if err := policy.CheckGroup(name); err != nil {
+		if err := policy.CheckGroupName(name); err != nil {
 			return fmt.Errorf("groups: %w", err)
 		}
 	}

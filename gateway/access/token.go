@@ -43,7 +43,7 @@ func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
 	if len(token) < minTokenLength {
 		return nil, errors.New("access: the gateway's token has fewer than 24 characters")
 	}
-	p.Rights, p.MayDecideAsOthers = Rights, true
+	p.Rights, p.MayDecideAsOthers = AllRights, true
 	return &TokenGuard{sha256.Sum256([]byte(token)), p}, nil
 }
 

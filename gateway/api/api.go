@@ -40,7 +40,7 @@ type Options struct {
 	Intake, AnonymousIntake *intake.Intake
 }
 
-// DefaultActionTimeout applies if Options.Patience is 0.
+// DefaultActionTimeout applies if Options.ActionTimeout is 0.
 const DefaultActionTimeout = 30 * time.Second
 
 // API answers requests.
@@ -62,14 +62,14 @@ func New(o Options) *API {
 		o.ActionTimeout = DefaultActionTimeout
 	}
 	if o.Tools.Registry == nil { // the workers' tools are not known here
-		o.Tools.OtherWorkers = true
+		o.Tools.HasOtherWorkers = true
 	}
 	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswerCache()}
 	config := huma.DefaultConfig("Process Idea", Version)
 	config.Info.Description = description
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
-	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
-	config.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
+	strictFormat := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+	config.Formats = map[string]huma.Format{"application/json": strictFormat, "json": strictFormat}
 	config.AllowAdditionalPropertiesByDefault = true
 	config.RejectUnknownQueryParameters = true
 	config.Components.Schemas = newRegistry()
@@ -83,17 +83,17 @@ func New(o Options) *API {
 	}
 	config.Servers = []*huma.Server{{URL: "/", Description: "this gateway"}}
 	a.huma = humago.New(a.mux, config)
-	a.addProcesses()
-	a.addChains()
-	a.addPeople()
-	a.addPlans()
-	a.addSteering()
-	a.addUndo()
-	a.addOrders()
-	a.addSchedules()
-	a.addHooks()
-	a.addEvents()
-	finishSchemas(a.huma.OpenAPI())
+	a.addProcessOperations()
+	a.addChainOperations()
+	a.addPeopleOperations()
+	a.addPlanOperations()
+	a.addSteeringOperations()
+	a.addUndoOperation()
+	a.addOrderOperations()
+	a.addScheduleOperations()
+	a.addHookOperation()
+	a.addEventsOperation()
+	markNullableProperties(a.huma.OpenAPI())
 	a.mux.HandleFunc("/", a.serveUnknown)
 	return a
 }
@@ -126,24 +126,24 @@ func ServeIndex(w http.ResponseWriter, _ *http.Request) {
 // serveUnknown answers a request that no operation serves. If the page exists, the answer names the methods that it
 // accepts.
 func (a *API) serveUnknown(w http.ResponseWriter, r *http.Request) {
-	var allowed []string
+	var allowedMethods []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
-		other := r.Clone(r.Context())
-		other.Method = method
-		if _, pattern := a.mux.Handler(other); pattern != "/" && pattern != "" {
-			allowed = append(allowed, method)
+		probeRequest := r.Clone(r.Context())
+		probeRequest.Method = method
+		if _, pattern := a.mux.Handler(probeRequest); pattern != "/" && pattern != "" {
+			allowedMethods = append(allowedMethods, method)
 		}
 	}
-	if len(allowed) == 0 {
+	if len(allowedMethods) == 0 {
 		newProblem(http.StatusNotFound, CodeNotFound,
 			"there is no such page; /openapi.json lists all pages").Write(w)
 		return
 	}
-	for _, method := range allowed {
+	for _, method := range allowedMethods {
 		w.Header().Add("Allow", method)
 	}
-	newProblem(http.StatusMethodNotAllowed, CodeMethod,
-		fmt.Sprintf("this page accepts %v, not %s", allowed, r.Method)).Write(w)
+	newProblem(http.StatusMethodNotAllowed, CodeMethodNotAllowed,
+		fmt.Sprintf("this page accepts %v, not %s", allowedMethods, r.Method)).Write(w)
 }
 
 // addOperation adds an operation to an API. do runs only once the caller is identified and has the right. If right is
@@ -159,9 +159,9 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 		op.MaxBodyBytes = maxBodyBytes
 	}
 	if op.Method != http.MethodGet {
-		op.Middlewares = append(op.Middlewares, a.readBody(op))
-		op.SkipValidateBody = true // readBody has validated the body
-		op.BodyReadTimeout = -1    // readBody has read the body
+		op.Middlewares = append(op.Middlewares, a.requireValidBody(op))
+		op.SkipValidateBody = true // requireValidBody has validated the body
+		op.BodyReadTimeout = -1    // requireValidBody has read the body
 	}
 	if strings.Contains(op.Path, "{") {
 		op.Errors = append(op.Errors, http.StatusNotFound)
@@ -179,14 +179,14 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
 		if err != nil {
-			return nil, a.Explain(ctx, op.OperationID, err)
+			return nil, a.ExplainAndLog(ctx, op.OperationID, err)
 		}
 		return out, nil
 	})
 }
 
-// newPost describes an operation that changes something.
-func newPost(tag, id, path, summary, description string) huma.Operation {
+// newPostOperation describes an operation that changes something.
+func newPostOperation(tag, id, path, summary, description string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary,
 		Description: description, Tags: []string{tag}}
 }
@@ -221,20 +221,20 @@ func asHandler[I, O any](do func(context.Context, *I) (O, error)) func(context.C
 	}
 }
 
-// Explain turns an error into a problem, and logs the error unless it is the caller's fault. Errors in the roles are
-// logged once, where the roles are read.
-func (a *API) Explain(ctx context.Context, operation string, err error) *Problem {
+// ExplainAndLog turns an error into a problem, and logs the error unless it is the caller's fault. Errors in the roles
+// are logged once, where the roles are read.
+func (a *API) ExplainAndLog(ctx context.Context, operationID string, err error) *Problem {
 	p := ProblemOf(err)
 	if p.Status >= http.StatusInternalServerError && p.Code != access.CodeBrokenRoles &&
 		!errors.Is(ctx.Err(), context.Canceled) {
-		a.Log.Error("a request failed", "operation", operation, "code", p.Code, "error", err)
+		a.Log.Error("a request failed", "operation", operationID, "code", p.Code, "error", err)
 	}
 	return p
 }
 
 // Refuse answers with a problem.
-func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operation string, err error) {
-	p := a.Explain(ctx, operation, err)
+func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operationID string, err error) {
+	p := a.ExplainAndLog(ctx, operationID, err)
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -261,18 +261,18 @@ func (a *API) requireRight(right access.Right) func(huma.Context, func(huma.Cont
 	}
 }
 
-// readBody reads the body and validates it against its schema, after admit.
-func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context)) {
-	bodyReader := a.Intake
+// requireValidBody reads the body and validates it against its schema, after admit.
+func (a *API) requireValidBody(op huma.Operation) func(huma.Context, func(huma.Context)) {
+	bodyIntake := a.Intake
 	if len(op.Metadata) == 0 { // anybody may send it
-		bodyReader = a.AnonymousIntake
+		bodyIntake = a.AnonymousIntake
 	}
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
-		body, done, err := bodyReader.Read(w, r, op.MaxBodyBytes)
+		body, done, err := bodyIntake.Read(w, r, op.MaxBodyBytes)
 		defer done()
 		// Clients on Windows may begin a body with a byte order mark.
-		if text, marked := bytes.CutPrefix(body, []byte("\uFEFF")); marked && !op.SkipValidateBody {
+		if text, hasByteOrderMark := bytes.CutPrefix(body, []byte("\uFEFF")); hasByteOrderMark && !op.SkipValidateBody {
 			body, r.Body, r.ContentLength = text, io.NopCloser(bytes.NewReader(text)), int64(len(text))
 		}
 		if err == nil && len(body) > 0 && !op.SkipValidateBody {
@@ -300,9 +300,9 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 }
 
 // NoteChange records an act on a process, so that followers and readers see its effect at once.
-func (a *API) NoteChange(process string) {
+func (a *API) NoteChange(processID string) {
 	a.answers.forget()
-	a.Feed.WakeWatcher(process)
+	a.Feed.WakeWatcher(processID)
 }
 
 // ChangeCount counts the acts here: an answer requested before the last act may not show it.
@@ -317,7 +317,7 @@ func invalidAt(path string, err error) *Problem {
 	return p
 }
 
-// Target names a process.
-type Target struct {
+// ProcessTarget names a process.
+type ProcessTarget struct {
 	ID string `path:"id" doc:"the id of a process, percent-encoded: refunds%2F13 for refunds/13" example:"refunds"`
 }

@@ -20,32 +20,33 @@ import (
 	"processidea/store/chain"
 )
 
-func (a *API) addChains() {
-	const tag, base = "chain", "/api/processes/{id}/"
-	addGet(a, tag, "list-ideas", base+"ideas", "List the Ideas of a process",
+func (a *API) addChainOperations() {
+	const tag, processPath = "chain", "/api/processes/{id}/"
+	addGet(a, tag, "list-ideas", processPath+"ideas", "List the Ideas of a process",
 		"Lists the Ideas of a process's chain in order: when each was sealed, by which Request, and how much it holds.",
-		func(ctx context.Context, in *Target) (list IdeaList, err error) {
+		func(ctx context.Context, in *ProcessTarget) (list IdeaList, err error) {
 			list.Ideas, err = a.Client.Chain(in.ID).Ideas(ctx)
 			return list, err
 		})
-	addGet(a, tag, "get-idea", base+"ideas/{k}", "Get an Idea",
+	addGet(a, tag, "get-idea", processPath+"ideas/{k}", "Get an Idea",
 		"Gives an Idea whole, as a file from which a process can start. k is its number, from 1, or latest.", a.getIdea)
-	addGet(a, tag, "compare-ideas", base+"diff", "Compare two Ideas",
+	addGet(a, tag, "compare-ideas", processPath+"diff", "Compare two Ideas",
 		"Tells how two Ideas differ: values, Calls, what people decided in between, and a JSON Patch (RFC 6902).",
 		func(ctx context.Context, in *diffInput) (*client.Diff, error) {
 			return a.Client.Chain(in.ID).Diff(ctx, in.From, in.To)
 		})
-	addGet(a, tag, "blame-value", base+"blame", "Find who wrote a value",
+	addGet(a, tag, "blame-value", processPath+"blame", "Find who wrote a value",
 		"Tells which Call or person wrote a value of State, what was proposed and what was read for it.",
 		func(ctx context.Context, in *blameInput) (*chain.Blame, error) {
 			return a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
 		})
-	addGet(a, tag, "draw-plan", base+"graph", "Draw the Plan of a process",
+	addGet(a, tag, "draw-plan", processPath+"graph", "Draw the Plan of a process",
 		"Draws the Plan that waits for a person. If none waits, it draws the Calls of the latest solution that "+
 			"has any, or else of the Plan messages. The format is Mermaid, DOT (Graphviz) or SVG.", a.renderGraph)
 	addGetWithResponse(a, huma.Operation{
-		OperationID: "export-report", Path: base + "export.html", Summary: "Get what a process did, as one HTML file",
-		Tags: []string{tag},
+		OperationID: "export-report", Path: processPath + "export.html",
+		Summary: "Get what a process did, as one HTML file",
+		Tags:    []string{tag},
 		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who " +
 			"decided what and how that is proved, the Plan " +
 			"as a picture, each instance's State with its authors, the Ideas with their digests, and how to check it.",
@@ -56,7 +57,7 @@ func (a *API) addChains() {
 	}, a.serveReport)
 }
 
-func (a *API) serveReport(ctx context.Context, in *Target) (*huma.StreamResponse, error) {
+func (a *API) serveReport(ctx context.Context, in *ProcessTarget) (*huma.StreamResponse, error) {
 	send, err := a.RenderReport(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -72,11 +73,11 @@ func (a *API) serveReport(ctx context.Context, in *Target) (*huma.StreamResponse
 func (a *API) RenderReport(ctx context.Context, id string) (send func(http.ResponseWriter), err error) {
 	var b bytes.Buffer
 	err = report.Write(ctx, a.Client.Chain(id), id, &b)
-	name := map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}
+	dispositionParams := map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Language", "en") // a record is in one language, whoever asks for it
-		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", name))
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", dispositionParams))
 		_, _ = w.Write(b.Bytes())
 	}, err
 }
@@ -87,7 +88,7 @@ type IdeaList struct {
 }
 
 type ideaInput struct {
-	Target
+	ProcessTarget
 	K string `path:"k" pattern:"^([1-9][0-9]{0,8}|latest)$" doc:"the number of an Idea, from 1, or latest" example:"1"`
 }
 
@@ -98,19 +99,19 @@ func (a *API) getIdea(ctx context.Context, in *ideaInput) (Object, error) {
 }
 
 type diffInput struct {
-	Target
+	ProcessTarget
 	From int `query:"from" required:"true" minimum:"1" doc:"the number of an Idea"`
 	To   int `query:"to" required:"true" minimum:"1" doc:"the number of another"`
 }
 
 type blameInput struct {
-	Target
+	ProcessTarget
 	Place string `query:"place" required:"true" doc:"TOKEN:path, such as ①:user.name, or user.name in the anonymous instance" example:"①:user.name"`
 	At    int    `query:"at" minimum:"1" doc:"as this Idea shows it; absent: the latest"`
 }
 
 type graphInput struct {
-	Target
+	ProcessTarget
 	Format string `query:"format" default:"mermaid" enum:"mermaid,dot,svg"`
 	Digest string `query:"digest" doc:"the digest of a Plan that waits: a split process may have several"`
 }
@@ -118,7 +119,7 @@ type graphInput struct {
 // Graph is a Plan that was drawn.
 type Graph struct {
 	Format        string `json:"format" enum:"mermaid,dot,svg"`
-	Graph         string `json:"graph" doc:"the text, in the language of format"`
+	Source        string `json:"graph" doc:"the text, in the language of format"`
 	CallCount     int    `json:"calls" doc:"how many there are; with none the graph is empty"`
 	IsPendingPlan bool   `json:"waiting" doc:"the Plan waits for a person, and nothing of it has begun"`
 }
@@ -129,17 +130,20 @@ const plansTimeout = 3 * time.Second
 
 func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err error) {
 	out.Format = in.Format
-	drawing := &client.PlanDrawing{}
+	drawing := &client.DrawablePlan{}
 	plansCtx, cancel := context.WithTimeout(ctx, plansTimeout)
 	defer cancel()
-	list, err := a.PlansOf(plansCtx, in.ID)
+	waitingPlans, err := a.WaitingPlansIn(plansCtx, in.ID)
 	if err != nil && in.Digest != "" {
 		return out, err
 	}
-	planIndex := slices.IndexFunc(list, func(p client.Plan) bool { return in.Digest == "" || p.Digest == in.Digest })
+	planIndex := slices.IndexFunc(waitingPlans, func(p client.Plan) bool {
+		return in.Digest == "" ||
+			p.Digest == in.Digest
+	})
 	switch {
 	case planIndex >= 0:
-		drawing.Calls, out.IsPendingPlan = list[planIndex].DiagramCalls, true
+		drawing.Calls, out.IsPendingPlan = waitingPlans[planIndex].DiagramCalls, true
 	case in.Digest != "":
 		return out, newProblem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // the store may have Ideas of a process that Temporal does not know
@@ -149,11 +153,11 @@ func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err e
 	}
 	switch out.CallCount = len(drawing.Calls); in.Format {
 	case "dot":
-		out.Graph = plangraph.RenderDOT(drawing.Calls, drawing.Statuses...)
+		out.Source = plangraph.RenderDOT(drawing.Calls, drawing.StatusCounts...)
 	case "svg":
-		out.Graph = plangraph.RenderSVG(drawing.Calls, drawing.Statuses, plangraph.Labels{})
+		out.Source = plangraph.RenderSVG(drawing.Calls, drawing.StatusCounts, plangraph.Labels{})
 	default:
-		out.Graph = plangraph.RenderMermaid(drawing.Calls, drawing.Statuses...)
+		out.Source = plangraph.RenderMermaid(drawing.Calls, drawing.StatusCounts...)
 	}
 	return out, nil
 }

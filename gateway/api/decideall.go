@@ -24,14 +24,14 @@ const (
 )
 
 // decideAll sends decisions to their processes. The decisions on one process are sent together.
-func (a *API) decideAll(ctx context.Context, person *access.Person, list []Decision) []DecisionResult {
-	results := make([]DecisionResult, len(list))
-	decisions := make([]client.Decision, len(list))
+func (a *API) decideAll(ctx context.Context, person *access.Person, requestDecisions []Decision) []DecisionResult {
+	results := make([]DecisionResult, len(requestDecisions))
+	decisions := make([]client.Decision, len(requestDecisions))
 	indicesByProcess := map[string][]int{}
-	for n, d := range list {
-		results[n] = DecisionResult{Process: d.Process, Call: d.Call}
+	for n, d := range requestDecisions {
+		results[n] = DecisionResult{Process: d.Process, Call: d.CallID}
 		var err error
-		if decisions[n], err = d.read(person); err != nil {
+		if decisions[n], err = d.toClientDecision(person); err != nil {
 			results[n].fail(OutcomeInvalid, err)
 			continue
 		}
@@ -41,7 +41,7 @@ func (a *API) decideAll(ctx context.Context, person *access.Person, list []Decis
 	err := safego.ForEach(ctx, "gateway.decide", len(processes), maxConcurrentProcesses, func(
 		ctx context.Context, n int,
 	) error {
-		a.decideIn(ctx, processes[n], indicesByProcess[processes[n]], decisions, results)
+		a.decideInProcess(ctx, processes[n], indicesByProcess[processes[n]], decisions, results)
 		a.NoteChange(processes[n])
 		return nil
 	})
@@ -55,14 +55,14 @@ func (a *API) decideAll(ctx context.Context, person *access.Person, list []Decis
 	return results
 }
 
-// decideIn sends the decisions on one process and records their results; of has their indices.
-func (a *API) decideIn(ctx context.Context, id string, indices []int, decisions []client.Decision,
+// decideInProcess sends the decisions on one process and records their results; indices has their indices.
+func (a *API) decideInProcess(ctx context.Context, processID string, indices []int, decisions []client.Decision,
 	results []DecisionResult) {
-	p, err := a.Client.Attach(ctx, id)
+	p, err := a.Client.Attach(ctx, processID)
 	if err == nil && len(indices) == 1 {
-		var count client.VoteCount
-		if count, err = p.DecideAndCountVotes(ctx, decisions[indices[0]]); err == nil {
-			results[indices[0]].accept(count)
+		var votes client.VoteCount
+		if votes, err = p.DecideAndCountVotes(ctx, decisions[indices[0]]); err == nil {
+			results[indices[0]].accept(votes)
 			return
 		}
 	}
@@ -71,12 +71,13 @@ func (a *API) decideIn(ctx context.Context, id string, indices []int, decisions 
 		for _, n := range indices {
 			batch = append(batch, decisions[n])
 		}
-		var outcomes []client.Outcome
+		var outcomes []client.DecisionOutcome
 		outcomes, err = p.DecideMany(ctx, batch)
 		for k, o := range outcomes {
 			switch {
 			case o.RefusalReason != "":
-				results[indices[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call,
+				results[indices[k]].fail(OutcomeRefused, &client.RefusedError{ProcessID: processID, Signal: o.Kind,
+					CallID: o.CallID,
 					Reason: o.RefusalReason})
 			case o.Votes.Have > 0:
 				results[indices[k]].accept(o.Votes)

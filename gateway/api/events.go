@@ -21,8 +21,8 @@ const (
 	eventWriteTimeout = 30 * time.Second
 )
 
-func (a *API) addEvents() {
-	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.Unseen](), true, "")
+func (a *API) addEventsOperation() {
+	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.QueryFailure](), true, "")
 	addGetWithResponse(a, huma.Operation{
 		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
 		Tags: []string{"processes"},
@@ -42,17 +42,17 @@ func (a *API) addEvents() {
 }
 
 type eventsInput struct {
-	Target
+	ProcessTarget
 	Last  string `header:"Last-Event-ID" doc:"the id of the last event that was seen"`
 	Token string `query:"token" hidden:"true" doc:"the printed token, for pages that cannot set a header here"`
 }
 
 func (a *API) followEvents(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
-	cursor, known := feed.ParseCursor(in.Last)
-	if in.Last != "" && !known {
+	cursor, hasCursor := feed.ParseCursor(in.Last)
+	if in.Last != "" && !hasCursor {
 		return nil, invalidAt("header.Last-Event-ID", errBadEventID)
 	}
-	follower, err := a.Feed.Follow(ctx, in.ID, cursor, !known)
+	follower, err := a.Feed.Follow(ctx, in.ID, cursor, !hasCursor)
 	if err != nil {
 		return nil, err
 	}

@@ -16,14 +16,15 @@ import (
 // signatureScheme names the security scheme of webhooks, whose signature authenticates the sender.
 const signatureScheme = "webhookSignature"
 
-func (a *API) addHooks() {
-	op := asStartOperation(newPost("webhooks", "receive-webhook", "/hooks/{name}", "Start a process from a webhook",
+func (a *API) addHookOperation() {
+	op := asStartOperation(newPostOperation("webhooks", "receive-webhook", "/hooks/{name}",
+		"Start a process from a webhook",
 		"Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks says. 201: it "+
 			"was started; 200: the webhook came before; 204: the rule starts nothing from it."), startedResponse)
 	op.Responses["204"] = &huma.Response{Description: "The rule starts nothing from it"}
 	op.Security = []map[string][]string{{signatureScheme: {}}}
 	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBodyBytes // the rule decides what the body must be
-	addOperation(a, "", op, a.receive)
+	addOperation(a, "", op, a.receiveHook)
 	// The framework assumes text for a body that is not read as JSON.
 	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{
 		Description: "what the rule reads"}
@@ -46,7 +47,7 @@ type hookOutput struct {
 	Body   *Started
 }
 
-func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
+func (a *API) receiveHook(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	header := http.Header{}
 	header.Set(webhook.HeaderWebhookID, cmp.Or(in.WebhookID, in.SvixID))
 	header.Set(webhook.HeaderWebhookTimestamp, cmp.Or(in.Timestamp, in.SvixTimestamp))
@@ -59,9 +60,9 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 		return &hookOutput{Status: http.StatusNoContent}, nil
 	}
 	p, err := a.Client.Start(ctx, *o)
-	var claimed *client.ClaimedError
+	var claimed *client.ClaimedIDError
 	switch {
-	case errors.Is(err, client.ErrOtherStart), errors.As(err, &claimed), err == nil && p.Attached():
+	case errors.Is(err, client.ErrIDInUse), errors.As(err, &claimed), err == nil && p.IsAttached():
 		// A webhook with this id has started a process before. Since then the rule or the Idea file may have changed,
 		// or Temporal may have forgotten the process.
 		return &hookOutput{http.StatusOK, &Started{o.ID, true}}, nil

@@ -20,7 +20,7 @@ func (Object) Schema(huma.Registry) *huma.Schema {
 // unmarshal decodes a body strictly and keeps numbers as they were written. An Idea in it keeps the order of its
 // parameters.
 func unmarshal(data []byte, target any) error {
-	value, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+	value, keyOrder, err := jsonval.DecodeWithKeyOrder(data, jsonval.DefaultLimits)
 	if anyTarget, ok := target.(*any); ok || err != nil {
 		if ok {
 			*anyTarget = value
@@ -28,8 +28,8 @@ func unmarshal(data []byte, target any) error {
 		return err
 	}
 	if len(keyOrder) > 0 {
-		ideafile.StoreWrittenOrder(jsonval.Lookup(value, "idea"), keyOrder)
-		ideafile.StoreWrittenOrder(value, keyOrder) // the delegates beside the Idea
+		ideafile.RecordParamOrder(jsonval.Lookup(value, "idea"), keyOrder)
+		ideafile.RecordParamOrder(value, keyOrder) // the delegates beside the Idea
 		data = jsonval.Encode(value)
 	}
 	return jsonval.Unmarshal(data, target)

@@ -22,7 +22,7 @@ func TestAnIdeaInABodyKeepsTheOrderOfItsParameters(t *testing.T) {
 		}
 	}
 	for name, got := range map[string]any{
-		"a start": start.Idea, "its delegate": start.Delegates["d.json"], "a schedule": schedule.Idea,
+		"a start": start.Idea, "its delegate": start.DelegateFiles["d.json"], "a schedule": schedule.Idea,
 		"what a fork adds": fork.Body.AddedIdea, "a fork's delegate": fork.Body.Delegates["d.json"],
 	} {
 		if text := string(jsonval.Encode(got)); text != want {
@@ -34,7 +34,7 @@ func TestAnIdeaInABodyKeepsTheOrderOfItsParameters(t *testing.T) {
 	if err := unmarshal([]byte(idea), &plain); err != nil || jsonval.Lookup(plain, "schema", "tools", "pay", "_order") != nil {
 		t.Errorf("data becomes %s, %v", jsonval.Encode(plain), err)
 	}
-	if got := string(jsonval.Encode(jsonval.ToJSONValue(start.Instances))); got != rows {
+	if got := string(jsonval.Encode(jsonval.ToJSONValue(start.InstanceRows))); got != rows {
 		t.Errorf("the instances become %s", got)
 	}
 }

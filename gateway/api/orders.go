@@ -8,25 +8,25 @@ import (
 	"processidea/model/approval"
 )
 
-func (a *API) addOrders() {
-	addAct(a, access.Decide, approval.SteerAllow, "Give a standing order",
+func (a *API) addOrderOperations() {
+	addActOperation(a, access.Decide, approval.SteerAllow, "Give a standing order",
 		"Approves Calls of a Tool beforehand, in the name of the token's person: each Call that fits and waits, "+
 			"now or later. The order ends after a number of Calls, or at a time. GET /api/processes/{id} lists the "+
 			"orders.",
 		func(ctx context.Context, p *client.Process, b orderBody) error {
 			return p.Allow(ctx, OrderFrom(access.PersonFrom(ctx), b.StandingOrder))
 		})
-	addAct(a, access.Decide, approval.SteerDeputy, "Name a deputy",
+	addActOperation(a, access.Decide, approval.SteerDeputy, "Name a deputy",
 		"Lets somebody decide in place of the token's person for a time, on Calls that wait now or later. Each "+
 			"such decision names both, and for all rules they are one person. GET /api/processes/{id} lists it "+
 			"under orders.",
 		func(ctx context.Context, p *client.Process, b deputyBody) error {
 			return p.NameDeputy(ctx, DeputyFrom(access.PersonFrom(ctx), b.Deputy))
 		})
-	addAct(a, access.Decide, approval.SteerDisallow, "End a standing order, or a deputy's time",
+	addActOperation(a, access.Decide, approval.SteerDisallow, "End a standing order, or a deputy's time",
 		"What was decided stays so.",
 		func(ctx context.Context, p *client.Process, b endOrderBody) error {
-			return p.Disallow(ctx, b.Order, b.callerActor(ctx))
+			return p.Disallow(ctx, b.OrderName, b.callerActor(ctx))
 		})
 }
 
@@ -37,7 +37,7 @@ type deputyBody struct {
 
 // DeputyFrom returns d with the person who names the deputy, and with their key if the gateway signs for them.
 func DeputyFrom(person *access.Person, d client.Deputy) client.Deputy {
-	d.By, d.Groups, d.Key = person.Name, person.Groups, person.Key
+	d.By, d.Groups, d.Key = person.Name, person.Groups, person.Signer
 	return d
 }
 
@@ -48,11 +48,11 @@ type orderBody struct {
 
 // OrderFrom returns o with the person who gives the order, and with their key if the gateway signs for them.
 func OrderFrom(giver *access.Person, o client.StandingOrder) client.StandingOrder {
-	o.By, o.Groups, o.Key = giver.Name, giver.Groups, giver.Key
+	o.By, o.Groups, o.Key = giver.Name, giver.Groups, giver.Signer
 	return o
 }
 
 type endOrderBody struct {
 	ReasonBody
-	Order string `json:"order" minLength:"1" doc:"the name of the order"`
+	OrderName string `json:"order" minLength:"1" doc:"the name of the order"`
 }

@@ -43,7 +43,7 @@ func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	safegotest.Panic(t, "gateway.decide")
 	a := &API{answers: newAnswerCache()}
 	a.Feed = feed.New(nil)
-	approve := client.Decision{Call: "1.1", Kind: client.Approve}
+	approve := client.Decision{CallID: "1.1", Kind: client.Approve}
 	// There is no client: the second process's decision panics by itself.
 	results := a.decideAll(t.Context(), &access.Person{Name: "ann"},
 		[]Decision{{Process: "p", Decision: approve}, {Process: "q", Decision: approve}})

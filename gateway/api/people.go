@@ -11,19 +11,19 @@ import (
 	"processidea/model/jsonval"
 )
 
-func (a *API) addPeople() {
+func (a *API) addPeopleOperations() {
 	const tag = "people"
 	addGet(a, tag, "list-approvals", "/api/approvals", "List what waits for a person, in all processes",
 		"Lists the Calls that wait for a person: exactly what would run, since when, who may decide, and the case.",
 		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
-			all, err := a.AllWaiting(ctx)
-			return ApprovalList{all.Approvals, all.UnansweredProcesses}, err
+			all, err := a.AllWaitingForPeople(ctx)
+			return ApprovalList{all.Approvals, all.UnansweredProcessIDs}, err
 		})
 	addGet(a, tag, "list-process-approvals", "/api/processes/{id}/approvals",
 		"List what waits for a person in a process",
 		"Lists the Calls that wait for a person in a process and its delegates, or in one instance of it: "+
 			"refunds%2F13. A decision goes to the process that a Call names.",
-		func(ctx context.Context, in *Target) (ApprovalList, error) {
+		func(ctx context.Context, in *ProcessTarget) (ApprovalList, error) {
 			return a.ApprovalsWithDelegates(ctx, in.ID)
 		})
 	addGet(a, tag, "insights", "/api/insights", "Say how people's decisions go",
@@ -35,7 +35,7 @@ func (a *API) addPeople() {
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
-	addOperation(a, access.Decide, newPost(tag, "decide", "/api/decisions", "Decide on Calls that wait",
+	addOperation(a, access.Decide, newPostOperation(tag, "decide", "/api/decisions", "Decide on Calls that wait",
 		"Decides on up to 1,000 Calls, of any processes. Each decision gets a result of its own, in the order of "+
 			"the decisions. Who decides is whoever the token names; where the gateway has a key, "+
 			"it signs the decision for that person."),
@@ -60,9 +60,9 @@ func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, 
 	})
 }
 
-// AllWaiting lists what waits for a person in all processes. The result is shared: do not change it.
-func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
-	return sharedAnswer(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
+// AllWaitingForPeople lists what waits for a person in all processes. The result is shared: do not change it.
+func (a *API) AllWaitingForPeople(ctx context.Context) (client.WaitingItems, error) {
+	return sharedAnswer(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.ListWaiting)
 }
 
 // maxHeldUp bounds the count of held-up processes.
@@ -71,17 +71,17 @@ const maxHeldUp = 1000
 // CountHeldUp counts the processes that are held up, up to maxHeldUp. Callers share the answer.
 func (a *API) CountHeldUp(ctx context.Context) (int, error) {
 	return sharedAnswer(ctx, a, "held up", func(ctx context.Context) (int, error) {
-		return a.Client.CountHeldUp(ctx, maxHeldUp)
+		return a.Client.CountHeldUpProcesses(ctx, maxHeldUp)
 	})
 }
 
-// ApprovalsWithDelegates is AllWaiting for one process and its delegates, or for one of its instances. The error wraps
-// client.ErrNotFound if the id is unknown.
+// ApprovalsWithDelegates is AllWaitingForPeople for one process and its delegates, or for one of its instances. The
+// error wraps client.ErrNotFound if the id is unknown.
 func (a *API) ApprovalsWithDelegates(ctx context.Context, id string) (ApprovalList, error) {
 	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
 		func(ctx context.Context) (list ApprovalList, err error) {
 			list.Approvals, err = a.Client.ApprovalsOf(ctx, id)
-			list.UnansweredProcesses, err = client.UnansweredProcesses(err)
+			list.UnansweredProcesses, err = client.UnansweredProcessIDs(err)
 			return list, err
 		})
 }
@@ -127,17 +127,17 @@ type DecisionResults struct {
 	Results []DecisionResult `json:"results" nullable:"false"`
 }
 
-// Decide sends the caller's decisions, each of which has its own result. The results are in the order of list.
-func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
+// Decide sends the caller's decisions, each of which has its own result. The results are in the order of decisions.
+func (a *API) Decide(ctx context.Context, decisions []Decision) []DecisionResult {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
-	return a.decideAll(ctx, access.PersonFrom(ctx), list)
+	return a.decideAll(ctx, access.PersonFrom(ctx), decisions)
 }
 
 // Claims returns the claims for the proof of a decision that the caller signs with a key of their own. The error is
 // like that of a decision.
 func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
-	decision, err := d.read(access.PersonFrom(ctx))
+	decision, err := d.toClientDecision(access.PersonFrom(ctx))
 	if err != nil {
 		return proof.Claims{}, err
 	}
@@ -148,9 +148,9 @@ func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 	return p.Claims(decision), nil
 }
 
-// read returns the decision of a request. The error says why the decision is invalid, or why this person may not take
-// it.
-func (d *Decision) read(person *access.Person) (out client.Decision, err error) {
+// toClientDecision returns the decision of a request. The error says why the decision is invalid, or why this person
+// may not take it.
+func (d *Decision) toClientDecision(person *access.Person) (out client.Decision, err error) {
 	out = d.Decision
 	if out.By, out.Groups, out.Key, err = resolveDecider(person, d.By, d.Groups, d.Proof); err != nil {
 		return out, err

@@ -13,7 +13,7 @@ import (
 	"processidea/model/approval"
 )
 
-func (a *API) addPlans() {
+func (a *API) addPlanOperations() {
 	const tag = "people"
 	addGet(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
 		"Lists the Plans that wait as a whole: nothing of them has begun. The list of one process tells more: "+
@@ -21,23 +21,24 @@ func (a *API) addPlans() {
 	addGet(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split; and those of its delegates. A decision goes to the process that a Plan names.",
-		func(ctx context.Context, in *Target) (PlanList, error) {
+		func(ctx context.Context, in *ProcessTarget) (PlanList, error) {
 			return sharedAnswer(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
 				list.Plans, err = a.Client.PlansOf(ctx, in.ID)
-				list.UnansweredProcesses, err = client.UnansweredProcesses(err)
+				list.UnansweredProcesses, err = client.UnansweredProcessIDs(err)
 				return list, err
 			})
 		})
-	decide := newPost(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
+	decideOperation := newPostOperation(tag, "decide-plan", "/api/processes/{id}/plans/decision",
+		"Decide on a Plan that waits",
 		"Approves, amends or rejects a Plan as it was shown: the digest names it. If another Plan waits by now, "+
 			"nothing is decided, and the problem `changed` holds that Plan. Who decides is whoever the token names; "+
 			"where the "+
 			"gateway has a key, it signs the decision for that person.")
-	decide.Errors = []int{http.StatusConflict}
-	addOperation(a, access.Decide, decide, asHandler(func(ctx context.Context, in *struct {
-		Target
+	decideOperation.Errors = []int{http.StatusConflict}
+	addOperation(a, access.Decide, decideOperation, asHandler(func(ctx context.Context, in *struct {
+		ProcessTarget
 		Body planDecision
-	}) (client.PlanDecided, error) {
+	}) (client.PlanDecisionOutcome, error) {
 		return a.DecidePlan(ctx, in.ID, in.Body.PlanDecision)
 	}))
 }
@@ -61,17 +62,17 @@ type PlanList struct {
 }
 
 func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {
-	all, err := a.AllWaiting(ctx)
+	all, err := a.AllWaitingForPeople(ctx)
 	list := []WaitingPlan{}
 	for _, p := range all.Plans {
 		list = append(list, WaitingPlan{p, p.CountByTool()})
 	}
-	return WaitingPlanList{list, all.UnansweredProcesses}, err
+	return WaitingPlanList{list, all.UnansweredProcessIDs}, err
 }
 
-// PlansOf lists the Plans that wait in a process. The result is shared: do not change it. The error wraps
+// WaitingPlansIn lists the Plans that wait in a process. The result is shared: do not change it. The error wraps
 // client.ErrNotFound if the id is unknown.
-func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
+func (a *API) WaitingPlansIn(ctx context.Context, id string) ([]client.Plan, error) {
 	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).Plans)
 }
 
@@ -82,21 +83,22 @@ type planDecision struct {
 
 // DecidePlan sends the caller's decision on a Plan. If it was refused because another Plan waits by now, the error is a
 // *Problem with that Plan.
-func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out client.PlanDecided, err error) {
+func (a *API) DecidePlan(ctx context.Context, id string,
+	d client.PlanDecision) (out client.PlanDecisionOutcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
 	if err != nil {
 		return out, err
 	}
-	if d, err = readPlanDecision(d, access.PersonFrom(ctx)); err != nil {
+	if d, err = resolvePlanDecision(d, access.PersonFrom(ctx)); err != nil {
 		return out, err
 	}
 	out, err = p.DecidePlan(ctx, d)
 	a.NoteChange(id)
-	a.NoteChange(out.Process)
+	a.NoteChange(out.ProcessID)
 	if errors.Is(err, client.ErrRefused) {
-		err = a.refusalError(ctx, p, d, err)
+		err = a.explainPlanRefusal(ctx, p, d, err)
 	}
 	return out, err
 }
@@ -104,7 +106,7 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 // planChangedProblem reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may
 // look.
 func planChangedProblem(ctx context.Context, waitingPlans []client.Plan) *Problem {
-	p := newProblem(http.StatusConflict, CodeChanged,
+	p := newProblem(http.StatusConflict, CodePlanChanged,
 		"no Plan with this digest waits: somebody has decided on it, or it has changed; plans lists the Plans "+
 			"that wait now")
 	if len(waitingPlans) == 0 {
@@ -116,14 +118,15 @@ func planChangedProblem(ctx context.Context, waitingPlans []client.Plan) *Proble
 	return p
 }
 
-// refusalError distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
-func (a *API) refusalError(ctx context.Context, p *client.Process, d client.PlanDecision, refusalErr error) error {
+// explainPlanRefusal distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
+func (a *API) explainPlanRefusal(ctx context.Context, p *client.Process, d client.PlanDecision,
+	refusalErr error) error {
 	waitingPlans, err := p.Plans(ctx)
 	if err != nil {
 		return refusalErr
 	}
 	for _, plan := range waitingPlans {
-		if plan.Digest == d.Digest {
+		if plan.Digest == d.PlanDigest {
 			problem := ProblemOf(refusalErr)
 			problem.Problems = callPlaces(refusalErr)
 			return problem
@@ -153,9 +156,9 @@ func callPlaces(err error) (list []Place) {
 	return list
 }
 
-// readPlanDecision returns a decision with the caller as its decider. The error says why the decision is invalid, or
+// resolvePlanDecision returns a decision with the caller as its decider. The error says why the decision is invalid, or
 // why the caller may not take it.
-func readPlanDecision(d client.PlanDecision, person *access.Person) (_ client.PlanDecision, err error) {
+func resolvePlanDecision(d client.PlanDecision, person *access.Person) (_ client.PlanDecision, err error) {
 	if d.By, d.Groups, d.Key, err = resolveDecider(person, d.By, d.Groups, d.Proof); err != nil {
 		return d, err
 	}
@@ -163,35 +166,35 @@ func readPlanDecision(d client.PlanDecision, person *access.Person) (_ client.Pl
 		return d, invalidAt("body.calls", errors.New("only an amendment may have calls"))
 	}
 	if err := d.Validate(); err != nil {
-		place := map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Kind]
-		return d, invalidAt(cmp.Or(place, "body"), err)
+		requestPath := map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Kind]
+		return d, invalidAt(cmp.Or(requestPath, "body"), err)
 	}
 	return d, nil
 }
 
 // resolveDecider returns the name, groups and signer of the person who decides. That is the caller, or the person that
 // the request names if the caller may name others.
-func resolveDecider(user *access.Person, name string, groups []string,
+func resolveDecider(caller *access.Person, name string, groups []string,
 	proof string) (string, []string, client.Signer, error) {
-	isOther := func(group string) bool { return !slices.Contains(user.Groups, group) }
+	isOther := func(group string) bool { return !slices.Contains(caller.Groups, group) }
 	switch {
-	case !user.MayDecideAsOthers && (name != "" && name != user.Name || slices.ContainsFunc(groups, isOther)):
+	case !caller.MayDecideAsOthers && (name != "" && name != caller.Name || slices.ContainsFunc(groups, isOther)):
 		return "", nil, nil, access.NewRefusal(http.StatusForbidden, access.CodeForbidden,
-			"the token belongs to %s: decide only as that person, with their groups", user.Name)
+			"the token belongs to %s: decide only as that person, with their groups", caller.Name)
 	case proof != "":
 		return name, groups, nil, nil // the proof names who decides
 	}
 	if groups == nil {
-		groups = user.Groups
+		groups = caller.Groups
 	}
-	if name != "" && name != user.Name {
+	if name != "" && name != caller.Name {
 		return name, groups, nil, nil // the key signs for the caller only
 	}
-	return user.Name, groups, user.Key, nil
+	return caller.Name, groups, caller.Signer, nil
 }
 
 // LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not
 // change it.
-func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
+func (a *API) LivePlan(ctx context.Context, id string) (*client.DrawablePlan, error) {
 	return sharedAnswer(ctx, a, "live plan\n"+id, a.Client.Process(id).LivePlan)
 }

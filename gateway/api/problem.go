@@ -39,29 +39,29 @@ type Place struct {
 
 // The codes of problems, beside those of package access.
 const (
-	CodeInvalid     = "invalid"            // the request is invalid; problems says where
-	CodeInvalidIdea = "invalid-idea"       // the Idea is wrong; problems says where
-	CodeNotFound    = "not-found"          // there is no such process, Idea or page
-	CodeForgotten   = "forgotten"          // the process's data was forgotten: detail says when and by whom
-	CodeNoValue     = "no-value"           // the path has no value, and nobody wrote there
-	CodeMethod      = "method-not-allowed" // the page does not take the method
-	CodeOtherStart  = "other-start"        // the id belongs to a process that was started from something else
-	CodeExists      = "exists"             // a schedule with the id exists
-	CodeClaimed     = "claimed"            // the store has Ideas under the id, but Temporal knows no such process
-	CodeRefused     = "refused"            // the act changed nothing: detail says why
-	CodeChanged     = "changed"            // what was decided on has changed; plans has the current Plans
-	CodeNotEnded    = "not-ended"          // the process is still at work
-	CodeTooLarge    = intake.CodeTooLarge  // the body is too large, or has too many parts
-	CodeSlow        = intake.CodeSlow      // the body took too long
+	CodeInvalid          = "invalid"            // the request is invalid; problems says where
+	CodeInvalidIdea      = "invalid-idea"       // the Idea is wrong; problems says where
+	CodeNotFound         = "not-found"          // there is no such process, Idea or page
+	CodeForgotten        = "forgotten"          // the process's data was forgotten: detail says when and by whom
+	CodeNoValue          = "no-value"           // the path has no value, and nobody wrote there
+	CodeMethodNotAllowed = "method-not-allowed" // the page does not take the method
+	CodeOtherStart       = "other-start"        // the id belongs to a process that was started from something else
+	CodeScheduleExists   = "exists"             // a schedule with the id exists
+	CodeClaimed          = "claimed"            // the store has Ideas under the id, but Temporal knows no such process
+	CodeRefused          = "refused"            // the act changed nothing: detail says why
+	CodePlanChanged      = "changed"            // what was decided on has changed; plans has the current Plans
+	CodeNotEnded         = "not-ended"          // the process is still at work
+	CodeTooLarge         = intake.CodeTooLarge  // the body is too large, or has too many parts
+	CodeSlow             = intake.CodeSlowBody  // the body took too long
 	// the gateway is reading too much at the moment: Retry-After says when to send it again
-	CodeBusy         = intake.CodeBusy
-	CodeMediaType    = "media-type"  // the body is not JSON
-	CodeNoWorker     = "no-worker"   // no worker answers: a signal that was sent takes effect when one does
-	CodeUnreachable  = "unreachable" // the Temporal server, or the store, does not answer
-	CodeKeys         = "keys"        // the gateway's keys do not fit the store
-	CodeInternal     = "internal"    // anything else
-	problemType      = "urn:processidea:problem:"
-	problemMediaType = "application/problem+json"
+	CodeBusy          = intake.CodeBusy
+	CodeMediaType     = "media-type"  // the body is not JSON
+	CodeNoWorker      = "no-worker"   // no worker answers: a signal that was sent takes effect when one does
+	CodeUnreachable   = "unreachable" // the Temporal server, or the store, does not answer
+	CodeWrongKeys     = "keys"        // the gateway's keys do not fit the store
+	CodeInternal      = "internal"    // anything else
+	problemTypePrefix = "urn:processidea:problem:"
+	problemMediaType  = "application/problem+json"
 )
 
 // Error gives the text for people.
@@ -74,7 +74,7 @@ func (p *Problem) GetStatus() int { return p.Status }
 func (p *Problem) ContentType(string) string { return problemMediaType }
 
 func newProblem(status int, code, detail string) *Problem {
-	return &Problem{Type: problemType + code, Title: http.StatusText(status), Status: status, Code: code,
+	return &Problem{Type: problemTypePrefix + code, Title: http.StatusText(status), Status: status, Code: code,
 		Detail: detail}
 }
 
@@ -90,25 +90,25 @@ func Unprocessable(format string, args ...any) error {
 	return access.NewRefusal(http.StatusUnprocessableEntity, CodeInvalid, format, args...)
 }
 
-// errorKind gives an error its HTTP status and code.
-type errorKind struct {
+// errorMapping gives an error its HTTP status and code.
+type errorMapping struct {
 	err    error
 	status int // of HTTP
 	code   string
 }
 
-// errorKinds lists the errors of package client and its schedules that have codes. Specific errors come before general
-// ones.
-var errorKinds = []errorKind{
-	{schedules.ErrExists, http.StatusConflict, CodeExists},
-	{client.ErrOtherStart, http.StatusConflict, CodeOtherStart},
+// errorMappings lists the errors of package client and its schedules that have codes. Specific errors come before
+// general ones.
+var errorMappings = []errorMapping{
+	{schedules.ErrExists, http.StatusConflict, CodeScheduleExists},
+	{client.ErrIDInUse, http.StatusConflict, CodeOtherStart},
 	{client.ErrForgotten, http.StatusGone, CodeForgotten},
 	{client.ErrNoValue, http.StatusNotFound, CodeNoValue},
 	{client.ErrNotFound, http.StatusNotFound, CodeNotFound},
 	{client.ErrRefused, http.StatusConflict, CodeRefused},
 	{client.ErrBadPlace, http.StatusUnprocessableEntity, CodeInvalid},
 	{client.ErrNoWorker, http.StatusServiceUnavailable, CodeNoWorker},
-	{client.ErrKeys, http.StatusInternalServerError, CodeKeys},
+	{client.ErrKeys, http.StatusInternalServerError, CodeWrongKeys},
 	{client.ErrUnreachable, http.StatusServiceUnavailable, CodeUnreachable},
 	{client.ErrInvalid, http.StatusUnprocessableEntity, CodeInvalid},
 }
@@ -118,7 +118,7 @@ func ProblemOf(err error) *Problem {
 	var p *Problem
 	var refusal *access.Refusal
 	var invalid *client.InvalidError
-	var claimed *client.ClaimedError
+	var claimed *client.ClaimedIDError
 	switch {
 	case errors.As(err, &p):
 		return p
@@ -133,7 +133,7 @@ func ProblemOf(err error) *Problem {
 		})
 		return p
 	}
-	for _, k := range errorKinds {
+	for _, k := range errorMappings {
 		if errors.Is(err, k.err) {
 			return newProblem(k.status, k.code, err.Error())
 		}

@@ -23,24 +23,25 @@ import (
 	"processidea/store/blobs"
 )
 
-func (a *API) addProcesses() {
+func (a *API) addProcessOperations() {
 	const tag, processPath = "processes", "/api/processes/{id}"
-	start := newPost(tag, "start-process", "/api/processes", "Start a process",
+	startOperation := newPostOperation(tag, "start-process", "/api/processes", "Start a process",
 		"Starts a process from an Idea, or attaches to the one with the same id and content, so that a request "+
 			"can be repeated. 201: it was started; 200: it was there.")
-	start.MaxBodyBytes = maxIdeaBytes
-	addOperation(a, access.Start, asStartOperation(start, startedResponse), a.start)
+	startOperation.MaxBodyBytes = maxIdeaBytes
+	addOperation(a, access.Start, asStartOperation(startOperation, startedResponse), a.start)
 	addGet(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
 		"Lists the processes that somebody started, not those that a process started. A page may hold fewer than "+
 			"`limit` although more follow: then it has `next`.",
 		func(ctx context.Context, in *listInput) (ProcessPage, error) {
-			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting},
+			return a.ListProcesses(ctx, client.Filter{Status: loop.Status(in.Status), ProcessPath: in.Path,
+				OnlyAwaiting: in.Awaiting},
 				in.Limit, in.Page)
 		})
 	addGet(a, tag, "get-process", processPath, "See where a process stands",
 		"Tells where a process stands, without the States of its instances. If no worker answers, only its status "+
 			"is known, and unseen says why.",
-		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
+		func(ctx context.Context, in *ProcessTarget) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
 	addGetWithResponse(a, huma.Operation{
 		OperationID: "get-result", Path: processPath + "/result", Summary: "Get what a process has come to",
 		Tags: []string{tag},
@@ -54,8 +55,8 @@ func (a *API) addProcesses() {
 	addGet(a, tag, "count-actions", processPath+"/actions", "Count what a hosted Temporal bills",
 		"Counts the actions that the process has taken so far. It reads the histories of all its workflows that "+
 			"the server still has, so do not ask often. Queries and heartbeats are not counted.",
-		func(ctx context.Context, in *Target) (client.ActionCounts, error) {
-			return a.Client.Process(in.ID).Actions(ctx)
+		func(ctx context.Context, in *ProcessTarget) (client.ActionCounts, error) {
+			return a.Client.Process(in.ID).CountActions(ctx)
 		})
 }
 
@@ -97,8 +98,8 @@ func (a *API) startForCaller(ctx context.Context, o client.StartOptions,
 	if err != nil {
 		return nil, err
 	}
-	out := &startOutput{Status: http.StatusCreated, Location: processURL(p.ID()), Body: Started{p.ID(), p.Attached()}}
-	if p.Attached() {
+	out := &startOutput{Status: http.StatusCreated, Location: processURL(p.ID()), Body: Started{p.ID(), p.IsAttached()}}
+	if p.IsAttached() {
 		out.Status = http.StatusOK
 	}
 	return out, nil
@@ -116,13 +117,13 @@ type listInput struct {
 
 // ProcessPage is a page of processes.
 type ProcessPage struct {
-	Processes []client.Summary `json:"processes" nullable:"false"`
-	Next      string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
+	Processes     []client.Summary `json:"processes" nullable:"false"`
+	NextPageToken string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
 }
 
-// List returns a page of processes. at is the Next of the previous page, or empty. The result is shared: do not change
-// it.
-func (a *API) List(ctx context.Context, f client.Filter, limit int, pageToken string) (ProcessPage, error) {
+// ListProcesses returns a page of processes. pageToken is the Next of the previous page, or empty. The result is
+// shared: do not change it.
+func (a *API) ListProcesses(ctx context.Context, f client.Filter, limit int, pageToken string) (ProcessPage, error) {
 	serverToken, err := decodePageToken(pageToken)
 	if err != nil {
 		return ProcessPage{}, invalidAt("query.page", err)
@@ -141,11 +142,12 @@ var errBadPageToken = errors.New("it is not the next of a page")
 
 // encodePageToken encodes the server's page token with a checksum, because the server is slow to refuse an invalid
 // token.
-func encodePageToken(next []byte) string {
-	if len(next) == 0 {
+func encodePageToken(serverToken []byte) string {
+	if len(serverToken) == 0 {
 		return ""
 	}
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(next, crc32.ChecksumIEEE(next)))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(serverToken,
+		crc32.ChecksumIEEE(serverToken)))
 }
 
 func decodePageToken(text string) ([]byte, error) {
@@ -163,23 +165,23 @@ func decodePageToken(text string) ([]byte, error) {
 // ProcessStatus is the status of a process.
 type ProcessStatus struct {
 	protocol.ProcessView
-	Unseen   string   `json:"unseen,omitempty" doc:"why only the status is known: no worker answers"`
-	UndoneBy []string `json:"undoneBy,omitempty" doc:"the processes that have begun to take back what it did, once it has ended"`
+	UnseenReason      string   `json:"unseen,omitempty" doc:"why only the status is known: no worker answers"`
+	UndoingProcessIDs []string `json:"undoneBy,omitempty" doc:"the processes that have begun to take back what it did, once it has ended"`
 }
 
 // Status returns the status of a process. The result is shared: do not change it. The error wraps client.ErrNotFound if
 // the id is unknown.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
 	return sharedAnswer(ctx, a, "status\n"+id, func(ctx context.Context) (s ProcessStatus, err error) {
-		s, err = a.statusOf(ctx, id)
+		s, err = a.fetchStatus(ctx, id)
 		if err == nil && s.Status != loop.StatusRunning && s.Status != loop.StatusPaused {
-			s.UndoneBy, err = a.Client.Chain(id).UndoingProcesses(ctx)
+			s.UndoingProcessIDs, err = a.Client.Chain(id).UndoingProcessIDs(ctx)
 		}
 		return s, err
 	})
 }
 
-func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
+func (a *API) fetchStatus(ctx context.Context, id string) (ProcessStatus, error) {
 	p, err := a.Client.Attach(ctx, id)
 	if err != nil {
 		return ProcessStatus{}, err
@@ -194,21 +196,21 @@ func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	}
 	out := ProcessStatus{ProcessView: withoutNilLists(client.Status{Result: feed.WithoutStates(r)})}
 	if err != nil {
-		out.Unseen = err.Error()
+		out.UnseenReason = err.Error()
 	}
 	return out, nil
 }
 
 // withoutNilLists replaces a nil list by an empty one, so that JSON has [] in place of null.
 func withoutNilLists(v client.Status) client.Status {
-	if v.Waiting == nil {
-		v.Waiting = []string{}
+	if v.WaitingFor == nil {
+		v.WaitingFor = []string{}
 	}
 	return v
 }
 
 type resultInput struct {
-	Target
+	ProcessTarget
 	Wait int `query:"wait" minimum:"0" maximum:"60" doc:"how many seconds to wait for the end"`
 }
 
@@ -217,8 +219,8 @@ func (a *API) getResult(ctx context.Context, in *resultInput) (r loop.Result, er
 	if err != nil {
 		return r, err
 	}
-	ended, err := a.Feed.HasEndedWithin(ctx, p, time.Duration(in.Wait)*time.Second)
-	if err == nil && !ended {
+	hasEnded, err := a.Feed.AwaitEndWithin(ctx, p, time.Duration(in.Wait)*time.Second)
+	if err == nil && !hasEnded {
 		err = newProblem(http.StatusConflict, CodeNotEnded, "process "+p.ID()+" is still at work")
 	}
 	if err != nil {
@@ -228,7 +230,7 @@ func (a *API) getResult(ctx context.Context, in *resultInput) (r loop.Result, er
 }
 
 type instancesInput struct {
-	Target
+	ProcessTarget
 	Instance string `query:"instance" doc:"only this one: its token, or as it is typed (13 for ⑬)"`
 }
 
@@ -251,7 +253,7 @@ func (a *API) listInstances(ctx context.Context, in *instancesInput) (list Insta
 			delete(all, token)
 			continue
 		}
-		if i.State, err = a.Client.Archive().Store().Restore(blobs.ForProcess(ctx, in.ID), i.State); err != nil {
+		if i.State, err = a.Client.Archive().Store().Restore(blobs.WithProcess(ctx, in.ID), i.State); err != nil {
 			return list, err
 		}
 		all[token] = i
@@ -264,7 +266,7 @@ func (a *API) listInstances(ctx context.Context, in *instancesInput) (list Insta
 
 // noWorkerError turns an error without a code into the problem no-worker: the process was found, but nobody answered.
 func noWorkerError(err error) error {
-	if slices.ContainsFunc(errorKinds, func(k errorKind) bool { return errors.Is(err, k.err) }) {
+	if slices.ContainsFunc(errorMappings, func(k errorMapping) bool { return errors.Is(err, k.err) }) {
 		return err
 	}
 	return newProblem(http.StatusServiceUnavailable, CodeNoWorker, err.Error())

@@ -13,14 +13,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-func (a *API) addSchedules() {
-	const tag, listPath, base = "schedules", "/api/schedules", "/api/schedules/{id}"
+func (a *API) addScheduleOperations() {
+	const tag, listPath, schedulePath = "schedules", "/api/schedules", "/api/schedules/{id}"
 	newChangeOperation := func(id, path, summary, description string) huma.Operation {
-		op := newPost(tag, id, path, summary, description)
+		op := newPostOperation(tag, id, path, summary, description)
 		op.DefaultStatus = http.StatusNoContent
 		return op
 	}
-	makeOperation := newPost(tag, "make-schedule", listPath, "Make a schedule",
+	makeOperation := newPostOperation(tag, "make-schedule", listPath, "Make a schedule",
 		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
 	makeOperation.DefaultStatus, makeOperation.MaxBodyBytes, makeOperation.Errors = http.StatusCreated, maxIdeaBytes,
 		[]int{http.StatusConflict}
@@ -31,20 +31,22 @@ func (a *API) addSchedules() {
 			list.Schedules, err = sharedAnswer(ctx, a, "schedules", schedules.ForClient(a.Client).List)
 			return list, err
 		})
-	addGet(a, tag, "get-schedule", base, "See how a schedule stands",
+	addGet(a, tag, "get-schedule", schedulePath, "See how a schedule stands",
 		"Tells when a schedule starts processes, whether it is paused, what comes next, and what it started last.",
 		func(ctx context.Context, in *ScheduleTarget) (*schedules.Schedule, error) {
 			return schedules.ForClient(a.Client).Find(ctx, in.ID)
 		})
-	addOperation(a, access.Steer, newChangeOperation("pause-schedule", base+"/pause", "Pause a schedule",
-		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
-	addOperation(a, access.Steer, newChangeOperation("resume-schedule", base+"/resume", "Let a paused schedule go on",
+	addOperation(a, access.Steer, newChangeOperation("pause-schedule", schedulePath+"/pause", "Pause a schedule",
+		"Has a schedule start nothing. What it has started goes on."),
+		a.changeScheduleHandler((*schedules.Schedules).Pause))
+	addOperation(a, access.Steer, newChangeOperation("resume-schedule", schedulePath+"/resume",
+		"Let a paused schedule go on",
 		"Has a paused schedule start processes again. Times that have passed are not made up for."),
-		a.changeSchedule((*schedules.Schedules).Resume))
-	addOperation(a, access.Start, newChangeOperation("start-scheduled", base+"/now",
+		a.changeScheduleHandler((*schedules.Schedules).Resume))
+	addOperation(a, access.Start, newChangeOperation("start-scheduled", schedulePath+"/now",
 		"Start a process of a schedule at once",
 		"Starts one more process, besides those at its times."), a.startScheduled)
-	endOperation := newChangeOperation("end-schedule", base, "Remove a schedule",
+	endOperation := newChangeOperation("end-schedule", schedulePath, "Remove a schedule",
 		"Removes a schedule. What it has started goes on.")
 	endOperation.Method = http.MethodDelete
 	addOperation(a, access.Steer, endOperation, a.endSchedule)
@@ -58,11 +60,11 @@ type scheduleBody struct {
 	CatchUp string `json:"catchUp,omitempty" doc:"how late a missed start may still happen; absent: a year" example:"10m"`
 }
 
-func (b *scheduleBody) read() (o schedules.Options, err error) {
+func (b *scheduleBody) toOptions() (o schedules.Options, err error) {
 	o = b.Options
 	o.ID = b.ID
 	if o.Every, err = readDuration("body.every", b.Every); err == nil {
-		o.CatchUp, err = readDuration("body.catchUp", b.CatchUp)
+		o.CatchUpWindow, err = readDuration("body.catchUp", b.CatchUp)
 	}
 	return o, err
 }
@@ -84,12 +86,12 @@ type scheduleOutput struct {
 }
 
 func (a *API) makeSchedule(ctx context.Context, in *struct{ Body scheduleBody }) (*scheduleOutput, error) {
-	o, err := in.Body.read()
+	o, err := in.Body.toOptions()
 	if err != nil {
 		return nil, err
 	}
 	o.StartedBy = access.PersonFrom(ctx).Name
-	err = schedules.ForClient(a.Client).Make(ctx, o)
+	err = schedules.ForClient(a.Client).Create(ctx, o)
 	a.answers.forget()
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ type changeScheduleInput struct {
 
 type scheduleChange = func(s *schedules.Schedules, ctx context.Context, id, note string) error
 
-func (a *API) changeSchedule(do scheduleChange) func(context.Context, *changeScheduleInput) (*struct{}, error) {
+func (a *API) changeScheduleHandler(do scheduleChange) func(context.Context, *changeScheduleInput) (*struct{}, error) {
 	return func(ctx context.Context, in *changeScheduleInput) (*struct{}, error) {
 		note := access.PersonFrom(ctx).Name
 		if in.Body != nil && in.Body.Reason != "" {
@@ -132,7 +134,7 @@ func (a *API) startScheduled(ctx context.Context, in *ScheduleTarget) (*struct{}
 }
 
 func (a *API) endSchedule(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
-	err := schedules.ForClient(a.Client).End(ctx, in.ID)
+	err := schedules.ForClient(a.Client).Delete(ctx, in.ID)
 	a.answers.forget()
 	return nil, err
 }

@@ -42,10 +42,10 @@ func aliasType[From, To any](r huma.Registry) {
 
 // schemaNameByType distinguishes types of the same name in several packages.
 var schemaNameByType = map[reflect.Type]string{
-	reflect.TypeFor[approval.Decision]():  "DecisionTaken",
-	reflect.TypeFor[chain.Link]():         "IdeaLink",
-	reflect.TypeFor[schedules.Schedule](): "ProcessSchedule",
-	reflect.TypeFor[schedules.Started]():  "ScheduledStart",
+	reflect.TypeFor[approval.Decision]():        "DecisionTaken",
+	reflect.TypeFor[chain.Link]():               "IdeaLink",
+	reflect.TypeFor[schedules.Schedule]():       "ProcessSchedule",
+	reflect.TypeFor[schedules.StartedProcess](): "ScheduledStart",
 }
 
 func schemaName(t reflect.Type, hint string) string {
@@ -58,8 +58,9 @@ func schemaName(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finishSchemas makes a property nullable if it is a pointer to an object and never omitted. The framework does not.
-func finishSchemas(api *huma.OpenAPI) {
+// markNullableProperties makes a property nullable if it is a pointer to an object and never omitted. The framework
+// does not.
+func markNullableProperties(api *huma.OpenAPI) {
 	r := api.Components.Schemas
 	for name, s := range r.Map() {
 		t := r.TypeFromRef("#/components/schemas/" + name)

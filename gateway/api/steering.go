@@ -10,30 +10,34 @@ import (
 	"processidea/model/ideafile"
 )
 
-func (a *API) addSteering() {
-	addAct(a, access.Steer, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
+func (a *API) addSteeringOperations() {
+	addActOperation(a, access.Steer, "pause", "Pause a process",
+		"Lets the Calls that run finish, and starts nothing new.",
 		func(ctx context.Context, p *client.Process, b *ReasonBody) error {
 			return p.Pause(ctx, b.callerActor(ctx))
 		})
-	addAct(a, access.Steer, "resume", "Let a paused process go on",
+	addActOperation(a, access.Steer, "resume", "Let a paused process go on",
 		"Lets a paused process go on, with new limits where they are given.", resume)
-	addAct(a, access.Steer, "revise", "Correct a process",
+	addActOperation(a, access.Steer, "revise", "Correct a process",
 		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are "+
 			"worked on again.", revise)
-	addAct(a, access.Steer, "add", "Add instances to a process",
-		"Brings new instances to a process that is at work.", add)
-	addAct(a, access.Steer, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
+	addActOperation(a, access.Steer, "add", "Add instances to a process",
+		"Brings new instances to a process that is at work.", addInstances)
+	addActOperation(a, access.Steer, "cancel", "End a process",
+		"Breaks off its Request and its Calls; nothing more runs.",
 		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
-	resume := newPost(steeringTag, "resume-processes", "/api/processes/resume", "Let all paused processes go on",
+	resumeOperation := newPostOperation(steeringTag, "resume-processes", "/api/processes/resume",
+		"Let all paused processes go on",
 		"Resumes every paused process that somebody started, with its parts and delegates, or only those paused "+
 			"with a given code. It answers once that has taken effect, and says what became of each.")
-	resume.MaxBodyBytes = maxIdeaBytes
-	addOperation(a, access.Steer, resume, asHandler(a.resumeAll))
-	fork := newPost(steeringTag, "fork-process", "/api/processes/{id}/fork", "Start a process from an Idea of another",
+	resumeOperation.MaxBodyBytes = maxIdeaBytes
+	addOperation(a, access.Steer, resumeOperation, asHandler(a.serveResumeAll))
+	forkOperation := newPostOperation(steeringTag, "fork-process", "/api/processes/{id}/fork",
+		"Start a process from an Idea of another",
 		"Starts a new process where another one stood in an Idea. That one stays as it is; what its Calls did "+
 			"counts for both.")
-	fork.MaxBodyBytes = maxIdeaBytes
-	addOperation(a, access.Start, asStartOperation(fork, startedResponse), a.fork)
+	forkOperation.MaxBodyBytes = maxIdeaBytes
+	addOperation(a, access.Start, asStartOperation(forkOperation, startedResponse), a.fork)
 }
 
 const steeringTag = "steering" // a tag
@@ -54,14 +58,14 @@ func (b *ReasonBody) callerActor(ctx context.Context) (actor client.Actor) {
 }
 
 type steerInput[B any] struct {
-	Target
+	ProcessTarget
 	Body B // a pointer if it may be left out
 }
 
-// addAct adds an operation that acts on a process. do checks the body and sends the act.
-func addAct[B any](a *API, right access.Right, verb, summary, description string,
+// addActOperation adds an operation that acts on a process. do checks the body and sends the act.
+func addActOperation[B any](a *API, right access.Right, verb, summary, description string,
 	do func(context.Context, *client.Process, B) error) {
-	op := newPost(steeringTag, verb+"-process", "/api/processes/{id}/"+verb, summary,
+	op := newPostOperation(steeringTag, verb+"-process", "/api/processes/{id}/"+verb, summary,
 		description+" It answers once that has taken effect; 409 refused: it changed nothing.")
 	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, maxIdeaBytes, []int{http.StatusConflict}
 	addOperation(a, right, op, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
@@ -91,7 +95,7 @@ type NewLimits struct {
 	Duration string   `json:"duration,omitempty" doc:"such as 36h or 90m" example:"36h"`
 }
 
-func (l *NewLimits) read() (out ideafile.Limits, err error) {
+func (l *NewLimits) toLimits() (out ideafile.Limits, err error) {
 	if l == nil {
 		return out, nil
 	}
@@ -109,7 +113,7 @@ func resume(ctx context.Context, p *client.Process, b *resumeInputBody) error {
 	if b == nil {
 		b = &resumeInputBody{}
 	}
-	limits, err := b.Limits.read()
+	limits, err := b.Limits.toLimits()
 	if err != nil {
 		return err
 	}
@@ -123,10 +127,11 @@ type resumeAllInputBody struct {
 
 // ResumedList is the outcome of resuming several processes.
 type ResumedList struct {
-	Processes []client.Resumed `json:"processes" nullable:"false"`
+	Processes []client.ResumeOutcome `json:"processes" nullable:"false"`
 }
 
-func (a *API) resumeAll(ctx context.Context, in *struct{ Body *resumeAllInputBody }) (list ResumedList, err error) {
+func (a *API) serveResumeAll(ctx context.Context,
+	in *struct{ Body *resumeAllInputBody }) (list ResumedList, err error) {
 	body := in.Body
 	if body == nil {
 		body = &resumeAllInputBody{}
@@ -137,12 +142,12 @@ func (a *API) resumeAll(ctx context.Context, in *struct{ Body *resumeAllInputBod
 
 // ResumeAll resumes all paused processes, or only those that are paused with the code because. It waits at most
 // Patience.
-func (a *API) ResumeAll(ctx context.Context, pauseCode string, actor client.Actor) ([]client.Resumed, error) {
+func (a *API) ResumeAll(ctx context.Context, pauseCode string, actor client.Actor) ([]client.ResumeOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	all, err := a.Client.ResumeAll(ctx, pauseCode, actor)
 	for _, r := range all {
-		a.NoteChange(r.Process)
+		a.NoteChange(r.ProcessID)
 	}
 	return all, err
 }
@@ -154,7 +159,7 @@ type reviseInputBody struct {
 }
 
 func revise(ctx context.Context, p *client.Process, b reviseInputBody) (err error) {
-	if b.Correction.Limits, err = b.Limits.read(); err != nil {
+	if b.Correction.Limits, err = b.Limits.toLimits(); err != nil {
 		return err
 	}
 	return p.Revise(ctx, b.Correction, b.callerActor(ctx))
@@ -165,12 +170,12 @@ type addInputBody struct {
 	client.Addition
 }
 
-func add(ctx context.Context, p *client.Process, b addInputBody) error {
+func addInstances(ctx context.Context, p *client.Process, b addInputBody) error {
 	return p.Add(ctx, b.Addition, b.callerActor(ctx))
 }
 
 type forkInput struct {
-	Target
+	ProcessTarget
 	Body struct {
 		_  struct{} `additionalProperties:"false"`
 		At int      `json:"at" minimum:"1" doc:"the number of the Idea"`
@@ -183,7 +188,7 @@ type forkInput struct {
 
 func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
-	return a.startForCaller(ctx, client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates},
+	return a.startForCaller(ctx, client.StartOptions{ID: b.ID, ScriptedReplies: b.Replies, DelegateFiles: b.Delegates},
 		func(ctx context.Context, o client.StartOptions) (*client.Process, error) {
 			// The fields of Changes that name files stay empty: they would name files of this machine.
 			return a.Client.StartFork(ctx, in.ID, b.At, b.Changes, o)

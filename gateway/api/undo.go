@@ -16,8 +16,9 @@ import (
 	"processidea/model/undo"
 )
 
-func (a *API) addUndo() {
-	addOperation(a, access.Steer, asStartOperation(newPost(steeringTag, "undo-process", "/api/processes/{id}/undo",
+func (a *API) addUndoOperation() {
+	addOperation(a, access.Steer, asStartOperation(newPostOperation(steeringTag, "undo-process",
+		"/api/processes/{id}/undo",
 		"Take back what a process did",
 		"Starts a process that takes back what the Calls of another did, as their Tools say. The answer is its "+
 			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. A process "+
@@ -25,14 +26,14 @@ func (a *API) addUndo() {
 			"once where nothing is taken back; underWay: not all is taken back yet, waits: a person decides on these. "+
 			"With dryRun nothing is done. 409 refused: the process is taken back "+
 			"already, or not all of it could be."),
-		undoResponse), a.undo)
+		undoResponse), a.serveUndo)
 }
 
 // undoResponse describes both statuses, so that both have the schema of the body.
 var undoResponse = &huma.Response{Description: "What is, or would be, taken back, and the process that does it"}
 
 type undoInput struct {
-	Target
+	ProcessTarget
 	Body struct {
 		_        struct{} `additionalProperties:"false"`
 		To       int      `json:"to,omitempty" minimum:"1" doc:"keep what was done when the Idea of this number was made; absent: nothing"`
@@ -48,10 +49,10 @@ type undoInput struct {
 type undoOutput struct {
 	Status   int
 	Location string `header:"Location" doc:"the page of the process that takes back; absent of a dry run"`
-	Body     client.Undoing
+	Body     client.UndoPlan
 }
 
-func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
+func (a *API) serveUndo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
 	switch {
 	case b.Call != "" && (b.To > 0 || b.Instance != nil):
@@ -60,23 +61,24 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	case !b.DryRun && b.Reason == "":
 		return nil, Unprocessable("undo %s: reason is missing: say why, for the record", in.ID)
 	}
-	o := client.UndoOptions{Choice: undo.Choice{AfterIdea: b.To, CallID: b.Call}, UndoID: b.As, Review: b.Review}
+	o := client.UndoOptions{Selection: undo.Selection{AfterIdeaNumber: b.To, CallID: b.Call}, UndoID: b.As,
+		ReviewsCalls: b.Review}
 	o.Actor.Reason = b.Reason
 	if b.Instance != nil {
 		o.Instance, o.HasInstance = *b.Instance, true
 	}
-	var confirm func(*client.Undoing) bool
+	var confirm func(*client.UndoPlan) bool
 	if !b.DryRun {
-		confirm = func(*client.Undoing) bool { return true }
+		confirm = func(*client.UndoPlan) bool { return true }
 	}
-	u, started, err := a.Undo(ctx, in.ID, o, confirm)
+	u, isStarted, err := a.Undo(ctx, in.ID, o, confirm)
 	if err == nil && !access.PersonFrom(ctx).May(access.Look) {
 		hideParams(&u.Plan)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case !started:
+	case !isStarted:
 		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
 	}
 	return &undoOutput{Status: http.StatusCreated, Location: processURL(u.UndoID), Body: *u}, nil
@@ -94,15 +96,15 @@ func hideParams(p *undo.Plan) {
 
 // Undo plans how to undo what a process did, and starts the undo if agree accepts the plan. A nil agree makes it a dry
 // run.
-func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, confirm func(*client.Undoing) bool) (
-	u *client.Undoing, isStarted bool, err error) {
+func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, confirm func(*client.UndoPlan) bool) (
+	u *client.UndoPlan, isStarted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	o.Tools, o.Actor.Name = a.Tools, access.PersonFrom(ctx).Name
 	hasPaused := false
 	if confirm != nil {
 		if hasPaused, err = a.Client.PrepareUndo(ctx, id, o); hasPaused && errors.Is(err, context.DeadlineExceeded) {
-			err = &client.RefusedError{Process: id, Signal: approval.SteerUndo, Reason: loop.ErrUndoNotAtRest.Text,
+			err = &client.RefusedError{ProcessID: id, Signal: approval.SteerUndo, Reason: loop.ErrUndoNotAtRest.Text,
 				Code: loop.ErrUndoNotAtRest.Code}
 		}
 		if err != nil {
@@ -115,7 +117,7 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, confirm
 		_, err = a.Client.StartUndo(ctx, u)
 		a.NoteChange(u.UndoID)
 	}
-	if hasPaused && (u == nil || u.IsNothing() || client.IsUndoUnderWay(err)) {
+	if hasPaused && (u == nil || u.IsEmpty() || client.IsUndoUnderWay(err)) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 		defer cancel()
 		err = withPausedHint(err, a.Client.GiveUpUndo(ctx, id, o) != nil)

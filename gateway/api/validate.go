@@ -87,10 +87,10 @@ func (v *validator) readValue(s *huma.Schema, isOptional bool) error {
 		return v.readObject(s)
 	case t == json.Delim('['):
 		v.validateScalar(s, []any(nil))
-		return v.skip()
+		return v.skipToEnd()
 	case t == json.Delim('{'):
 		v.validateScalar(s, map[string]any(nil))
-		return v.skip()
+		return v.skipToEnd()
 	}
 	v.validateScalar(s, t)
 	return nil
@@ -114,12 +114,12 @@ func (v *validator) validateScalar(s *huma.Schema, x any) {
 
 // readArray reads the rest of an array. If it is too long, that one error replaces the errors of its items.
 func (v *validator) readArray(s *huma.Schema) error {
-	listedBefore, unlistedBefore, n := len(v.errs), v.unlistedCount, 0
+	listedCountBefore, unlistedCountBefore, n := len(v.errs), v.unlistedCount, 0
 	for ; v.More(); n++ {
 		if s.MaxItems != nil && n == *s.MaxItems {
-			v.errs, v.unlistedCount = v.errs[:listedBefore], unlistedBefore
+			v.errs, v.unlistedCount = v.errs[:listedCountBefore], unlistedCountBefore
 			v.addError(fmt.Sprintf(validation.MsgExpectedMaxItems, *s.MaxItems))
-			return v.skip()
+			return v.skipToEnd()
 		}
 		if err := v.readAt("["+strconv.Itoa(n)+"]", func() error { return v.readValue(s.Items, false) }); err != nil {
 			return err
@@ -128,59 +128,59 @@ func (v *validator) readArray(s *huma.Schema) error {
 	if s.MinItems != nil && n < *s.MinItems {
 		v.addError(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems))
 	}
-	return v.skip()
+	return v.skipToEnd()
 }
 
 // readObject reads the rest of an object.
 func (v *validator) readObject(s *huma.Schema) error {
 	if len(s.Properties) == 0 && allowsAnyValue(s.AdditionalProperties) {
-		return v.skip()
+		return v.skipToEnd()
 	}
-	seen := map[string]bool{}
+	seenKeys := map[string]bool{}
 	for v.More() {
 		t, err := v.Token()
 		if err != nil {
 			return err
 		}
 		key := t.(string) // the decoder accepts only strings as keys
-		if err := v.readAt("."+key, func() error { return v.readProperty(s, key, seen) }); err != nil {
+		if err := v.readAt("."+key, func() error { return v.readProperty(s, key, seenKeys) }); err != nil {
 			return err
 		}
 	}
 	for _, key := range s.Required {
-		if !seen[key] {
+		if !seenKeys[key] {
 			v.addError(fmt.Sprintf(validation.MsgExpectedRequiredProperty, key))
 		}
 	}
-	return v.skip()
+	return v.skipToEnd()
 }
 
 // allowsAnyValue reports whether an object may have any other keys, with any values.
-func allowsAnyValue(additional any) bool {
-	s, isSchema := additional.(*huma.Schema)
-	return additional == true || isSchema && s.Ref == "" && s.Type == ""
+func allowsAnyValue(additionalProperties any) bool {
+	s, isSchema := additionalProperties.(*huma.Schema)
+	return additionalProperties == true || isSchema && s.Ref == "" && s.Type == ""
 }
 
 // readProperty reads the value of a key.
-func (v *validator) readProperty(s *huma.Schema, key string, seen map[string]bool) error {
-	additional, _ := s.AdditionalProperties.(*huma.Schema)
-	property := s.Properties[key]
+func (v *validator) readProperty(s *huma.Schema, key string, seenKeys map[string]bool) error {
+	additionalSchema, _ := s.AdditionalProperties.(*huma.Schema)
+	propertySchema := s.Properties[key]
 	switch {
-	case seen[key]:
+	case seenKeys[key]:
 		v.addError("the key stands twice")
-	case property != nil:
-		seen[key] = true
-		return v.readValue(property, !slices.Contains(s.Required, key))
-	case additional != nil:
-		return v.readValue(additional, false)
+	case propertySchema != nil:
+		seenKeys[key] = true
+		return v.readValue(propertySchema, !slices.Contains(s.Required, key))
+	case additionalSchema != nil:
+		return v.readValue(additionalSchema, false)
 	case s.AdditionalProperties == false:
 		v.addError(validation.MsgUnexpectedProperty)
 	}
 	return v.readValue(&huma.Schema{}, false)
 }
 
-// skip reads to the end of the array or object that is being read.
-func (v *validator) skip() error {
+// skipToEnd reads to the end of the array or object that is being read.
+func (v *validator) skipToEnd() error {
 	for depth := 1; depth > 0; {
 		t, err := v.Token()
 		if err != nil {

@@ -33,8 +33,8 @@ func withIssuer(t *testing.T, i *issuertest.Issuer) func(*server.Options, string
 		i.RedirectURL = url + access.CallbackPath
 		env := map[string]string{
 			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
-			server.URLVariable:      url,
-			server.ClientIDVariable: issuertest.ClientID, server.SecretVariable: issuertest.ClientSecret,
+			server.GatewayURLVariable: url,
+			server.ClientIDVariable:   issuertest.ClientID, server.ClientSecretVariable: issuertest.ClientSecret,
 		}
 		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{},
 			func(name string) string { return env[name] })

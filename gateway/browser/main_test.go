@@ -70,7 +70,7 @@ func begin() (stop func(), err error) {
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(dir) })
 	onDisk = devtest.Options{Dir: filepath.Join(dir, "temporal"), SearchAttributes: connect.SearchAttributes}
-	if temporal, err = devtest.Run(onDisk); err != nil {
+	if temporal, err = devtest.StartWithOptions(onDisk); err != nil {
 		return stop, err
 	}
 	undo = append(undo, func() { temporal.Stop() })
@@ -89,7 +89,7 @@ func begin() (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	w, err := engine.NewWorker(of, engine.Parts{Store: values, DeciderKeys: deciders})
+	w, err := engine.NewWorker(of, engine.Dependencies{Store: values, DeciderKeys: deciders})
 	if err == nil {
 		err = w.Start()
 	}
@@ -113,7 +113,7 @@ func restartTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	temporal.Stop()
-	again, err := devtest.Run(onDisk)
+	again, err := devtest.StartWithOptions(onDisk)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,8 @@ func withPasskeys(t *testing.T, i *issuertest.Issuer) func(*server.Options, stri
 		named := strings.Replace(url, "127.0.0.1", "localhost", 1)
 		env := map[string]string{
 			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
-			server.URLVariable:      named,
-			server.ClientIDVariable: issuertest.ClientID, server.SecretVariable: issuertest.ClientSecret,
+			server.GatewayURLVariable: named,
+			server.ClientIDVariable:   issuertest.ClientID, server.ClientSecretVariable: issuertest.ClientSecret,
 			signing.DecidersVariable: trusted,
 		}
 		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{},

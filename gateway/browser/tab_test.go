@@ -208,8 +208,7 @@ func js[T any](t *tab, expression string) T {
 
 func tryJS[T any](t *tab, expression string) (v T, err error) {
 	// Where scripts are off, promises never come to anything.
-	text,
-		err := t.page.eval(
+	text, err := t.page.eval(
 		`((v) => v instanceof Promise ? v.then((v) => JSON.stringify(v) ?? "null") : JSON.stringify(v) ?? "null")(` +
 			expression + `)`)
 	if err != nil {

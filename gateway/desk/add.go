@@ -20,7 +20,7 @@ func (v *visit) newAddRowsPage() *addRowsPage {
 	return &addRowsPage{frame: v.processFrame("Add cases to %s")}
 }
 
-func (v *visit) showAdd() error {
+func (v *visit) showAddRows() error {
 	p := v.newAddRowsPage()
 	if _, err := v.Status(v.Context(), p.Process); err != nil {
 		return err

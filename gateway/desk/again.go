@@ -34,8 +34,9 @@ func detailOf(err error) string {
 	return api.ProblemOf(err).Detail
 }
 
-// showProcessAgain shows the process with a refused form, so that nothing that was typed is lost. wrong has the errors
-// by control, and the text of why is added under "". An error of the server has a page of its own, so it is returned.
+// showProcessAgain shows the process with a refused form, so that nothing that was typed is lost. fieldErrors has the
+// errors by control, and the text of cause is added under "". An error of the server has a page of its own, so it is
+// returned.
 func (v *visit) showProcessAgain(formID string, cause error, fieldErrors map[string]string) error {
 	problem := api.ProblemOf(cause)
 	if problem.Status >= http.StatusInternalServerError {

@@ -14,7 +14,7 @@ import (
 // shows gives a page in English.
 func shows(t *testing.T, name string, data any) string {
 	t.Helper()
-	all, err := templatesByLanguage()
+	all, err := loadTemplates()
 	var b bytes.Buffer
 	if err == nil {
 		err = all[shown.English][name].ExecuteTemplate(&b, "frame", data)
@@ -27,7 +27,7 @@ func shows(t *testing.T, name string, data any) string {
 
 func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	p := &processPage{frame: frame{May: map[string]bool{"decide": true, "steer": true}}}
+	p := &processPage{frame: frame{HasRight: map[string]bool{"decide": true, "steer": true}}}
 	untouched := shows(t, "process", p)
 	for form, typed := range map[string]url.Values{
 		"deputy": {"to": {"bob"}, "from": {"2026-12-01"}, "until": {"2026-12-24"}, "reason": {"on leave"}},
@@ -68,7 +68,7 @@ func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
 		{refused: "cancel", status: loop.StatusRunning, open: "Pause or end it"},
 		{status: loop.StatusPaused, open: "Let it go on, or end it"},
 	} {
-		p := &processPage{frame: frame{May: map[string]bool{"steer": true}}}
+		p := &processPage{frame: frame{HasRight: map[string]bool{"steer": true}}}
 		p.Status.Status, p.RefusedForm = one.status, submittedForm{ID: "steer", Values: url.Values{"do": {one.refused}}}
 		_, opened, _ := strings.Cut(shows(t, "process", p), `<details class="decision" open><summary>`)
 		if got, _, _ := strings.Cut(opened, "</summary>"); got != one.open {
@@ -80,8 +80,8 @@ func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
 // A browser scrolls to the form that was refused: what is wrong stands there too.
 func TestWhatIsWrongStandsInTheFormThatIsShown(t *testing.T) {
 	t.Parallel()
-	p := &callPage{frame: frame{May: map[string]bool{"decide": true}}, Presenter: shown.NewPresenter(nil), FormError: "It may not be.",
-		Allowed: map[string]bool{client.Answer: true}, Reason: "busy", Recipient: "bob", AnswerText: "all well"}
+	p := &callPage{frame: frame{HasRight: map[string]bool{"decide": true}}, Presenter: shown.NewPresenter(nil), FormError: "It may not be.",
+		IsDecisionAllowed: map[string]bool{client.Answer: true}, Reason: "busy", Recipient: "bob", AnswerText: "all well"}
 	p.Approval.AllowedDecisions = []string{client.Answer, client.Ask, client.HandOver}
 	for kind, at := range map[string]string{client.Answer: "answer", client.Ask: "remark", client.HandOver: "remark"} {
 		p.FormErrorDecision = kind

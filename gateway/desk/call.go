@@ -19,8 +19,8 @@ import (
 type callPage struct {
 	frame
 	Approval           client.Approval
-	BackHref               string           // the inbox that led here
-	Href               string           // of this page, with Back
+	BackHref           string           // the inbox that led here
+	Href               string           // of this page, with BackHref
 	Tool               *ideafile.Tool   // nil: it is not known
 	Tools              []*ideafile.Tool // the Tools that a replacing Call may have
 	Params             []fact
@@ -31,23 +31,23 @@ type callPage struct {
 	State              *fact    // what else is known of it
 	Result             *fact    // that was written for it; nil: none
 	UnadaptedParams    *fact    // the parameters before they were adapted; nil: they were not
-	IsFinal            bool     // nothing takes it back
-	Policy             string   // of the Tool, as JSON
+	IsIrreversible     bool     // nothing takes it back
+	PolicyJSON         string   // of the Tool, as JSON
 	NoDecisionEffects  []string // what happens while nobody decides
 	DenialReason       string
 	MaySignWithPasskey bool // the person may sign with a passkey
-	Allowed            map[string]bool
+	IsDecisionAllowed  map[string]bool
 	FormError          string // the error in the form
 	FormErrorDetail    string // more of the error, for operators
 	FormErrorDecision  string // the decision with the error
 	Recipient          string // the recipient of a hand-over or a question
 	HasChanged         bool   // the Call has changed since it was shown
 	Reason             string
-	Amend              *form.Field
+	AmendField         *form.Field
 	ReplacementTool    string
-	Replace            *form.Field
+	ReplaceField       *form.Field
 	ReplacePath        string
-	Answer             *form.Field
+	AnswerField        *form.Field
 	AnswerText         string
 	AnswerFormat       string
 	StandingOrder      *orderForm // nil: the person may not approve the Call
@@ -74,7 +74,7 @@ func (v *visit) showCall() error {
 
 // findWaitingCall returns the waiting Call that the address names.
 func (v *visit) findWaitingCall() (client.Approval, error) {
-	process, call := v.process, v.PathValue("call")
+	process, call := v.processID, v.PathValue("call")
 	list, err := v.ApprovalsIn(v.Context(), process)
 	if err != nil {
 		return client.Approval{}, err
@@ -101,32 +101,35 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 func (v *visit) newCallPage(a client.Approval) *callPage {
 	tools, person, presenter := v.tools(v.Context(), a.Process), v.caller(),
 		v.Client.Process(a.Process).Presenter(v.Context())
-	a = v.withRecheckText(a)
+	a = v.withDisagreementText(a)
 	p := &callPage{
 		Tools: tools, frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
-		Tool: ideafile.FindTool(tools, a.Tool), DenialReason: denialReason(person, a), MaySignWithPasskey: mayDecideByPasskey(person, a),
-		Allowed: map[string]bool{}, Presenter: presenter, NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
+		Tool: ideafile.FindTool(tools, a.Tool), DenialReason: denialReason(person, a),
+		MaySignWithPasskey: mayDecideByPasskey(person, a),
+		IsDecisionAllowed:  map[string]bool{}, Presenter: presenter,
+		NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	for _, kind := range a.AllowedDecisions {
-		p.Allowed[kind] = p.DenialReason == "" || p.MaySignWithPasskey
+		p.IsDecisionAllowed[kind] = p.DenialReason == "" || p.MaySignWithPasskey
 	}
 	var wiredParams map[string]string
 	if p.Tool != nil {
-		wiredParams, p.IsFinal = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
+		wiredParams, p.IsIrreversible = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
-			p.Policy = form.Pretty(policy)
+			p.PolicyJSON = form.PrettyJSON(policy)
 			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
 		}
 	}
 	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, presenter))
 	p.Origins = takeOrigins(p.Params, "")
-	p.Input, p.State = remainingFact(presenter.InputFormat(), a.Input, a), remainingFact(presenter.StateFormat(), a.State, a)
+	p.Input, p.State = remainingFact(presenter.InputFormat(), a.Input, a),
+		remainingFact(presenter.StateFormat(), a.State, a)
 	p.Result = caseFact(presenter.ResultFormat(a.Tool), a.Output, a)
 	if adaptation := a.ParamsAdaptation; adaptation != nil && len(adaptation.OriginalParams) > 0 {
 		p.UnadaptedParams = caseFact(presenter.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
 	}
-	if p.Allowed[client.Approve] && p.DenialReason == "" {
+	if p.IsDecisionAllowed[client.Approve] && p.DenialReason == "" {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
@@ -139,7 +142,7 @@ func (d *Desk) isIrreversible(t *ideafile.Tool) bool {
 		return false
 	}
 	soleToolIdea := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
-	return t.UndoWithBinding(d.Tools.Bind(soleToolIdea)[t.Name]).Kind == ideafile.UndoImpossible
+	return t.EffectiveUndo(d.Tools.Bind(soleToolIdea)[t.Name]).Kind == ideafile.UndoImpossible
 }
 
 // factsOfFields describes the parameters of a Call in the words of its Tool.
@@ -187,15 +190,16 @@ func caseFact(format shown.Format, v any, a client.Approval) *fact {
 }
 
 // remainingFact describes what the parameters of a Call do not show of its case; nil for nothing.
-func remainingFact(format shown.Format, data any, a client.Approval) *fact {
-	left := withoutShown(data, a.Fields)
-	if left == nil {
+func remainingFact(format shown.Format, instanceData any, a client.Approval) *fact {
+	remainder := withoutShownValues(instanceData, a.Fields)
+	if remainder == nil {
 		return nil
 	}
 	builder := newFactBuilder(a.Language)
-	builder.TitlesForNames = true
-	f := builder.BuildAt(nil, "", format, left)
-	if _, isObject := left.(jsonval.Object); isObject && len(f.Facts)+f.HiddenCount == 0 { // only operators see what is left
+	builder.MakesTitlesFromNames = true
+	f := builder.BuildAt(nil, "", format, remainder)
+	// only operators see what is left
+	if _, isObject := remainder.(jsonval.Object); isObject && len(f.Facts)+f.HiddenCount == 0 {
 		return nil
 	}
 	return &f
@@ -213,7 +217,8 @@ func factOf(v any, l shown.Language) *fact {
 func (p *callPage) amendForm() form.Form {
 	f := form.Form{Prefix: amendPrefix, Language: p.Approval.Language}
 	if p.Tool != nil {
-		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredExpressionByParam)
+		f.Schema, f.FixedKeys = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()),
+			jsonval.SortedKeys(p.Tool.WiredExpressionByParam)
 	}
 	return f
 }
@@ -242,11 +247,11 @@ func (p *callPage) answerForm() (f form.Form, hasForm bool) {
 
 // addForms makes the forms that the page does not have yet.
 func (p *callPage) addForms() {
-	if p.Amend == nil && p.Allowed[client.Amend] {
-		p.Amend = p.amendForm().New(p.Approval.Params, true)
+	if p.AmendField == nil && p.IsDecisionAllowed[client.Amend] {
+		p.AmendField = p.amendForm().NewField(p.Approval.Params, true)
 	}
-	if f, hasForm := p.answerForm(); p.Answer == nil && hasForm && p.Allowed[client.Answer] {
-		p.Answer = f.New(p.Approval.Output, p.Approval.Output != nil)
+	if f, hasForm := p.answerForm(); p.AnswerField == nil && hasForm && p.IsDecisionAllowed[client.Answer] {
+		p.AnswerField = f.NewField(p.Approval.Output, p.Approval.Output != nil)
 	}
 	if p.AnswerFormat == "" {
 		p.AnswerFormat = "text"
@@ -255,8 +260,8 @@ func (p *callPage) addForms() {
 
 // addReplaceForm makes the form of a replacing Call.
 func (p *callPage) addReplaceForm() {
-	if t := ideafile.FindTool(p.Tools, p.ReplacementTool); t != nil && p.Replace == nil {
-		p.Replace = replaceForm(t, p.Approval.Language).New(p.initialReplaceValue(t))
+	if t := ideafile.FindTool(p.Tools, p.ReplacementTool); t != nil && p.ReplaceField == nil {
+		p.ReplaceField = replaceForm(t, p.Approval.Language).NewField(p.initialReplaceValue(t))
 	}
 }
 
@@ -269,8 +274,8 @@ func (p *callPage) initialReplaceValue(t *ideafile.Tool) (value any, hasValue bo
 	return jsonval.WithoutKey(p.Approval.Params, jsonval.SortedKeys(t.WiredExpressionByParam)...), true
 }
 
-// readTextAnswer reads an answer without a schema.
-func readTextAnswer(values url.Values) (any, error) {
+// readSchemalessAnswer reads an answer without a schema.
+func readSchemalessAnswer(values url.Values) (any, error) {
 	text := strings.ReplaceAll(values.Get("answer"), "\r\n", "\n")
 	if values.Get("answer-is") == "text" {
 		return text, nil

@@ -21,7 +21,7 @@ func waitingCall(t *testing.T) client.Approval {
 	input := modeltest.MustDecodeJSON(`{"cents": 229900, "name": "Acme", "list": [1, 2], "orderNumber": "A-1",
 		"where": {"cents": 5, "nothing": null}}`)
 	words := wordsOf(t, paid)
-	a := client.Approval{Pending: approval.Pending{CallID: "1.1", Tool: "pay", Params: params,
+	a := client.Approval{PendingCall: approval.PendingCall{CallID: "1.1", Tool: "pay", Params: params,
 		AllowedDecisions: []string{client.Approve, client.Reject}}}
 	a.Input = input
 	a.Call = words.Call("pay", params, "", shown.InstanceValues{Input: input}, shown.English)
@@ -31,7 +31,7 @@ func waitingCall(t *testing.T) client.Approval {
 func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 	t.Parallel()
 	a := waitingCall(t)
-	p := &callPage{Approval: a, Allowed: map[string]bool{client.Approve: true, client.Reject: true}, IsFinal: true}
+	p := &callPage{Approval: a, IsDecisionAllowed: map[string]bool{client.Approve: true, client.Reject: true}, IsIrreversible: true}
 	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input = remainingFact(shown.Format{}, a.Input, a)
@@ -51,7 +51,7 @@ func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 		t.Errorf("on a phone the buttons of what is final do not wait below it: %s", source)
 	}
 	p.Tool = &ideafile.Tool{}
-	p.Allowed = map[string]bool{client.Reject: true}
+	p.IsDecisionAllowed = map[string]bool{client.Reject: true}
 	all, _ = pageText(t, shown.English, "call", p)
 	wantTexts(t, "the page", all, []string{"Reason (needed: the process uses it",
 		"Every step of this kind waits for a person before it happens."}, "Approve", "to reject")
@@ -62,7 +62,7 @@ var formOfPage = regexp.MustCompile(`(?s)<main.*?<form.*?</form>`)
 // One reason is for both decisions, and the name of the button is the decision, also of one that is signed.
 func TestBothDecisionsHaveOneReason(t *testing.T) {
 	t.Parallel()
-	p := &callPage{Approval: waitingCall(t), Allowed: map[string]bool{client.Approve: true, client.Reject: true},
+	p := &callPage{Approval: waitingCall(t), IsDecisionAllowed: map[string]bool{client.Approve: true, client.Reject: true},
 		Reason: "not ours", FormError: "A reason.", FormErrorDecision: client.Reject, MaySignWithPasskey: true}
 	form := formOfPage.FindString(shows(t, "call", p))
 	for text, count := range map[string]int{`name="reason"`: 1, "not ours": 1, `aria-describedby="wrong"`: 1,
@@ -101,7 +101,7 @@ func TestTheRestOfACaseIsWhatIsNotShownYet(t *testing.T) {
 		`{"in": {"name": "Acme"}, "a": 7, "of": {}}`:        `{"a":7,"of":{}}`,
 		`"all well"`: `"all well"`,
 	} {
-		if got := jsonval.EncodeToString(withoutShown(modeltest.MustDecodeJSON(data), fields)); got != want {
+		if got := jsonval.EncodeToString(withoutShownValues(modeltest.MustDecodeJSON(data), fields)); got != want {
 			t.Errorf("%s: %s, want %s", data, got, want)
 		}
 	}

@@ -14,14 +14,14 @@ import (
 
 // processCases is what the latest Idea of a process says of its instances.
 type processCases struct {
-	inputs map[string]any // by token
-	// reversibleCalls has, by token, the ids of the Calls that ran and that something takes back.
-	reversibleCalls map[string][]string
+	inputByToken map[string]any // by token
+	// reversibleCallIDs has, by token, the ids of the Calls that ran and that something takes back.
+	reversibleCallIDs map[string][]string
 }
 
 // canUndo reports whether something that an instance did can be taken back; of unknown cases it may be.
 func (c *processCases) canUndo(token string) bool {
-	return c == nil || len(c.reversibleCalls[token]) > 0
+	return c == nil || len(c.reversibleCallIDs[token]) > 0
 }
 
 // input returns the input of an instance; nil: it is not known.
@@ -29,7 +29,7 @@ func (c *processCases) input(token string) any {
 	if c == nil {
 		return nil
 	}
-	return c.inputs[token]
+	return c.inputByToken[token]
 }
 
 // readCases reads what an Idea says of its instances; nil if it cannot be read.
@@ -40,19 +40,19 @@ func (d *Desk) readCases(source jsonval.Object) *processCases {
 	}
 	cases := &processCases{map[string]any{}, map[string][]string{}}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
-		cases.inputs[token] = ideafile.OwnInstanceView(messages, token).PayloadByKind[ideafile.TypeInput]
+		cases.inputByToken[token] = ideafile.OwnInstanceView(messages, token).PayloadByKind[ideafile.TypeInput]
 	}
 	bindings, tokens := d.Tools.Bind(idea), idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, call := range turn.ReadRecord(m, tokens) {
 			for token, status := range call.StatusByInstance {
 				name := call.WrittenCall.Tool
-				if ran, isOther := call.RanCallByInstance[token]; isOther {
-					name = ran.Tool
+				if ranCall, isOther := call.ExecutedCallByInstance[token]; isOther {
+					name = ranCall.Tool
 				}
-				hasRun := (status == ideafile.Done || status == ideafile.Failed) && !call.CallKey().IsUndo()
+				hasRun := (status == ideafile.CallDone || status == ideafile.CallFailed) && !call.CallKey().IsUndo()
 				if tool := idea.Tool(name); hasRun && tool != nil && isReversible(tool, bindings[name]) {
-					cases.reversibleCalls[token] = append(cases.reversibleCalls[token], call.CallKey().ID(token))
+					cases.reversibleCallIDs[token] = append(cases.reversibleCallIDs[token], call.CallKey().ID(token))
 				}
 			}
 		}
@@ -61,7 +61,7 @@ func (d *Desk) readCases(source jsonval.Object) *processCases {
 }
 
 func isReversible(t *ideafile.Tool, b ideafile.ToolBinding) bool {
-	kind := t.UndoWithBinding(b).Kind
+	kind := t.EffectiveUndo(b).Kind
 	return kind == ideafile.UndoByTool || kind == ideafile.UndoByProcess
 }
 
@@ -78,20 +78,20 @@ func (v *visit) casesOf(id string, status api.ProcessStatus) *processCases {
 				return nil, err
 			}
 			cases, err := idea.loadCases(ctx)
-			if err != nil || cases == nil || len(status.UndoneBy) == 0 {
+			if err != nil || cases == nil || len(status.UndoingProcessIDs) == 0 {
 				return cases, err
 			}
 			undone, err := v.Client.Chain(id).UndoneCalls(ctx)
 			if err != nil {
 				return nil, err
 			}
-			left := maps.Clone(cases.reversibleCalls)
+			left := maps.Clone(cases.reversibleCallIDs)
 			for token, calls := range left {
 				left[token] = slices.DeleteFunc(slices.Clone(calls), func(call string) bool {
 					return slices.ContainsFunc(undone, func(u client.UndoneCall) bool { return u.CallID == call })
 				})
 			}
-			return &processCases{cases.inputs, left}, nil
+			return &processCases{cases.inputByToken, left}, nil
 		})
 	return cases
 }

@@ -52,7 +52,7 @@ func TestTakingBackIsOfferedWhereSomethingCanBeTakenBack(t *testing.T) {
 func TestEndingAProcessStandsBesidePausingIt(t *testing.T) {
 	t.Parallel()
 	page := &processPage{frame: frame{Title: "Refund policy", Process: "p-7", ProcessTitle: "Refund policy",
-		May: map[string]bool{"steer": true}}}
+		HasRight: map[string]bool{"steer": true}}}
 	page.Status.Status = loop.StatusRunning
 	all, operators := pageText(t, shown.English, "process", page)
 	wantTexts(t, "the process", all, []string{"Processes Refund policy p-7 running",

@@ -30,7 +30,7 @@ func (v *visit) decideMany() error {
 	case len(boxes) > client.MaxDecisionsPerSignal:
 		formErr = api.Unprocessable("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
 	case kind == client.Reject && reason == "":
-		formErr = api.Unprocessable(planpage.NeedsReason)
+		formErr = api.Unprocessable(planpage.ReasonMissingText)
 	}
 	if formErr != nil {
 		return v.showInboxAgain(formErr, boxes)
@@ -44,7 +44,7 @@ func (v *visit) decideMany() error {
 		}
 		captions = append(captions, fields[3])
 		list = append(list, api.Decision{Process: fields[0],
-			Decision: client.Decision{Call: fields[1], Digest: fields[2], Kind: kind, Reason: reason}})
+			Decision: client.Decision{CallID: fields[1], ApprovalDigest: fields[2], Kind: kind, Reason: reason}})
 	}
 	if len(list) > 1 && v.PostForm.Get("sure") == "" {
 		return v.show("sure", v.newConfirmPage(list, boxes, captions))
@@ -60,7 +60,7 @@ type confirmPage struct {
 	frame
 	Kind, Reason, BackHref string
 	Boxes, Captions        []string
-	HiddenCaseCount        int    // cases that About leaves out
+	HiddenCaseCount        int    // cases that Captions leaves out
 	Sum                    string // empty: it is not known, or there is none
 }
 
@@ -68,8 +68,9 @@ func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) co
 	const maxListed = 100
 	listedCount := min(len(captions), maxListed)
 	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
-		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount], HiddenCaseCount: len(captions) - listedCount}
-	waiting, err := v.AllWaiting(v.Context())
+		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount],
+		HiddenCaseCount: len(captions) - listedCount}
+	waiting, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
 		return p
 	}
@@ -77,21 +78,24 @@ func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) co
 	for _, a := range waiting.Approvals {
 		amountByCall[[2]string{a.Process, a.CallID}] = a.Amount()
 	}
-	fields := jsonval.Map(list, func(d api.Decision) *shown.Field { return amountByCall[[2]string{d.Process, d.Call}] })
+	fields := jsonval.Map(list, func(d api.Decision) *shown.Field {
+		return amountByCall[[2]string{d.Process,
+			d.CallID}]
+	})
 	p.Sum = shown.SumText(fields, client.LanguageOf(v.Context()))
 	return p
 }
 
 // outcomes are the outcomes of decisions on Calls, or of one accepted decision on a Plan.
 type outcomes struct {
-	Kind     string              `json:"k"`
-	BackHref string              `json:"b"`
-	Decider  string              `json:"w"`
-	Outcomes []outcome           `json:"l"`
-	Plan     *client.PlanDecided `json:"p,omitempty"`
+	Kind     string                      `json:"k"`
+	BackHref string                      `json:"b"`
+	Decider  string                      `json:"w"`
+	Outcomes []outcome                   `json:"l"`
+	Plan     *client.PlanDecisionOutcome `json:"p,omitempty"`
 }
 
-// outcome is the outcome of a decision on one Call. About says what the Call does, and for whom; it is empty if the
+// outcome is the outcome of a decision on one Call. Caption says what the Call does, and for whom; it is empty if the
 // deciding page did not say so.
 type outcome struct {
 	api.DecisionResult
@@ -137,13 +141,14 @@ func (v *visit) showOutcome() error {
 
 type outcomePage struct {
 	frame
-	Kind, BackHref             string
+	PastTense, BackHref        string
 	AcceptedCount, FailedCount int
 	Outcomes                   []outcome // decisions that were not accepted come first
-	Plan                       *client.PlanDecided
-	WaitingCallHref            string // the page of a Call that waits again, because its policy asks about the changed Call
-	Next                       *nextCase
-	Titles                     map[string]string // of the processes in List, by id
+	Plan                       *client.PlanDecisionOutcome
+	// the page of a Call that waits again, because its policy asks about the changed Call
+	WaitingCallHref  string
+	Next             *nextCase
+	ProcessTitleByID map[string]string // of the processes in Outcomes, by id
 }
 
 // pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
@@ -165,12 +170,12 @@ var pastTenseByKind = map[string]string{
 	approval.SteerRejectPlan: "rejected",
 }
 
-// decidedAsByKind are the words of pastTenseByKind that say too little of a decision where it stands alone.
-var decidedAsByKind = map[string]string{client.Amend: "approved with changes",
+// decisionTextByKind are the words of pastTenseByKind that say too little of a decision where it stands alone.
+var decisionTextByKind = map[string]string{client.Amend: "approved with changes",
 	client.Replace: "something else chosen instead", client.Answer: "result given"}
 
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], BackHref: safePath(o.BackHref),
+	p := outcomePage{frame: v.frame("Result"), PastTense: pastTenseByKind[o.Kind], BackHref: safePath(o.BackHref),
 		Plan: o.Plan}
 	p.Next = v.findNext(p.BackHref, o.Outcomes...)
 	if o.Plan != nil {
@@ -184,11 +189,11 @@ func (v *visit) renderOutcome(o outcomes) error {
 			p.Outcomes = append(p.Outcomes, one)
 		}
 	}
-	p.Titles = map[string]string{}
+	p.ProcessTitleByID = map[string]string{}
 	for _, one := range o.Outcomes {
-		if p.Titles[one.Process] == "" {
+		if p.ProcessTitleByID[one.Process] == "" {
 			title := v.Client.Process(one.Process).Presenter(v.Context()).ProcessTitle
-			p.Titles[one.Process] = processTitle(one.Process, title)
+			p.ProcessTitleByID[one.Process] = processTitle(one.Process, title)
 		}
 	}
 	p.AcceptedCount, p.FailedCount = len(accepted), len(p.Outcomes)

@@ -25,9 +25,9 @@ func (v *visit) decideCall() error {
 	if v.PostForm.Get("decision") == approval.SteerAllow {
 		return v.giveOrder()
 	}
-	decision := api.Decision{Process: v.process, Decision: client.Decision{
-		Call: v.PathValue("call"), Kind: cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign")),
-		Digest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
+	decision := api.Decision{Process: v.processID, Decision: client.Decision{
+		CallID: v.PathValue("call"), Kind: cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign")),
+		ApprovalDigest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
 		decision.To = v.formValue("to")
@@ -41,11 +41,11 @@ func (v *visit) decideCall() error {
 		p := v.callPageForDecision(decision, a)
 		switch {
 		case p.HasChanged:
-			return v.showAgain(http.StatusConflict, p)
+			return v.showCallAgain(http.StatusConflict, p)
 		case !p.readDecision(&decision, v.PostForm) && p.FormError == "": // the form asks for one more item of a list
-			return v.showAgain(http.StatusOK, p)
+			return v.showCallAgain(http.StatusOK, p)
 		case p.FormError != "":
-			return v.showAgain(http.StatusUnprocessableEntity, p)
+			return v.showCallAgain(http.StatusUnprocessableEntity, p)
 		case v.PostForm.Get("sign") != "":
 			return v.askToSign(decision, p)
 		}
@@ -53,7 +53,7 @@ func (v *visit) decideCall() error {
 	results := v.Decide(v.Context(), []api.Decision{decision})
 	accepted := results[0].Outcome == api.OutcomeAccepted
 	if accepted && approval.IsRemark(decision.Kind) {
-		return v.redirect(callHref(decision.Process, decision.Call) + "#runs")
+		return v.redirect(callHref(decision.Process, decision.CallID) + "#runs")
 	}
 	if current, findErr := v.findWaitingCall(); !accepted && err == nil && findErr == nil {
 		p := v.callPageForDecision(decision, current)
@@ -64,11 +64,11 @@ func (v *visit) decideCall() error {
 				p.FormError, p.FormErrorDetail = misfitMessage, results[0].Reason
 			}
 		}
-		return v.showAgain(http.StatusConflict, p)
+		return v.showCallAgain(http.StatusConflict, p)
 	}
 	caption := describeCase(a)
 	if caption == "" { // somebody has decided meanwhile
-		if d, err := v.Client.Process(v.process).DecidedCall(v.Context(), decision.Call); err == nil {
+		if d, err := v.Client.Process(v.processID).DecidedCall(v.Context(), decision.CallID); err == nil {
 			caption = describeCase(client.Approval{Call: d.Call})
 		}
 	}
@@ -82,7 +82,8 @@ func (v *visit) askToSign(decision api.Decision, p *callPage) error {
 	format := p.Presenter.ParamsFormat(p.Approval.Tool)
 	switch decision.Kind {
 	case client.Replace:
-		subject.ReplacementTool, format = clipName(p.Presenter.ToolTitle(p.ReplacementTool)), p.Presenter.ParamsFormat(p.ReplacementTool)
+		subject.ReplacementTool, format = clipName(p.Presenter.ToolTitle(p.ReplacementTool)),
+			p.Presenter.ParamsFormat(p.ReplacementTool)
 	case client.Answer:
 		format = p.Presenter.ResultFormat(p.Approval.Tool)
 	}
@@ -98,22 +99,22 @@ func (v *visit) askToSign(decision api.Decision, p *callPage) error {
 		return err
 	}
 	p.FormError = problem.Detail
-	return v.showAgain(problem.Status, p)
+	return v.showCallAgain(problem.Status, p)
 }
 
-// callPageForDecision returns the page of a Call after a decision on it. Changed is set if the Call is no longer the
+// callPageForDecision returns the page of a Call after a decision on it. HasChanged is set if the Call is no longer the
 // one that was decided on.
 func (v *visit) callPageForDecision(d api.Decision, a client.Approval) *callPage {
 	p := v.newCallPage(a)
-	p.Reason, p.FormErrorDecision, p.HasChanged = d.Reason, d.Kind, a.Digest != d.Digest
+	p.Reason, p.FormErrorDecision, p.HasChanged = d.Reason, d.Kind, a.Digest != d.ApprovalDigest
 	if p.HasChanged {
 		p.FormErrorDecision = ""
 	}
 	return p
 }
 
-// showAgain shows a Call again after a form that decided nothing.
-func (v *visit) showAgain(status int, p *callPage) error {
+// showCallAgain shows a Call again after a form that decided nothing.
+func (v *visit) showCallAgain(status int, p *callPage) error {
 	p.addForms()
 	return v.render(status, "call", p)
 }
@@ -124,7 +125,7 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Approve:
 	case client.Reject:
 		if decision.Reason == "" {
-			p.FormError = planpage.NeedsReason
+			p.FormError = planpage.ReasonMissingText
 		}
 	case client.Amend:
 		p.readAmend(decision, values)
@@ -136,9 +137,9 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Comment, client.Ask, client.HandOver:
 		p.Recipient = decision.To
 	default:
-		p.FormError = planpage.NoDecision
+		p.FormError = planpage.UnknownDecisionText
 	}
-	return p.FormError == "" && !form.IsAdding(values)
+	return p.FormError == "" && !form.IsAddItemRequest(values)
 }
 
 const (
@@ -152,8 +153,8 @@ var valueErrorPattern = regexp.MustCompile(`^(params|with|output): `)
 func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	f, currentParams := p.amendForm(), p.Approval.Params
 	v, fieldErrors := f.Read(currentParams, values)
-	p.Amend = f.FromEntered(currentParams, true, values, fieldErrors)
-	if form.IsAdding(values) {
+	p.AmendField = f.NewFieldFromEntered(currentParams, true, values, fieldErrors)
+	if form.IsAddItemRequest(values) {
 		return
 	}
 	wantedParams, isObject := v.(jsonval.Object)
@@ -170,8 +171,8 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 		if err != nil {
 			p.FormError, p.FormErrorDetail = misfitMessage, err.Error()
 		} else if !jsonval.Equal(merged, wantedParams) {
-			p.FormError = "A change cannot remove this field, because null is a valid value for it. Have something else " +
-				"done instead."
+			p.FormError = "A change cannot remove this field, because null is a valid value for it. Have something " +
+				"else done instead."
 		}
 	}
 	decision.Params = api.Object{RawMessage: jsonval.Encode(changes)}
@@ -185,11 +186,11 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	f := replaceForm(t, p.Approval.Language)
 	initialValue, hasInitialValue := p.initialReplaceValue(t)
 	v, fieldErrors := f.Read(initialValue, values)
-	p.Replace, p.ReplacePath = f.FromEntered(initialValue, hasInitialValue, values, fieldErrors),
+	p.ReplaceField, p.ReplacePath = f.NewFieldFromEntered(initialValue, hasInitialValue, values, fieldErrors),
 		strings.TrimSpace(values.Get("path"))
 	call, isObject := v.(jsonval.Object)
 	switch {
-	case form.IsAdding(values):
+	case form.IsAddItemRequest(values):
 		return
 	case len(fieldErrors) > 0:
 		p.FormError = seeFieldsMessage
@@ -209,7 +210,7 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 	f, hasForm := p.answerForm()
 	if !hasForm {
 		p.AnswerText, p.AnswerFormat = values.Get("answer"), values.Get("answer-is")
-		v, err := readTextAnswer(values)
+		v, err := readSchemalessAnswer(values)
 		if err != nil {
 			p.FormError = "This cannot be read: " + err.Error() + "."
 		}
@@ -217,8 +218,8 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 		return
 	}
 	v, fieldErrors := f.Read(p.Approval.Output, values)
-	p.Answer = f.FromEntered(p.Approval.Output, p.Approval.Output != nil, values, fieldErrors)
-	if form.IsAdding(values) {
+	p.AnswerField = f.NewFieldFromEntered(p.Approval.Output, p.Approval.Output != nil, values, fieldErrors)
+	if form.IsAddItemRequest(values) {
 		return
 	}
 	if len(fieldErrors) > 0 {

@@ -26,12 +26,12 @@ type decidedPage struct {
 	StandingOrder *orderForm // nil: the person may give none, or the process has ended
 	UndoHref      string     // the page on which to undo it; empty: not offered
 	OutcomeText   string     // empty: it did not run, or is not recorded yet
-	BackHref          string     // the inbox that led here
+	BackHref      string     // the inbox that led here
 	Next          *nextCase
 }
 
-// Last returns the decision that counts; nil: there are only remarks.
-func (p decidedPage) Last() *approval.Decision {
+// LastDecision returns the decision that counts; nil: there are only remarks.
+func (p decidedPage) LastDecision() *approval.Decision {
 	for n := len(p.DecidedCall.Decisions) - 1; n >= 0; n-- {
 		if !approval.IsRemark(p.DecidedCall.Decisions[n].Kind) {
 			return &p.DecidedCall.Decisions[n]
@@ -40,9 +40,9 @@ func (p decidedPage) Last() *approval.Decision {
 	return nil
 }
 
-// Earlier returns what else was said and decided.
-func (p decidedPage) Earlier() (list []approval.Decision) {
-	last := p.Last()
+// OtherDecisions returns what else was said and decided.
+func (p decidedPage) OtherDecisions() (list []approval.Decision) {
+	last := p.LastDecision()
 	for n := range p.DecidedCall.Decisions {
 		if one := &p.DecidedCall.Decisions[n]; one != last {
 			list = append(list, *one)
@@ -51,14 +51,15 @@ func (p decidedPage) Earlier() (list []approval.Decision) {
 	return list
 }
 
-// HasGoneWrong reports whether the Call was rejected or has failed.
-func (p decidedPage) HasGoneWrong() bool {
-	return p.DecidedCall.Status == ideafile.Failed || p.Last() != nil && p.Last().Kind == client.Reject
+// IsRejectedOrFailed reports whether the Call was rejected or has failed.
+func (p decidedPage) IsRejectedOrFailed() bool {
+	return p.DecidedCall.Status == ideafile.CallFailed || p.LastDecision() != nil &&
+		p.LastDecision().Kind == client.Reject
 }
 
 // callOutcomeTexts say what became of a Call that was decided on.
-var callOutcomeTexts = map[ideafile.CallStatus]string{ideafile.Done: "It has happened.",
-	ideafile.Undone: "It was taken back.", ideafile.Failed: "It failed."}
+var callOutcomeTexts = map[ideafile.CallStatus]string{ideafile.CallDone: "It has happened.",
+	ideafile.CallUndone: "It was taken back.", ideafile.CallFailed: "It failed."}
 
 func unknownOrigin(jsonval.Path, any) string { return "" }
 
@@ -77,7 +78,7 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	if !errors.As(notWaitingErr, &refusal) || refusal.Status != http.StatusNotFound {
 		return p, notWaitingErr
 	}
-	process, call := v.process, v.PathValue("call")
+	process, call := v.processID, v.PathValue("call")
 	decidedCall, err := v.Client.Process(process).DecidedCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
 		return p, notWaitingErr
@@ -92,18 +93,18 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 		p.InstanceName = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, unknownOrigin)
-	if p.May[string(access.Decide)] && v.isAtWork(process) {
+	if p.HasRight[string(access.Decide)] && v.isProcessOpen(process) {
 		p.StandingOrder = orderFormOf(process, call, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
-	if p.May[string(access.Steer)] && decidedCall.Status == ideafile.Done &&
+	if p.HasRight[string(access.Steer)] && decidedCall.Status == ideafile.CallDone &&
 		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), process), decidedCall.Tool)) {
 		p.UndoHref = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
 	}
 	return p, nil
 }
 
-// isAtWork reports whether a process has not ended. A process that does not answer counts as ended.
-func (v *visit) isAtWork(process string) bool {
+// isProcessOpen reports whether a process has not ended. A process that does not answer counts as ended.
+func (v *visit) isProcessOpen(process string) bool {
 	status, err := v.Status(v.Context(), spelling.WholeProcessID(process))
 	return err == nil && !hasEnded(status.Status)
 }

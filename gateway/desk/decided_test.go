@@ -42,15 +42,15 @@ func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 
 func TestAfterADecisionTheNextCaseIsOffered(t *testing.T) {
 	t.Parallel()
-	page := outcomePage{Kind: "approved", BackHref: "/?tool=pay", AcceptedCount: 1}
+	page := outcomePage{PastTense: "approved", BackHref: "/?tool=pay", AcceptedCount: 1}
 	for _, one := range []struct {
 		next  *nextCase
 		want  []string
 		lacks string
 	}{
-		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", Left: 2},
+		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", LeftCount: 2},
 			[]string{"Next case: Pay Bob", "2 cases left."}, "filter"},
-		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", Left: 1, IsFiltered: true},
+		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", LeftCount: 1, IsFiltered: true},
 			[]string{"1 case left with this filter."}, "No other"},
 		{&nextCase{}, []string{"No other case waits for you."}, "Next"},
 		{nil, []string{"Back to the inbox"}, "No other"},
@@ -80,7 +80,7 @@ func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
 	wantTexts(t, "the page", all, []string{"approved with changes by ann of finance on 30 November 2026, 14:21",
 		"It has happened."}, "What else", "14:21:09", "The reason")
 	wantTexts(t, "the page", operators, []string{"14:21:09"})
-	for status, want := range map[ideafile.CallStatus]string{ideafile.Done: "good", ideafile.Failed: "alert"} {
+	for status, want := range map[ideafile.CallStatus]string{ideafile.CallDone: "good", ideafile.CallFailed: "alert"} {
 		page.DecidedCall.Status = status
 		if !strings.Contains(shows(t, "decided", page), `class="verdict `+want) {
 			t.Errorf("its colour is not that of %s", want)
@@ -94,13 +94,13 @@ func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
 func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
 	t.Parallel()
 	decided := func(kind string, status ideafile.CallStatus, amount string) client.PastDecision {
-		d := client.Decided{Decision: approval.Decision{CallID: "1.1@1", Kind: kind, Reason: "so be it"}, Instance: "1",
+		d := client.RecordedDecision{Decision: approval.Decision{CallID: "1.1@1", Kind: kind, Reason: "so be it"}, Instance: "1",
 			Sentence: "Pay 5.00 EUR", InstanceName: "1", Outcome: &turn.CallOutcome{Status: status},
 			Amount: &shown.Field{DisplayText: amount}}
-		return client.PastDecision{Process: "p", Decided: d, Last: &d}
+		return client.PastDecision{ProcessID: "p", RecordedDecision: d, LatestOnSameCall: &d}
 	}
-	page := ownDecisionsPage{Decisions: []client.PastDecision{decided(client.Answer, ideafile.Failed, "5.00 EUR"),
-		decided(client.Ask, ideafile.Done, "6.00 EUR"), {Process: "p", Decided: client.Decided{
+	page := ownDecisionsPage{Decisions: []client.PastDecision{decided(client.Answer, ideafile.CallFailed, "5.00 EUR"),
+		decided(client.Ask, ideafile.CallDone, "6.00 EUR"), {ProcessID: "p", RecordedDecision: client.RecordedDecision{
 			Decision: approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: new(int)}}}}}
 	all := shows(t, "mine", page)
 	for text, count := range map[string]int{">Pay 5.00 EUR</bdi></a>\n": 2, ` again"><bdi>5.00 EUR`: 1,

@@ -71,7 +71,7 @@ func New(o Options) (*Desk, error) {
 	previous, _ := lru.New[string, any](maxPreviousResults) // it fails only for a size below one
 	checks, _ := lru.New[string, *chainCheck](maxCachedChecks)
 	d := &Desk{Options: o, previousResults: previous, sessions: sessions, mux: http.NewServeMux(), checkCache: checks,
-		ideaCache:  blobs.NewLRU(maxCachedIdeas, maxCachedBytes, func(i *cachedIdea) int { return i.size }),
+		ideaCache:  blobs.NewLRU(maxCachedIdeas, maxCachedBytes, func(i *cachedIdea) int { return i.sizeBytes }),
 		storeTasks: newTasks(maxConcurrentReads), workerTasks: newTasks(maxConcurrentQueries),
 		serverTasks: newTasks(maxConcurrentQueries)}
 	d.addPages()
@@ -84,7 +84,7 @@ func (d *Desk) addPages() {
 	d.handle("POST /desk/leave", (*visit).logOut)
 	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", serveAsset)
 	d.addLogin()
-	d.addOwnKey()
+	d.addPasskeyPages()
 	d.handlePages(access.Look, map[string]visitHandler{
 		"GET /desk/calls/{process}/{call}":          (*visit).showCall,
 		"GET /desk/outcome":                         (*visit).showOutcome,
@@ -115,7 +115,7 @@ func (d *Desk) addPages() {
 	d.handlePages(access.Steer, map[string]visitHandler{
 		"POST /desk/processes":               (*visit).resumeAll,
 		"POST /desk/processes/{process}":     (*visit).steer,
-		"GET /desk/processes/{process}/add":  (*visit).showAdd,
+		"GET /desk/processes/{process}/add":  (*visit).showAddRows,
 		"POST /desk/processes/{process}/add": (*visit).addInstances,
 
 		"GET /desk/processes/{process}/undo":  (*visit).showUndo,
@@ -161,9 +161,9 @@ func isFromDesk(r *http.Request) bool {
 type visit struct {
 	*Desk
 	*http.Request
-	w       http.ResponseWriter
-	user    *access.Person
-	process string // the id in the address
+	w         http.ResponseWriter
+	user      *access.Person
+	processID string // the id in the address
 }
 
 func (d *Desk) newVisit(w http.ResponseWriter, r *http.Request) *visit {
@@ -209,7 +209,7 @@ func requireRight(right access.Right, handler visitHandler) visitHandler {
 		}
 		v.Request, v.user = v.WithContext(withPageStart(access.WithPerson(v.Context(), person), time.Now())), person
 		neededRights := []access.Right{right, access.Look}
-		if right == access.Start && v.process == "" {
+		if right == access.Start && v.processID == "" {
 			neededRights = neededRights[:1] // the page shows people who start a process only their own input
 		}
 		for _, right := range neededRights {
@@ -218,7 +218,7 @@ func requireRight(right access.Right, handler visitHandler) visitHandler {
 			}
 		}
 		if v.Method == http.MethodPost {
-			v.Log.Info("asked to act", "page", v.Pattern, "process", v.process, "by", person.Name)
+			v.Log.Info("asked to act", "page", v.Pattern, "process", v.processID, "by", person.Name)
 			release, err := v.readForm()
 			defer release()
 			if err != nil {
@@ -240,13 +240,13 @@ func (v *visit) showError(err error) error {
 		err = access.NewRefusal(http.StatusRequestEntityTooLarge, api.CodeTooLarge,
 			"You sent too much: decide on fewer at once, or start with smaller files.")
 	}
-	p := v.Explain(v.Context(), v.Pattern, err)
+	p := v.ExplainAndLog(v.Context(), v.Pattern, err)
 	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {
 		v.w.Header().Set("Refresh", strconv.Itoa(workerRetrySeconds))
 	}
 	f, processID := v.frame(titleByStatus[p.Status]), ""
-	if f.May[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
-		processID = v.process
+	if f.HasRight[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
+		processID = v.processID
 	}
 	return v.render(p.Status, "problem", problemPage{f, p.Code, detailOf(err), adviceByCode[p.Code], processID})
 }

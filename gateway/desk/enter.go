@@ -88,7 +88,7 @@ func (v *visit) askForLogin() error {
 	return v.showLogin(notice, safePath(page.RequestURI()))
 }
 
-// showLogin shows the login page, which leads to the page next.
+// showLogin shows the login page, which leads to the page nextPath.
 func (v *visit) showLogin(notice, nextPath string) error {
 	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), notice, nextPath, v.login != nil})
 }

@@ -13,9 +13,9 @@ import (
 
 // formErrors are the errors that a form shows, beside what was entered.
 type formErrors struct {
-	FormError   string      // the error, beside those in files
-	Findings    []api.Place // mistakes in files, and warnings
-	HiddenCount int         // findings that are not shown
+	FormError          string      // the error, beside those in files
+	Findings           []api.Place // mistakes in files, and warnings
+	HiddenFindingCount int         // findings that are not shown
 }
 
 // setError adds an error, without the temporary folders in file names, and returns the status of the page.
@@ -40,7 +40,7 @@ func (m *formErrors) add(problems diag.Problems, folders []string) {
 			switch {
 			case p.IsWarning != warnings:
 			case p.UnlistedCount > 0:
-				m.HiddenCount += p.UnlistedCount
+				m.HiddenFindingCount += p.UnlistedCount
 			default:
 				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, folders)),
 					Message: clipParagraph(withoutFolders(p.Message, folders)), IsWarning: warnings})

@@ -23,22 +23,22 @@ import (
 // callGroup holds Calls of one Tool that are alike enough for one table.
 type callGroup struct {
 	ID           string
-	Tool         string // its title
+	ToolTitle    string // its title
 	Count        int
 	ProcessCount int
-	Process      string // the process, if there is only one
+	ProcessTitle string // the process, if there is only one
 	SharedCells  []labelledCell
-	Worded       []labelledCell // templates with one wording, which differ by what fills them in
+	LetterCells  []labelledCell // templates with one wording, which differ by what fills them in
 	Columns      []column
 	Rows         []row
 	HasDeadline  bool // some Calls have one, and not all the same
-	// SameDeadline is a Call whose deadline is that of all; nil: there is none.
-	SameDeadline   *client.Approval
-	DecidableCount int
-	CanReject      bool
-	CanAccept      bool
-	HasSums        bool
-	Reason         string // as it was entered
+	// SharedDeadlineCall is a Call whose deadline is that of all; nil: there is none.
+	SharedDeadlineCall *client.Approval
+	DecidableCount     int
+	CanReject          bool
+	CanApprove         bool
+	HasSums            bool
+	Reason             string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
 }
@@ -50,8 +50,8 @@ type labelledCell struct {
 	Amount               string // of money that has a sum: a whole number of the column's smallest unit
 }
 
-// Class is how a cell of the table is laid out.
-func (l labelledCell) Class() string {
+// CSSClass is how a cell of the table is laid out.
+func (l labelledCell) CSSClass() string {
 	switch {
 	case l.IsNumber:
 		return "number"
@@ -85,8 +85,8 @@ type row struct {
 	DenialReason  string // why this person may not decide on it; empty: they may
 }
 
-// IsNarrow reports whether a phone shows a row as a card, each cell with the name of its column.
-func (g callGroup) IsNarrow() bool { return len(g.Columns) <= maxCardColumns }
+// ShowsRowsAsCards reports whether a phone shows a row as a card, each cell with the name of its column.
+func (g callGroup) ShowsRowsAsCards() bool { return len(g.Columns) <= maxCardColumns }
 
 // maxCardColumns is the maximum number of columns of a table whose rows are cards on a phone.
 const maxCardColumns = 50
@@ -111,54 +111,55 @@ func groupsOf(list []client.Approval, person *access.Person) (groups []callGroup
 }
 
 // omittedFields are fields that are shown elsewhere: in the table, or on the page of the Call, for operators.
-var omittedFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldTimeout,
+var omittedFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldOnTimeout,
 	bulk.FieldAllowed}
 
 const (
-	maxCellChars   = 160
-	longCellChars  = 40
-	shortCellChars = 20
-	maxAlikeChars  = 600
+	maxCellChars       = 160
+	longCellChars      = 40
+	shortCellChars     = 20
+	maxSharedCellChars = 600
 )
 
 func groupOf(list []client.Approval, person *access.Person) callGroup {
 	table := bulk.TableOf(list)
 	g := callGroup{
-		Tool: list[0].ToolTitle, Count: len(list), CanAccept: slices.Contains(list[0].AllowedDecisions, client.Approve),
+		ToolTitle: list[0].ToolTitle, Count: len(list), CanApprove: slices.Contains(list[0].AllowedDecisions,
+			client.Approve),
 		CanReject: slices.Contains(list[0].AllowedDecisions, client.Reject),
 	}
-	processes := map[string]bool{}
+	rootProcessIDs := map[string]bool{}
 	for _, a := range list {
-		processes[blobs.RootProcessOf(a.Process)] = true
+		rootProcessIDs[blobs.RootProcessID(a.Process)] = true
 		g.HasDeadline = g.HasDeadline || a.Deadline != nil
 	}
-	if g.SameDeadline = sameDeadline(list); g.SameDeadline != nil {
+	if g.SharedDeadlineCall = sharedDeadlineCall(list); g.SharedDeadlineCall != nil {
 		g.HasDeadline = false
 	}
-	if g.ProcessCount = len(processes); g.ProcessCount == 1 {
-		g.Process = processTitle(list[0].Process, list[0].ProcessTitle)
+	if g.ProcessCount = len(rootProcessIDs); g.ProcessCount == 1 {
+		g.ProcessTitle = processTitle(list[0].Process, list[0].ProcessTitle)
 	}
 	titleByField := fieldTitles(table, list)
-	columns := append(slices.Clone(table.Columns), g.addSharedFields(list, table.SharedFields, titleByField)...)
+	columns := append(slices.Clone(table.ColumnNames), g.addSharedFields(list, table.SharedFields, titleByField)...)
 	for _, name := range sortColumns(columns, list[0].Fields) {
-		if !isLeftOut(list[0], name) {
+		if !isFieldHidden(list[0], name) {
 			g.addColumn(fieldsNamed(list, name), list[0].Language, column{Name: titleByField[name], FullName: name})
 		}
 	}
 	for _, a := range list {
 		g.addRow(a, person)
 	}
-	g.omitNamedColumns()
+	g.omitRedundantColumns()
 	g.disambiguateRows()
 	return g
 }
 
-// sameDeadline returns the Call with the first deadline, if all have one with the same effect; nil: they differ. The
-// deadlines of Calls that were planned together differ by moments.
-func sameDeadline(list []client.Approval) *client.Approval {
+// sharedDeadlineCall returns the Call with the first deadline, if all have one with the same effect; nil: they differ.
+// The deadlines of Calls that were planned together differ by moments.
+func sharedDeadlineCall(list []client.Approval) *client.Approval {
 	first, last := list[0], list[0]
 	for _, a := range list {
-		if a.Deadline == nil || a.OnTimeout != first.OnTimeout {
+		if a.Deadline == nil || a.TimeoutAction != first.TimeoutAction {
 			return nil
 		}
 		if a.Deadline.Before(*first.Deadline) {
@@ -174,8 +175,8 @@ func sameDeadline(list []client.Approval) *client.Approval {
 	return &first
 }
 
-// omitNamedColumns leaves out each column whose values the names of the cases have already.
-func (g *callGroup) omitNamedColumns() {
+// omitRedundantColumns leaves out each column whose values the names of the cases have already.
+func (g *callGroup) omitRedundantColumns() {
 	for n := len(g.Columns) - 1; n >= 0; n-- {
 		isNew := func(r row) bool { return r.Cells[n].IsToday || !containsWords(r.Name, r.Cells[n].Text) }
 		if g.Columns[n].Sum != "" || slices.ContainsFunc(g.Rows, isNew) {
@@ -190,11 +191,13 @@ func (g *callGroup) omitNamedColumns() {
 
 // containsWords reports whether the words of a text stand in another one, whole and in a row.
 func containsWords(text, words string) bool {
-	spaced := func(s string) string { return " " + strings.Join(strings.Fields(wordEnds.Replace(s)), " ") + " " }
+	spaced := func(s string) string {
+		return " " + strings.Join(strings.Fields(punctuationToSpace.Replace(s)), " ") + " "
+	}
 	return spaced(words) != "  " && strings.Contains(spaced(text), spaced(words))
 }
 
-var wordEnds = strings.NewReplacer(",", " ", ":", " ", ";", " ", "(", " ", ")", " ")
+var punctuationToSpace = strings.NewReplacer(",", " ", ":", " ", ";", " ", "(", " ", ")", " ")
 
 // addSharedFields adds the fields that have one value in all Calls, and returns the names of those that need a column
 // nevertheless: amounts, for their sum, and what reads differently in versions of a process.
@@ -202,18 +205,19 @@ func (g *callGroup) addSharedFields(list []client.Approval, shared []bulk.Field,
 	titles map[string]string) (columns []string) {
 	for _, f := range shared {
 		fields := fieldsNamed(list, f.Name)
-		readsAlike, isLetter := readAlike(fields), fields[0] != nil && fields[0].Format.Display == shown.Letter
-		cell := cellOf(list[0], f.Name, f.Value, maxAlikeChars)
+		readsAlike, isLetter := haveSameDisplayText(fields), fields[0] != nil &&
+			fields[0].Format.Display == shown.Letter
+		cell := cellOf(list[0], f.Name, f.Value, maxSharedCellChars)
 		cell.Name = titles[f.Name]
 		switch {
 		case shown.SumText(fields, list[0].Language) != "" || !readsAlike && !isLetter:
 			columns = append(columns, f.Name)
-		case isLeftOut(list[0], f.Name):
+		case isFieldHidden(list[0], f.Name):
 		case readsAlike:
 			g.SharedCells = append(g.SharedCells, cell)
 		default:
-			cell.Text = shortText(f.Value, maxAlikeChars)
-			g.Worded = append(g.Worded, cell)
+			cell.Text = shortText(f.Value, maxSharedCellChars)
+			g.LetterCells = append(g.LetterCells, cell)
 		}
 	}
 	return columns
@@ -232,8 +236,8 @@ func fieldsNamed(list []client.Approval, name string) []*shown.Field {
 	return jsonval.Map(list, func(a client.Approval) *shown.Field { return a.Field(name) })
 }
 
-// isLeftOut reports whether a table does not show a field.
-func isLeftOut(a client.Approval, name string) bool {
+// isFieldHidden reports whether a table does not show a field.
+func isFieldHidden(a client.Approval, name string) bool {
 	return slices.Contains(omittedFields, name) || slices.ContainsFunc(a.HiddenNames, func(hidden string) bool {
 		return name == hidden || strings.HasPrefix(name, hidden+".")
 	})
@@ -241,22 +245,22 @@ func isLeftOut(a client.Approval, name string) bool {
 
 // disambiguateRows adds to rows that read the same what they differ in: the instance, or the step.
 func (g *callGroup) disambiguateRows() {
-	label := func(r row) string { return blobs.RootProcessOf(r.Process) + "\n" + cmp.Or(r.Name, r.Sentence) }
-	rowCount, instanceCount := map[string]int{}, map[string]int{}
+	label := func(r row) string { return blobs.RootProcessID(r.Process) + "\n" + cmp.Or(r.Name, r.Sentence) }
+	rowCountByLabel, rowCountByInstance := map[string]int{}, map[string]int{}
 	for _, r := range g.Rows {
-		rowCount[label(r)]++
-		instanceCount[label(r)+"\n"+r.Instance]++
+		rowCountByLabel[label(r)]++
+		rowCountByInstance[label(r)+"\n"+r.Instance]++
 	}
 	for n := range g.Rows {
 		r := &g.Rows[n]
 		switch {
-		case rowCount[label(*r)] == 1:
-		case r.Instance != "" && instanceCount[label(*r)+"\n"+r.Instance] == 1:
+		case rowCountByLabel[label(*r)] == 1:
+		case r.Instance != "" && rowCountByInstance[label(*r)+"\n"+r.Instance] == 1:
 			r.Disambiguator = r.Instance
 		default:
 			key, _ := ideafile.ParseCallKey(r.CallID)
 			r.Disambiguator = "step " + key.ID("")
-			if processID := spelling.WithoutParts(r.Process); processID != blobs.RootProcessOf(r.Process) {
+			if processID := spelling.WithoutParts(r.Process); processID != blobs.RootProcessID(r.Process) {
 				r.Disambiguator += " of " + processID
 			}
 		}
@@ -303,7 +307,7 @@ func caseName(a client.Approval) string {
 // describeCase says what a Call would do, and for whom.
 func describeCase(a client.Approval) string {
 	sentence, name := clip(a.Sentence, maxCellChars), clip(a.InstanceName, maxCellChars)
-	return client.Decided{Sentence: sentence, InstanceName: name}.About()
+	return client.RecordedDecision{Sentence: sentence, InstanceName: name}.About()
 }
 
 // cellOf shows one value of a Call. A number is aligned to the right.
@@ -316,9 +320,9 @@ func cellOf(a client.Approval, name string, v any, length int) labelledCell {
 		IsNumber: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
 }
 
-// readAlike reports whether a field that has one value in all Calls reads alike in them, too. A letter does not if what
-// fills it in differs, nor does a value that two versions of a process show in two ways.
-func readAlike(fields []*shown.Field) bool {
+// haveSameDisplayText reports whether a field that has one value in all Calls reads alike in them, too. A letter does
+// not if what fills it in differs, nor does a value that two versions of a process show in two ways.
+func haveSameDisplayText(fields []*shown.Field) bool {
 	return !slices.ContainsFunc(fields, func(f *shown.Field) bool {
 		return (f == nil) != (fields[0] == nil) || f != nil && f.DisplayText != fields[0].DisplayText
 	})
@@ -388,7 +392,7 @@ func shortNames(t bulk.Table) map[string]string {
 	for _, f := range t.SharedFields {
 		all = append(all, f.Name)
 	}
-	all = append(all, t.Columns...)
+	all = append(all, t.ColumnNames...)
 	for _, name := range all {
 		countBySegment[lastSegment(name)]++
 	}
@@ -410,5 +414,5 @@ func callHref(process, call string) string {
 func onTimeoutText(a client.Approval) string {
 	effects := map[string]string{client.Reject: "it is rejected", client.Approve: "it is approved",
 		"pause": "the process pauses"}
-	return cmp.Or(effects[a.OnTimeout], a.OnTimeout)
+	return cmp.Or(effects[a.TimeoutAction], a.TimeoutAction)
 }

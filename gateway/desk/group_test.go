@@ -34,7 +34,7 @@ func inboxOf(t *testing.T, params ...string) string {
 		p := jsonval.AsObject(modeltest.MustDecodeJSON(one))
 		list = append(list, client.Approval{Process: "p", Instance: token,
 			Call: shown.NewPresenter(idea).Call("pay", p, token, shown.InstanceValues{}, shown.English),
-			Pending: approval.Pending{CallID: "1.1@" + token, Tool: "pay", Params: p, Since: time.Now(),
+			PendingCall: approval.PendingCall{CallID: "1.1@" + token, Tool: "pay", Params: p, Since: time.Now(),
 				AllowedDecisions: policy.DecisionKinds()}})
 	}
 	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, who)}})
@@ -45,7 +45,7 @@ func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {
 	t.Parallel()
 	list := []client.Approval{{Process: "p/~part/1", Call: shown.Call{Sentence: "Pay Ann"}},
 		{Process: "p/~part/2/~call/1.1@1", Call: shown.Call{Sentence: "Pay Bob"}}}
-	if got := groupOf(list, &access.Person{}); got.Process != "p" {
+	if got := groupOf(list, &access.Person{}); got.ProcessTitle != "p" {
 		t.Errorf("they are of %d processes", got.ProcessCount)
 	}
 	list[1].Process = "q"
@@ -68,7 +68,7 @@ func TestACaseWithoutANameIsTheOneThatIsPaid(t *testing.T) {
 func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
 	t.Parallel()
 	waiting := func(process, id, token, name, sentence string) client.Approval {
-		return client.Approval{Process: process, Instance: token, Pending: approval.Pending{CallID: id},
+		return client.Approval{Process: process, Instance: token, PendingCall: approval.PendingCall{CallID: id},
 			Call: shown.Call{Sentence: sentence, InstanceName: name}}
 	}
 	who := &access.Person{Name: "ann", Rights: []access.Right{access.Decide}}
@@ -98,7 +98,7 @@ func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
 			t.Errorf("%q, want %q", got, one.want)
 		}
 	}
-	german, _ := catalogues()
+	german, _ := loadCatalogues()
 	if got := german[shown.German].TranslateAs("beside", "step 1.1 of p/1.2"); got != "Schritt 1.1 von p/1.2" {
 		t.Error(got)
 	}
@@ -108,7 +108,7 @@ func TestWhySomebodyIsAskedIsSaidInTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	waiting := func(why string) client.Approval {
 		return client.Approval{Process: "p", Call: shown.Call{Sentence: "Pay Ann"},
-			Pending: approval.Pending{CallID: "1.1", ReviewReason: why}}
+			PendingCall: approval.PendingCall{CallID: "1.1", ReviewReason: why}}
 	}
 	const before = "it waited for a person in the process before"
 	for _, list := range [][]client.Approval{{waiting(before)}, {waiting(before), waiting("busy")}} { // above, and in a column
@@ -121,7 +121,7 @@ func TestACellKeepsItsRoomBesideALongWord(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"R-24084": "short", "Anna-Maria Smith-Jones": "text",
 		strings.Repeat("a word ", 9): "long"} {
-		if got := (labelledCell{Text: text}).Class(); got != want {
+		if got := (labelledCell{Text: text}).CSSClass(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -144,10 +144,10 @@ func TestWhatIsDueTodayStandsOut(t *testing.T) {
 	waiting := func(deadline time.Duration) client.Approval {
 		at := now.Add(deadline)
 		return client.Approval{Process: "p",
-			Pending: approval.Pending{CallID: "1.1", Deadline: &at, OnTimeout: "reject"}}
+			PendingCall: approval.PendingCall{CallID: "1.1", Deadline: &at, TimeoutAction: "reject"}}
 	}
 	list := []client.Approval{waiting(-time.Hour), waiting(2 * time.Hour), waiting(12 * time.Hour)}
-	page := inboxPage{frame: frame{Now: now}, Groups: []callGroup{groupOf(list, &access.Person{})}, Due: 2,
+	page := inboxPage{frame: frame{Now: now}, Groups: []callGroup{groupOf(list, &access.Person{})}, DueCount: 2,
 		pagination: pagination{Total: 3}}
 	if all := shows(t, "inbox", page); !strings.Contains(all, `<b class="due">overdue:</b>`) ||
 		strings.Count(all, `<b class="due">due today:</b>`) != 1 || strings.Count(all, `class="due"`) != 2 {
@@ -177,7 +177,7 @@ func TestOneDeadlineOfAllIsSaidAboveTheTable(t *testing.T) {
 	waiting := func(deadline time.Duration, onTimeout string) client.Approval {
 		at := now.Add(deadline)
 		return client.Approval{Process: "p", Call: shown.Call{Sentence: "Pay Ann"},
-			Pending: approval.Pending{CallID: "1.1", Deadline: &at, OnTimeout: onTimeout}}
+			PendingCall: approval.PendingCall{CallID: "1.1", Deadline: &at, TimeoutAction: onTimeout}}
 	}
 	const day = 24 * time.Hour
 	for _, one := range []struct {
@@ -234,7 +234,7 @@ func lettersOf(t *testing.T, params ...string) (list []client.Approval) {
 	for _, one := range params {
 		p := jsonval.AsObject(modeltest.MustDecodeJSON(one))
 		list = append(list, client.Approval{Process: "p", Call: shown.NewPresenter(idea).Call("write", p, "",
-			shown.InstanceValues{}, shown.English), Pending: approval.Pending{CallID: "1.1", Tool: "write", Params: p,
+			shown.InstanceValues{}, shown.English), PendingCall: approval.PendingCall{CallID: "1.1", Tool: "write", Params: p,
 			AllowedDecisions: policy.DecisionKinds()}})
 	}
 	return list
@@ -288,8 +288,8 @@ func TestATableGivesItsAmountsAsWholeNumbers(t *testing.T) {
 func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
 	t.Parallel()
 	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"}, IsNarrowed: true,
-		frame: frame{ProcessTitle: "Refunds"},
-		Tools: map[string]string{"pay": "Pay somebody"}}
+		frame:           frame{ProcessTitle: "Refunds"},
+		ToolTitleByName: map[string]string{"pay": "Pay somebody"}}
 	if all := shows(t, "inbox", page); !strings.Contains(all, `<details class="filters">`) {
 		t.Error(all)
 	}
@@ -323,7 +323,7 @@ func TestAProcessIsCalledByItsKind(t *testing.T) {
 	all, _ = pageText(t, shown.German, "idea", &ideaPage{frame: of})
 	wantTexts(t, "an entry", all, []string{"Prozesse › Supplier payments",
 		"Die Aufzeichnung von Supplier payments pay-7"})
-	past := []client.PastDecision{{Process: "pay-7", Decided: client.Decided{ProcessTitle: title,
+	past := []client.PastDecision{{ProcessID: "pay-7", RecordedDecision: client.RecordedDecision{ProcessTitle: title,
 		Decision: approval.Decision{CallID: "1.1"}}}}
 	all, _ = pageText(t, shown.English, "mine", ownDecisionsPage{Decisions: past})
 	wantTexts(t, "what was decided", all, []string{title})

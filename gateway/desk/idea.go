@@ -30,7 +30,7 @@ type ideaPage struct {
 	States                 []instanceState
 	HiddenInstanceCount    int // instances that are not shown
 	Changes                []changeRow
-	HiddenCount            int // changes that are not shown
+	HiddenChangeCount      int // changes that are not shown
 	Decisions              []report.Decision
 	SinceNumber            int // the Idea with which it is compared
 
@@ -49,12 +49,12 @@ type instanceState struct {
 
 type changeRow struct {
 	Instance, Kind, Path, From, To string
-	IsCode                         bool // people have no name for the place Path
+	IsRawPath                      bool // people have no name for the place Path
 }
 
 // showIdea shows the past of a process: State as it was in an Idea, and what had changed since an earlier Idea.
 func (v *visit) showIdea() error {
-	id, q := v.process, v.URL.Query()
+	id, q := v.processID, v.URL.Query()
 	latest, err := v.Client.Chain(id).Link(v.Context(), 0)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *ideaPage) instanceName(token string) string {
 // ideaView is the content of an Idea page.
 type ideaView struct {
 	shownIdea *cachedIdea
-	authors   *chain.Authors
+	authors   *chain.AuthorFinder
 	changes   *client.Diff // since another Idea; nil: there is none
 }
 
@@ -163,12 +163,12 @@ func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
 
 // withToolTitle rewrites a text about the Call that wrote a value: with the title of its Tool, and the number of the
 // Call alone.
-func (p *ideaPage) withToolTitle(author string) string {
-	call, found := strings.CutPrefix(author, report.ByCallPrefix)
-	id, tool, hasTool := strings.Cut(call, " ")
+func (p *ideaPage) withToolTitle(authorText string) string {
+	callText, found := strings.CutPrefix(authorText, report.ByCallPrefix)
+	id, tool, hasTool := strings.Cut(callText, " ")
 	key, isID := ideafile.ParseCallKey(id)
 	if !found || !hasTool || !isID {
-		return author
+		return authorText
 	}
 	return report.ByCallPrefix + key.ID("") + " " + clipName(p.presenter.ToolTitle(tool))
 }
@@ -185,7 +185,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
 		case len(p.Changes) == maxChanges || !isShown:
-			p.HiddenCount++
+			p.HiddenChangeCount++
 		default:
 			row.Instance, row.Path = p.instanceName(instance), clipName(row.Path)
 			if row.Kind != ideadiff.Added {
@@ -198,8 +198,8 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		}
 	}
 	for _, c := range d.Changes {
-		place, format, isCode := placeOf(c.Path, p.presenter, false)
-		row := changeRow{Kind: c.Kind, Path: describePlace(place), IsCode: isCode}
+		place, format, isRawReference := placeOf(c.Path, p.presenter, false)
+		row := changeRow{Kind: c.Kind, Path: describePlace(place), IsRawPath: isRawReference}
 		add(c.Instance, row, format.Display != shown.Hidden, c.From, c.To,
 			func(v any) string { return format.Text(v, p.language) })
 	}
@@ -229,7 +229,7 @@ func (v *visit) fork() error {
 	if err != nil || ideaNumber < 1 {
 		return api.Unprocessable("That is not the number of an entry.")
 	}
-	p, err := v.Client.StartFork(v.Context(), v.process, ideaNumber, ideafiles.Changes{},
+	p, err := v.Client.StartFork(v.Context(), v.processID, ideaNumber, ideafiles.Changes{},
 		client.StartOptions{StartedBy: v.user.Name})
 	if err != nil {
 		return err

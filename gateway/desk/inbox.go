@@ -81,7 +81,7 @@ func (f filter) href() string {
 
 func (f filter) pageHref(page int) string { f.Page = page; return f.href() }
 
-// isNarrowed reports whether a person has restricted the list by more than Who.
+// isNarrowed reports whether a person has restricted the list by more than DeciderScope.
 func (f filter) isNarrowed() bool {
 	return f.Tool+f.Process+f.Text+f.Age+f.Due != ""
 }
@@ -136,7 +136,7 @@ func valueContains(v any, text string) bool {
 // process may still refuse the decision.
 func denialReason(person *access.Person, a client.Approval) string {
 	return denialReasonAs(person, a, policy.Person{Name: person.Name, Groups: person.Groups, Account: person.Account,
-		HasVerifiedProof: person.Key != nil})
+		HasVerifiedProof: person.Signer != nil})
 }
 
 // denialReasonAs is denial for a person as a proof describes them.
@@ -146,7 +146,7 @@ func denialReasonAs(person *access.Person, a client.Approval, decider policy.Per
 	}
 	d := approval.Decision{DecidedBy: person.Name, Account: person.Account, Groups: person.Groups}
 	if decider.HasVerifiedProof {
-		d.Signature = &proof.Signature{Name: decider.AlternateName}
+		d.Signature = &proof.SignatureInfo{Name: decider.AlternateName}
 	}
 	reason := ""
 	for _, one := range a.AsSelfAndAsDeputy(d, time.Now()) {
@@ -165,7 +165,7 @@ const alreadyDecidedDenial = "You have decided; others must too."
 
 // capacityDenialReason is denial for one capacity: the person's own, or that of a deputy.
 func capacityDenialReason(a client.Approval, d approval.Decision, decider policy.Person) string {
-	for _, v := range a.DecidedSoFar {
+	for _, v := range a.VotesSoFar {
 		if policy.AnySamePerson(v.Identities(), d.Identities()) {
 			return alreadyDecidedDenial
 		}
@@ -180,11 +180,11 @@ type inboxPage struct {
 	frame
 	Filter              filter
 	IsNarrowed          bool
-	Tools               map[string]string // titles, by name
+	ToolTitleByName     map[string]string // titles, by name
 	Groups              []callGroup
 	Plans               []planRow
 	pagination                   // of the Calls that fit the filter
-	Due                 int      // Calls of these that are decided automatically today, or should have been
+	DueCount            int      // Calls of these that are decided automatically today, or should have been
 	OtherCallCount      int      // Calls that match, and are for others to decide
 	OtherPlanCount      int      // Plans for others to decide
 	AlreadyDecidedCount int      // Calls on which this person has decided, and another person must too
@@ -199,16 +199,16 @@ type inboxPage struct {
 }
 
 func (v *visit) showInbox() error {
-	all, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaiting)
+	waiting, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaitingForPeople)
 	if err != nil {
 		return err
 	}
-	return v.show("inbox", v.newInboxPage(all, v.URL.Query()))
+	return v.show("inbox", v.newInboxPage(waiting, v.URL.Query()))
 }
 
 // showInboxAgain shows the inbox again after a form that decided nothing, with its entries and what is wrong.
-func (v *visit) showInboxAgain(formErr error, ticked []string) error {
-	all, err := v.AllWaiting(v.Context())
+func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
+	waiting, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
 		return err
 	}
@@ -216,37 +216,37 @@ func (v *visit) showInboxAgain(formErr error, ticked []string) error {
 	if err != nil {
 		return err
 	}
-	problem := v.Explain(v.Context(), v.Pattern, formErr)
-	p := v.newInboxPage(all, back.Query())
+	problem := v.ExplainAndLog(v.Context(), v.Pattern, formErr)
+	p := v.newInboxPage(waiting, back.Query())
 	p.ReloadsItself, p.FormError = false, problem.Detail // a page that reloads would lose the entries
 	for n := range p.Groups {
 		g := &p.Groups[n]
 		for k := range g.Rows {
 			if r := &g.Rows[k]; slices.Contains(v.PostForm["shown"], r.PickValue) {
-				g.Reason, r.IsTicked = v.formValue("reason"), slices.Contains(ticked, r.PickValue)
-				g.NeedsReason = p.FormError == planpage.NeedsReason
+				g.Reason, r.IsTicked = v.formValue("reason"), slices.Contains(tickedPickValues, r.PickValue)
+				g.NeedsReason = p.FormError == planpage.ReasonMissingText
 			}
 		}
 	}
 	return v.render(problem.Status, "inbox", p)
 }
 
-func (v *visit) newInboxPage(waiting client.Waiting, query url.Values) inboxPage {
+func (v *visit) newInboxPage(waiting client.WaitingItems, query url.Values) inboxPage {
 	f, person := readFilter(query), v.caller()
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, IsNarrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
-		UnansweredProcesses: waiting.UnansweredProcesses}
+		UnansweredProcesses: waiting.UnansweredProcessIDs}
 	p.ReloadsItself = true
 	if f.Process != "" {
 		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
 	}
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
-	p.Tools = map[string]string{}
-	matching := p.addMatching(v, waiting.Approvals, person)
+	p.ToolTitleByName = map[string]string{}
+	matching := p.selectMatchingCalls(v, waiting.Approvals, person)
 	for _, plan := range waiting.Plans {
 		presenter := v.Client.Process(plan.Process).Presenter(v.Context())
 		for _, c := range plan.Calls {
-			p.Tools[c.Written.Tool] = presenter.ToolTitle(c.Written.Tool)
+			p.ToolTitleByName[c.WrittenCall.Tool] = presenter.ToolTitle(c.WrittenCall.Tool)
 		}
 		row := planRow{plan, planDenialReason(person, plan)}
 		switch {
@@ -265,14 +265,17 @@ func (v *visit) newInboxPage(waiting client.Waiting, query url.Values) inboxPage
 	return p
 }
 
-// addMatching returns the Calls that fit the filter, in the order of the tables. It counts those that it leaves out.
-func (p *inboxPage) addMatching(v *visit, list []client.Approval, person *access.Person) (matching []client.Approval) {
+// selectMatchingCalls returns the Calls that fit the filter, in the order of the tables. It counts those that it leaves
+// out.
+func (p *inboxPage) selectMatchingCalls(v *visit, list []client.Approval,
+	person *access.Person) (matching []client.Approval) {
 	for _, a := range list {
-		p.Tools[a.Tool] = a.ToolTitle
+		p.ToolTitleByName[a.Tool] = a.ToolTitle
 		if !p.Filter.fits(a, p.Now) {
 			continue
 		}
-		if why := denialReason(person, a); p.Filter.DeciderScope != "all" && why != "" && !mayDecideByPasskey(person, a) {
+		if why := denialReason(person, a); p.Filter.DeciderScope != "all" && why != "" &&
+			!mayDecideByPasskey(person, a) {
 			if why == alreadyDecidedDenial {
 				p.AlreadyDecidedCount++
 			} else {
@@ -281,12 +284,12 @@ func (p *inboxPage) addMatching(v *visit, list []client.Approval, person *access
 			continue
 		}
 		if dueText(p.Now, a.Deadline) != "" {
-			p.Due++
+			p.DueCount++
 		}
-		matching = append(matching, v.withRecheckText(a))
+		matching = append(matching, v.withDisagreementText(a))
 	}
 	sortByUrgency(matching)
-	return groupByTable(matching)
+	return orderByTable(matching)
 }
 
 func (p *inboxPage) setLinks(f filter) {
@@ -323,9 +326,9 @@ func sortByUrgency(list []client.Approval) {
 	})
 }
 
-// groupByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
+// orderByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
 // table are ordered by deadline, and then by amount.
-func groupByTable(list []client.Approval) []client.Approval {
+func orderByTable(list []client.Approval) []client.Approval {
 	var keys []string
 	callsByTable := map[string][]client.Approval{}
 	for _, a := range list {

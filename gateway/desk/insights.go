@@ -44,15 +44,15 @@ func (v *visit) showInsights() error {
 		p.WaitedSeconds, p.SparedSeconds = p.WaitedSeconds+t.WaitedSeconds, p.SparedSeconds+t.SparedSeconds
 		p.Rows = append(p.Rows, insightsRow{DecisionCounts: t.DecisionCounts, ToolInsights: t})
 		for _, rule := range t.Rules {
-			because := v.ruleText(t.Tool, rule)
-			if rule.When != nil {
-				p.RuleSources = append(p.RuleSources, writtenRule{t.Title, form.Pretty(rule.When)})
+			ruleText := v.ruleText(t.Tool, rule)
+			if rule.ParamsCondition != nil {
+				p.RuleSources = append(p.RuleSources, writtenRule{t.Title, form.PrettyJSON(rule.ParamsCondition)})
 			}
 			if len(t.Rules) == 1 {
-				p.Rows[len(p.Rows)-1].RuleText = because
+				p.Rows[len(p.Rows)-1].RuleText = ruleText
 				break
 			}
-			p.Rows = append(p.Rows, insightsRow{DecisionCounts: rule.DecisionCounts, RuleText: because, IsRule: true})
+			p.Rows = append(p.Rows, insightsRow{DecisionCounts: rule.DecisionCounts, RuleText: ruleText, IsRule: true})
 		}
 	}
 	return v.show("insights", p)
@@ -60,9 +60,9 @@ func (v *visit) showInsights() error {
 
 // ruleText returns a rule in words, or "" if it has no condition.
 func (v *visit) ruleText(tool string, rule client.RuleInsights) string {
-	if rule.When == nil {
+	if rule.ParamsCondition == nil {
 		return ""
 	}
-	format := v.Client.Process(rule.Process).Presenter(v.Context()).ParamsFormat(tool)
-	return ruleInWords(format, jsonval.ToJSONValue(rule.When), client.LanguageOf(v.Context()))
+	format := v.Client.Process(rule.ProcessID).Presenter(v.Context()).ParamsFormat(tool)
+	return ruleInWords(format, jsonval.ToJSONValue(rule.ParamsCondition), client.LanguageOf(v.Context()))
 }

@@ -14,7 +14,7 @@ func (d *Desk) addLogin() {
 		return
 	}
 	d.login = login
-	d.sessions.Secure = login.IsHTTPS()
+	d.sessions.IsHTTPSOnly = login.IsHTTPS()
 	d.handle("GET /desk/login", (*visit).beginLogin)
 	d.handle("GET "+access.CallbackPath, (*visit).finishLogin)
 }
@@ -28,7 +28,7 @@ func (v *visit) beginLogin() error {
 	a := access.NewLoginAttempt(safePath(v.FormValue("next")))
 	loginURL, err := v.login.LoginURL(a)
 	if err == nil {
-		err = v.sessions.SetValue(v.w, v.Request, attemptCookieName(a.State), access.LoginAttemptMaxAge, a)
+		err = v.sessions.SetValue(v.w, v.Request, attemptCookieName(a.OAuthState), access.LoginAttemptMaxAge, a)
 	}
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (v *visit) finishLogin() error {
 	q := v.URL.Query()
 	var a access.LoginAttempt
 	state := q.Get("state")
-	if state == "" || !v.sessions.TakeValue(v.w, v.Request, attemptCookieName(state), &a) || a.State != state ||
+	if state == "" || !v.sessions.TakeValue(v.w, v.Request, attemptCookieName(state), &a) || a.OAuthState != state ||
 		time.Now().After(a.ExpiresAt) {
 		return v.showLogin("This login was not begun in this browser, or it took too long. Log in again.", "/")
 	}

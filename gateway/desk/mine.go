@@ -49,16 +49,17 @@ func (v *visit) showOwnDecisions() error {
 // pastOutcomeText says what became of the Call that a person decided on.
 func pastOutcomeText(d client.PastDecision) string {
 	switch {
-	case d.Last == nil:
+	case d.LatestOnSameCall == nil:
 		return "nobody has decided yet"
-	case d.Last.Outcome == nil:
+	case d.LatestOnSameCall.Outcome == nil:
 		return "not recorded yet"
 	}
-	outcomes := map[ideafile.CallStatus]string{ideafile.Done: "done", ideafile.Undone: "taken back",
-		ideafile.Failed: "failed"}
-	return cmp.Or(outcomes[d.Last.Outcome.Status], "not done")
+	outcomes := map[ideafile.CallStatus]string{ideafile.CallDone: "done", ideafile.CallUndone: "taken back",
+		ideafile.CallFailed: "failed"}
+	return cmp.Or(outcomes[d.LatestOnSameCall.Outcome.Status], "not done")
 }
 
 func hasFailed(d client.PastDecision) bool {
-	return d.Last != nil && d.Last.Outcome != nil && d.Last.Outcome.Status == ideafile.Failed
+	return d.LatestOnSameCall != nil && d.LatestOnSameCall.Outcome != nil &&
+		d.LatestOnSameCall.Outcome.Status == ideafile.CallFailed
 }

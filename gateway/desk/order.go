@@ -30,8 +30,8 @@ type orderForm struct {
 // orderField is a parameter that the order may restrict by the value that the Call has.
 type orderField struct {
 	shown.Field
-	Control string
-	JSON    string // the value, as the order contains it
+	Control   string
+	ValueJSON string // the value, as the order contains it
 	// IsNumber means that the value can be an upper bound. Limit is the bound as people enter it.
 	IsNumber bool
 	Limit    string
@@ -48,8 +48,8 @@ const (
 	maxOrderLetterBytes = 8000
 )
 
-// FirstWrong is the id of the first field with an error.
-func (f orderForm) FirstWrong() string {
+// FirstErrorID is the id of the first field with an error.
+func (f orderForm) FirstErrorID() string {
 	for _, one := range f.Fields {
 		switch {
 		case f.FieldErrors[one.Control] == "":
@@ -80,7 +80,7 @@ func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *order
 // orderFieldOf suggests what the Call has where other cases may have the same, or less. Other texts differ with each
 // case.
 func orderFieldOf(field shown.Field, c shown.Call) (one orderField, isOffered bool) {
-	one = orderField{Field: field, JSON: jsonval.EncodeToString(field.Value), Choice: "any"}
+	one = orderField{Field: field, ValueJSON: jsonval.EncodeToString(field.Value), Choice: "any"}
 	isShared := field.Format.IsChoice
 	switch value := field.Value.(type) {
 	case json.Number:
@@ -104,23 +104,24 @@ func orderFieldOf(field shown.Field, c shown.Call) (one orderField, isOffered bo
 // isSharedLetter reports whether a letter seems to be for all cases: data of the case is filled in, and its own words
 // contain none.
 func isSharedLetter(letter shown.Field, c shown.Call) bool {
-	hasData := slices.ContainsFunc(letter.Parts, func(p shown.Part) bool { return p.IsData })
+	hasData := slices.ContainsFunc(letter.Parts, func(p shown.TextSpan) bool { return p.IsData })
 	return hasData && !slices.ContainsFunc(c.Fields, func(f shown.Field) bool {
 		text, isText := f.Value.(string)
 		return isText && text != "" && f.Format.Display != shown.Letter && !f.Format.IsChoice &&
-			slices.ContainsFunc(letter.Parts, func(p shown.Part) bool {
+			slices.ContainsFunc(letter.Parts, func(p shown.TextSpan) bool {
 				return !p.IsData && strings.Contains(p.Text, text)
 			})
 	})
 }
 
 // refill shows what was entered, with what is wrong.
-func (f *orderForm) refill(entered url.Values, fieldErrors map[string]string) {
-	f.Count, f.Until, f.Reason, f.FieldErrors = entered.Get("count"), entered.Get("until"), entered.Get("reason"), fieldErrors
+func (f *orderForm) refill(enteredValues url.Values, fieldErrors map[string]string) {
+	f.Count, f.Until, f.Reason, f.FieldErrors = enteredValues.Get("count"), enteredValues.Get("until"),
+		enteredValues.Get("reason"), fieldErrors
 	f.IsOpen = true
 	for n := range f.Fields {
 		one := &f.Fields[n]
-		one.Choice, one.Limit = entered.Get(one.Control), entered.Get(one.Control+"-most")
+		one.Choice, one.Limit = enteredValues.Get(one.Control), enteredValues.Get(one.Control+"-most")
 	}
 }
 
@@ -135,7 +136,7 @@ func (v *visit) giveOrder() error {
 	case v.PostForm.Get("sure") == "":
 		return v.askWhetherOrder(o)
 	}
-	err := v.steerAndReturn(ordersPlace, func(ctx context.Context, p *client.Process) error {
+	err := v.steerAndReturn(ordersFragment, func(ctx context.Context, p *client.Process) error {
 		return p.Allow(ctx, api.OrderFrom(v.user, o))
 	})
 	problem := api.ProblemOf(err)
@@ -151,30 +152,32 @@ func (v *visit) showOrderAgain(status int, fieldErrors map[string]string) error 
 	if err == nil {
 		p := v.newCallPage(a)
 		if p.StandingOrder == nil {
-			return noOrder()
+			return orderNotOfferedError()
 		}
 		p.StandingOrder.refill(v.PostForm, fieldErrors)
-		return v.showAgain(status, p)
+		return v.showCallAgain(status, p)
 	}
 	p, err := v.newDecidedPage(err)
 	switch {
 	case err != nil:
 		return err
 	case p.StandingOrder == nil:
-		return noOrder()
+		return orderNotOfferedError()
 	}
 	p.StandingOrder.refill(v.PostForm, fieldErrors)
 	return v.render(status, "decided", p)
 }
 
-func noOrder() error { return api.Unprocessable("You cannot approve similar cases in advance.") }
+func orderNotOfferedError() error {
+	return api.Unprocessable("You cannot approve similar cases in advance.")
+}
 
-// readOrder reads a standing order: the entries for each parameter become a JSON Schema. wrong says what is wrong, by
-// control.
+// readOrder reads a standing order: the entries for each parameter become a JSON Schema. fieldErrors says what is
+// wrong, by control.
 func (v *visit) readOrder() (o client.StandingOrder, fieldErrors map[string]string) {
 	o = client.StandingOrder{ID: "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36)),
 		Tool: v.PostForm.Get("tool"), Reason: v.formValue("reason")}
-	o.When, fieldErrors = v.readOrderFields(o.Tool)
+	o.ParamsCondition, fieldErrors = v.readOrderCondition(o.Tool)
 	var err error
 	if text := v.formValue("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 || o.Count > approval.MaxCallsPerOrder {
@@ -237,14 +240,14 @@ func (v *visit) nameDeputy() error {
 		return v.showProcessAgain("deputy",
 			api.Unprocessable("No deputy is named yet: see what is wrong below."), fieldErrors)
 	}
-	return v.steerByForm("deputy", ordersPlace, func(ctx context.Context, p *client.Process) error {
+	return v.steerByForm("deputy", ordersFragment, func(ctx context.Context, p *client.Process) error {
 		return p.NameDeputy(ctx, api.DeputyFrom(v.user, deputy))
 	})
 }
 
-// readOrderFields makes the condition from the form's entries for each parameter, or nil if there are no conditions.
-func (v *visit) readOrderFields(tool string) (condition jsonval.Object, fieldErrors map[string]string) {
-	formats := v.Client.Process(v.process).Presenter(v.Context()).ParamsFormat(tool)
+// readOrderCondition makes the condition from the form's entries for each parameter, or nil if there are no conditions.
+func (v *visit) readOrderCondition(tool string) (condition jsonval.Object, fieldErrors map[string]string) {
+	formats := v.Client.Process(v.processID).Presenter(v.Context()).ParamsFormat(tool)
 	condition, fieldErrors = jsonval.Object{}, map[string]string{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
@@ -289,7 +292,7 @@ func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 			schema["properties"] = properties
 		}
 		required, _ := schema["required"].([]any)
-		if _, known := properties[name]; !known {
+		if _, isKnown := properties[name]; !isKnown {
 			schema["required"] = append(required, any(name))
 			properties[name] = jsonval.Object{}
 		}
@@ -303,7 +306,7 @@ func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 
 // endOrder ends a standing order.
 func (v *visit) endOrder() error {
-	return v.steerByForm("orders", ordersPlace, func(ctx context.Context, p *client.Process) error {
+	return v.steerByForm("orders", ordersFragment, func(ctx context.Context, p *client.Process) error {
 		return p.Disallow(ctx, v.PostForm.Get("order"), v.callerActor())
 	})
 }
@@ -314,15 +317,15 @@ type orderRow struct {
 	ToolTitle     string
 	Terms         []string
 	ConditionJSON string // its condition as JSON; empty: it has none
-	InForce       bool
+	IsActive      bool
 }
 
 func orderRows(orders approval.Orders, presenter *shown.Presenter, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
-		row := orderRow{OrderState: o, ToolTitle: presenter.ToolTitle(o.Tool), InForce: o.IsInForce(now)}
+		row := orderRow{OrderState: o, ToolTitle: presenter.ToolTitle(o.Tool), IsActive: o.IsInForce(now)}
 		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)
 		if o.ParamsCondition != nil {
-			row.ConditionJSON = form.Pretty(o.ParamsCondition)
+			row.ConditionJSON = form.PrettyJSON(o.ParamsCondition)
 		}
 		rows = append(rows, row)
 	}

@@ -30,7 +30,7 @@ func refund(t *testing.T, n int, params string, deciders ...policy.Rule) client.
 	token := fmt.Sprint(n)
 	return client.Approval{Process: "p", Instance: token,
 		Call: wordsOf(t, refunding).Call("refund", p, token, shown.InstanceValues{}, shown.English),
-		Pending: approval.Pending{CallID: "1.1@" + token, Tool: "refund", Params: p, Deciders: deciders,
+		PendingCall: approval.PendingCall{CallID: "1.1@" + token, Tool: "refund", Params: p, Deciders: deciders,
 			AllowedDecisions: policy.DecisionKinds()}}
 }
 
@@ -58,8 +58,8 @@ func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
 		amount := f.Fields[slices.IndexFunc(f.Fields, func(one orderField) bool { return one.IsNumber })].Control
 		f.FieldErrors = map[string]string{amount: "none", "until": "over"}
 		last := orderForm{FieldErrors: map[string]string{"until": "over"}}
-		if f.FirstWrong() != amount+"-most" || last.FirstWrong() != "order-until" {
-			t.Errorf("the first field that is wrong is %s", f.FirstWrong())
+		if f.FirstErrorID() != amount+"-most" || last.FirstErrorID() != "order-until" {
+			t.Errorf("the first field that is wrong is %s", f.FirstErrorID())
 		}
 		f.FieldErrors = nil
 		const open = `id="order" open`
@@ -75,11 +75,11 @@ func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
 }
 
 // sureOf is the second look at an order for refunds up to 100.00 EUR, of Calls that wait.
-func sureOf(o client.StandingOrder, list ...client.Approval) *orderSurePage {
+func sureOf(o client.StandingOrder, list ...client.Approval) *orderConfirmPage {
 	ann := &access.Person{Name: "ann", Groups: []string{"finance"}, Rights: []access.Right{access.Decide}}
-	o.Tool, o.When = "refund", modeltest.MustDecodeJSON(
+	o.Tool, o.ParamsCondition = "refund", modeltest.MustDecodeJSON(
 		`{"properties": {"amount": {"type": "number", "maximum": 100}}, "required": ["amount"]}`).(map[string]any)
-	p := &orderSurePage{Count: o.Count, Entered: url.Values{"tool": {"refund"}}}
+	p := &orderConfirmPage{Count: o.Count, EnteredValues: url.Values{"tool": {"refund"}}}
 	p.addCovered(fittingCalls(o, list, ann, time.Now()), shown.English)
 	return p
 }
@@ -95,11 +95,11 @@ func TestAnOrderShowsFirstWhatItWouldApproveNow(t *testing.T) {
 	}
 	changed, noApproval, mine := pay(3, "1"), pay(4, "2"), pay(5, "3", policy.Rule{RequiredCount: 2})
 	changed.TimesAsked, noApproval.AllowedDecisions = 1, []string{client.Reject}
-	mine.DecidedSoFar = []approval.Vote{{Kind: client.Approve, DecidedBy: "ann"}}
+	mine.VotesSoFar = []approval.Vote{{Kind: client.Approve, DecidedBy: "ann"}}
 	two := policy.Rule{Groups: []string{"finance"}, RequiredCount: 2}
 	others := policy.Rule{Groups: []string{"heads"}}
 	for name, c := range map[string]struct {
-		page *orderSurePage
+		page *orderConfirmPage
 		want []string
 		no   string
 	}{
@@ -146,8 +146,8 @@ func TestAnOrderSaysHowLongItHoldsAndWhatItCanComeTo(t *testing.T) {
 			"Zusammen können sie ergeben: 3,00 EUR höchstens"},
 	} {
 		format := shown.Format{Display: shown.Date}
-		all, _ := pageText(t, l, "ordersure", &orderSurePage{Count: 3, LastDay: format.Text("2026-12-07", l),
-			AtMost: formats.FormatAt(jsonval.Path{"amount"}).MultipleText("1", 3, l)})
+		all, _ := pageText(t, l, "ordersure", &orderConfirmPage{Count: 3, LastDay: format.Text("2026-12-07", l),
+			MaxSum: formats.FormatAt(jsonval.Path{"amount"}).MultipleText("1", 3, l)})
 		wantTexts(t, "the page", all, want)
 	}
 }
@@ -157,7 +157,7 @@ func TestAnOrderSaysOfEachParameterWhetherItIsLimited(t *testing.T) {
 	entered := url.Values{"o0-name": {"customer"}, "o0": {"any"}, "o1-name": {"amount"}, "o1": {"most"},
 		"o1-most": {"5"}, "o2-name": {"letter"}, "o2": {"same"}, "o2-value": {`"Dear {customer}"`}}
 	formats := wordsOf(t, refunding).ParamsFormat("refund")
-	page := &orderSurePage{Terms: orderTerms(entered, formats, shown.English), ToolTitle: "Refund"}
+	page := &orderConfirmPage{Terms: orderTerms(entered, formats, shown.English), ToolTitle: "Refund"}
 	all, _ := pageText(t, shown.English, "ordersure", page)
 	wantTexts(t, "the page", all, []string{"Refund, if all of this is so: Customer : any “Amount” is 5.00 " +
 		"EUR or less Letter : the wording is the same: Dear {customer} What stands in braces differs", "Due on : any",
@@ -173,7 +173,7 @@ func TestTheMenuSaysWhereAPageStands(t *testing.T) {
 		"/desk/processes": {"/desk/processes", "page"}, "/desk/processes/p/undo": {"/desk/processes", "true"},
 		"/desk/decided": {"/desk/decided", "page"}, "/desk/enter": {"", ""}} {
 		for _, href := range []string{"/", "/desk/processes", "/desk/insights", "/desk/decided"} {
-			got := frame{Path: path}.Current(href)
+			got := frame{Path: path}.AriaCurrent(href)
 			if (href == want[0]) != (got != "") || href == want[0] && got != want[1] {
 				t.Errorf("%s, at %s: %q", path, href, got)
 			}

@@ -17,27 +17,28 @@ import (
 	"processidea/model/jsonval"
 )
 
-// orderSurePage asks for confirmation before a standing order is given. It shows the Calls that it would approve now.
-type orderSurePage struct {
+// orderConfirmPage asks for confirmation before a standing order is given. It shows the Calls that it would approve
+// now.
+type orderConfirmPage struct {
 	frame
-	CallHref    string // the page on which the order was filled in
-	ToolTitle   string
-	Terms       []orderTerm
-	Covered     int               // cases that it would approve now
-	Rows        []client.Approval // the first of them
-	More        int               // those that Rows leaves out
-	Sum         string            // of their money; empty: it is not known, or there is none
-	BeyondCount int               // cases that fit too, and are more than the order may approve
-	NeedOthers  int               // cases among Covered that other people must approve too
-	Count       int               // as entered; 0: any number
-	LastDay     string            // empty: there is none
-	AtMost      string            // what all of its cases can come to; empty: it has no such bound
-	Reason      string
-	Entered     url.Values
+	CallHref         string // the page on which the order was filled in
+	ToolTitle        string
+	Terms            []orderTerm
+	CoveredCount     int               // cases that it would approve now
+	Rows             []client.Approval // the first of them
+	HiddenCaseCount  int               // those that Rows leaves out
+	Sum              string            // of their money; empty: it is not known, or there is none
+	BeyondCount      int               // cases that fit too, and are more than the order may approve
+	NeedsOthersCount int               // cases among CoveredCount that other people must approve too
+	Count            int               // as entered; 0: any number
+	LastDay          string            // empty: there is none
+	MaxSum           string            // what all of its cases can come to; empty: it has no such bound
+	Reason           string
+	EnteredValues    url.Values
 }
 
-// maxOrderNames is how many cases the page names.
-const maxOrderNames = 10
+// maxListedOrderCases is how many cases the page names.
+const maxListedOrderCases = 10
 
 // orderTerm is what an order says of one parameter.
 type orderTerm struct {
@@ -47,23 +48,23 @@ type orderTerm struct {
 }
 
 // IsLimited reports whether the order limits any parameter.
-func (p orderSurePage) IsLimited() bool {
+func (p orderConfirmPage) IsLimited() bool {
 	return slices.ContainsFunc(p.Terms, func(t orderTerm) bool { return t.Text+t.Letter != "" })
 }
 
 // orderTerms says what an order allows: first of the parameters in the form, then of those that the form lacks.
-func orderTerms(entered url.Values, formats shown.Format, l shown.Language) (terms []orderTerm) {
+func orderTerms(enteredValues url.Values, formats shown.Format, l shown.Language) (terms []orderTerm) {
 	isInForm := map[string]bool{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
-		name := entered.Get(control + "-name")
+		name := enteredValues.Get(control + "-name")
 		if name == "" {
 			continue
 		}
 		path := jsonval.Path(strings.Split(name, "."))
 		format := formats.FormatAt(path)
 		term := orderTerm{Title: format.TitleOr(path[len(path)-1])}
-		rule, _ := orderRule(entered, control, format, l)
+		rule, _ := orderRule(enteredValues, control, format, l)
 		if letter, isText := rule["const"].(string); isText && format.Display == shown.Letter {
 			term.Letter = letter
 		} else if rule != nil {
@@ -83,16 +84,16 @@ func orderTerms(entered url.Values, formats shown.Format, l shown.Language) (ter
 }
 
 func (v *visit) askWhetherOrder(o client.StandingOrder) error {
-	list, err := v.ApprovalsIn(v.Context(), spelling.WholeProcessID(v.process))
+	list, err := v.ApprovalsIn(v.Context(), spelling.WholeProcessID(v.processID))
 	if err != nil {
 		return err
 	}
-	l, presenter := client.LanguageOf(v.Context()), v.Client.Process(v.process).Presenter(v.Context())
+	l, presenter := client.LanguageOf(v.Context()), v.Client.Process(v.processID).Presenter(v.Context())
 	formats := presenter.ParamsFormat(o.Tool)
-	p := orderSurePage{frame: v.processFrame("Check what you approve in advance"),
-		CallHref:  callHref(v.process, v.PathValue("call")),
-		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.Count, Reason: o.Reason, Entered: v.PostForm,
-		AtMost: orderCeiling(v.PostForm, formats, o.Count, l)}
+	p := orderConfirmPage{frame: v.processFrame("Check what you approve in advance"),
+		CallHref:  callHref(v.processID, v.PathValue("call")),
+		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.Count, Reason: o.Reason, EnteredValues: v.PostForm,
+		MaxSum: orderCeiling(v.PostForm, formats, o.Count, l)}
 	p.Terms = orderTerms(v.PostForm, formats, l)
 	if day := v.formValue("until"); day != "" {
 		p.LastDay = shown.Format{Display: shown.Date}.Text(day, l)
@@ -104,44 +105,45 @@ func (v *visit) askWhetherOrder(o client.StandingOrder) error {
 // fittingCalls returns the waiting Calls to which a person gives their approval by an order, in the order in which the
 // process looks at them.
 func fittingCalls(o client.StandingOrder, list []client.Approval, giver *access.Person,
-	now time.Time) (fitting []client.Approval) {
-	order := approval.StandingOrder{Tool: o.Tool, ParamsCondition: o.When, Until: o.Until}
-	own := approval.Decision{DecidedBy: giver.Name, Account: giver.Account, Groups: giver.Groups}
-	person := policy.Person{Name: giver.Name, Groups: giver.Groups, Account: giver.Account, HasVerifiedProof: giver.Key != nil}
+	now time.Time) (coveredCalls []client.Approval) {
+	order := approval.StandingOrder{Tool: o.Tool, ParamsCondition: o.ParamsCondition, Until: o.Until}
+	ownDecision := approval.Decision{DecidedBy: giver.Name, Account: giver.Account, Groups: giver.Groups}
+	person := policy.Person{Name: giver.Name, Groups: giver.Groups, Account: giver.Account,
+		HasVerifiedProof: giver.Signer != nil}
 	for _, a := range list {
-		if slices.Contains(a.AllowedDecisions, client.Approve) && order.NotCoveredReason(a.Pending, now) == "" &&
-			capacityDenialReason(a, own, person) == "" {
-			fitting = append(fitting, a)
+		if slices.Contains(a.AllowedDecisions, client.Approve) && order.NotCoveredReason(a.PendingCall, now) == "" &&
+			capacityDenialReason(a, ownDecision, person) == "" {
+			coveredCalls = append(coveredCalls, a)
 		}
 	}
-	return fitting
+	return coveredCalls
 }
 
 // addCovered adds the Calls that fit, of which the order approves no more than its count.
-func (p *orderSurePage) addCovered(fitting []client.Approval, l shown.Language) {
-	if p.Count > 0 && len(fitting) > p.Count {
-		p.BeyondCount, fitting = len(fitting)-p.Count, fitting[:p.Count]
+func (p *orderConfirmPage) addCovered(calls []client.Approval, l shown.Language) {
+	if p.Count > 0 && len(calls) > p.Count {
+		p.BeyondCount, calls = len(calls)-p.Count, calls[:p.Count]
 	}
-	p.Covered, p.More = len(fitting), max(0, len(fitting)-maxOrderNames)
-	for _, a := range fitting {
-		if len(a.DecidedSoFar)+1 < a.Deciders.RequiredApprovals() {
-			p.NeedOthers++
+	p.CoveredCount, p.HiddenCaseCount = len(calls), max(0, len(calls)-maxListedOrderCases)
+	for _, a := range calls {
+		if len(a.VotesSoFar)+1 < a.Deciders.RequiredApprovals() {
+			p.NeedsOthersCount++
 		}
 	}
-	p.Rows = fitting[:p.Covered-p.More]
-	amounts := jsonval.Map(fitting, func(a client.Approval) *shown.Field { return a.Amount() })
+	p.Rows = calls[:p.CoveredCount-p.HiddenCaseCount]
+	amounts := jsonval.Map(calls, func(a client.Approval) *shown.Field { return a.Amount() })
 	if p.Sum = shown.SumText(amounts, l); len(amounts) == 1 && amounts[0] != nil {
 		p.Sum = amounts[0].Format.MultipleText(amounts[0].Value, 1, l)
 	}
 }
 
 // orderCeiling returns what the cases of an order can come to: its count times the bound of the first field with money.
-func orderCeiling(entered url.Values, formats shown.Format, count int, l shown.Language) string {
+func orderCeiling(enteredValues url.Values, formats shown.Format, count int, l shown.Language) string {
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
-		format := formats.FormatAt(strings.Split(entered.Get(control+"-name"), "."))
+		format := formats.FormatAt(strings.Split(enteredValues.Get(control+"-name"), "."))
 		if format.Display == shown.Money && count > 0 {
-			rule, _ := orderRule(entered, control, format, l)
+			rule, _ := orderRule(enteredValues, control, format, l)
 			return format.MultipleText(cmp.Or(rule["maximum"], rule["const"]), count, l)
 		}
 	}

@@ -56,8 +56,8 @@ func describeWiring(wiring string, presenter *shown.Presenter) string {
 	var places []string
 	isWhole := false
 	for _, ref := range refs {
-		place, format, isCode := placeOf(ref.String(), presenter, true)
-		if isCode || format.Display == shown.Hidden {
+		place, format, isRawReference := placeOf(ref.String(), presenter, true)
+		if isRawReference || format.Display == shown.Hidden {
 			return ""
 		}
 		places, isWhole = append(places, place), len(ref.Path) == 0
@@ -76,10 +76,11 @@ func describeWiring(wiring string, presenter *shown.Presenter) string {
 }
 
 // placeOf returns the place of a Reference, for describePlace, and the format of its value. The format is hidden if a
-// step on the way to the value is. isCode means that the Reference is no place in an instance's input or State; it is
-// then returned unchanged. onlyTitles leaves out steps that the schema does not describe, since their names are data.
+// step on the way to the value is. isRawReference means that the Reference is no place in an instance's input or State;
+// it is then returned unchanged. onlyTitles leaves out steps that the schema does not describe, since their names are
+// data.
 func placeOf(reference string, presenter *shown.Presenter, onlyTitles bool) (place string, format shown.Format,
-	isCode bool) {
+	isRawReference bool) {
 	ref, err := refexpr.ParseReference(reference)
 	format, known := map[string]shown.Format{"input": presenter.InputFormat(),
 		"state": presenter.StateFormat()}[ref.Kind]
@@ -121,19 +122,19 @@ const noSinglePlace = " "
 // placeBelow returns the place of a member, and how the member is shown. With onlyTitles, a member that the schema does
 // not describe has the place of its parent.
 func placeBelow(parent string, f shown.Format, name string, onlyTitles bool) (string, shown.Format) {
-	title, member := f.MemberTitle(name), f.FormatAt(jsonval.Path{name})
+	title, memberFormat := f.MemberTitle(name), f.FormatAt(jsonval.Path{name})
 	_, isDescribed := f.Properties[name]
 	n, err := strconv.Atoi(name)
 	isItem := err == nil && f.Items != nil
 	switch {
-	case parent == noSinglePlace || member.Display == shown.Hidden:
-		return noSinglePlace, member
+	case parent == noSinglePlace || memberFormat.Display == shown.Hidden:
+		return noSinglePlace, memberFormat
 	case isItem:
 		title = strconv.Itoa(n + 1) // as pages number them
 	case onlyTitles && !isDescribed:
-		return parent, member
+		return parent, memberFormat
 	}
-	return parent + stepSeparator + clipName(title), member
+	return parent + stepSeparator + clipName(title), memberFormat
 }
 
 // collectPlaces records the place of each value, by the titles that lead to it. A value at several places is marked: an
@@ -166,9 +167,9 @@ func valueKey(v any) (key string, isDistinctive bool) {
 	return "", false
 }
 
-// withoutShown returns the data of an instance without the values that fields show; nil if nothing is left. A field
-// shows a value of its own name, and a distinctive value that the data has once.
-func withoutShown(data any, fields []shown.Field) any {
+// withoutShownValues returns the data of an instance without the values that fields show; nil if nothing is left. A
+// field shows a value of its own name, and a distinctive value that the data has once.
+func withoutShownValues(instanceData any, fields []shown.Field) any {
 	isShown, countByKey := map[string]bool{}, map[string]int{}
 	memberKey := func(name string, v any) string { return "m" + name + "\n" + jsonval.EncodeToString(v) }
 	for _, f := range fields {
@@ -177,7 +178,7 @@ func withoutShown(data any, fields []shown.Field) any {
 			isShown[key] = true
 		}
 	}
-	jsonval.ContainsAny(data, func(v any) bool {
+	jsonval.ContainsAny(instanceData, func(v any) bool {
 		key, _ := valueKey(v)
 		countByKey[key]++
 		return false
@@ -203,5 +204,5 @@ func withoutShown(data any, fields []shown.Field) any {
 		}
 		return left
 	}
-	return strip(data)
+	return strip(instanceData)
 }

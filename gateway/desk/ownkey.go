@@ -12,22 +12,22 @@ import (
 	"processidea/store/signing"
 )
 
-// addOwnKey adds the pages on which people make passkeys, and sign.
-func (d *Desk) addOwnKey() {
+// addPasskeyPages adds the pages on which people make passkeys, and sign.
+func (d *Desk) addPasskeyPages() {
 	d.passkeyPages = &ownkey.Pages{API: d.API, Sessions: d.sessions, DeciderKeys: d.DeciderKeys, Log: d.Log,
-		ShowPage:    d.showOwnKeyPage,
+		ShowPage:    d.showPasskeyPage,
 		ShowOutcome: d.redirectToSignedOutcome}
 	adapt := func(handler func(http.ResponseWriter, *http.Request) error) visitHandler {
 		return func(v *visit) error { return handler(v.w, v.Request) }
 	}
 	d.handlePages(access.Decide, map[string]visitHandler{
 		"GET /desk/key":   adapt(d.passkeyPages.ShowKey),
-		"POST /desk/key":  adapt(d.passkeyPages.MakeKey),
+		"POST /desk/key":  adapt(d.passkeyPages.RegisterKey),
 		"POST /desk/sign": adapt(d.passkeyPages.Sign),
 	})
 }
 
-func (d *Desk) showOwnKeyPage(w http.ResponseWriter, r *http.Request, page, title string, data any) error {
+func (d *Desk) showPasskeyPage(w http.ResponseWriter, r *http.Request, page, title string, data any) error {
 	v := d.newVisit(w, r)
 	return v.show(page, struct {
 		frame

@@ -37,7 +37,7 @@ var (
 // pageText is what a page says to everybody, and what to operators alone.
 func pageText(t *testing.T, l shown.Language, name string, data any) (all, operators string) {
 	t.Helper()
-	made, err := templatesByLanguage()
+	made, err := loadTemplates()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,8 @@ func TestWhyAProcessStoppedIsForOperators(t *testing.T) {
 		"prompt")
 	wantTexts(t, "the process", operators, []string{"of the prompt"})
 
-	list := processesPage{Rows: []client.Summary{{Process: "p", Status: "running",
-		Waiting: []string{"asking the LLM: Request 3"}}, {Process: "q", Status: "running", Waiting: []string{"held up"}}}}
+	list := processesPage{Rows: []client.Summary{{ProcessID: "p", Status: "running",
+		WaitingTexts: []string{"asking the LLM: Request 3"}}, {ProcessID: "q", Status: "running", WaitingTexts: []string{"held up"}}}}
 	all, operators = pageText(t, shown.English, "processes", list)
 	wantTexts(t, "the list", all, []string{"p running", "q running, held up"}, "LLM", "Request")
 	wantTexts(t, "the list", operators, []string{"asking the LLM: Request 3"})
@@ -160,14 +160,14 @@ func TestWhyStepsDidNotSucceedIsSaidInWords(t *testing.T) {
 
 func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
 	t.Parallel()
-	page := planPage{Page: &planpage.Page{NotAmendable: "an earlier process has begun it"}, PlannedCalls: []client.PlannedCall{{
-		Call: shown.Call{Parts: shown.Parts{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
+	page := planPage{Page: &planpage.Page{NotAmendableReason: "an earlier process has begun it"}, PlannedCalls: []client.PlannedCall{{
+		Call: shown.Call{Parts: shown.TextSpans{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
 	page.Calls = []*planpage.Call{{ID: "1.1", Error: "†state.sum: no Call writes it", FormError: "it cannot run as it is",
 		FormErrorDetail: "†state.sum: no such value"}}
 	all, operators := pageText(t, shown.German, "plan", page)
 	wantTexts(t, "the Plan", all, []string{"Pay Ann Er wird scheitern."}, "†state.sum", "no Call", "no such")
 	wantTexts(t, "the Plan", operators, []string{"†state.sum: no Call writes it"})
-	page.NotAmendable = "" // the table of the steps is for everybody
+	page.NotAmendableReason = "" // the table of the steps is for everybody
 	all, operators = pageText(t, shown.German, "plan", page)
 	wantTexts(t, "the Plan", all, []string{"1.1", "Er wird scheitern."}, "†state.sum", "no such")
 	wantTexts(t, "the Plan", operators, []string{"†state.sum: no such value"})
@@ -178,9 +178,9 @@ func TestWhyValuesDoNotFitIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"v": {"type": "string", "title": "Cost centre", "pattern": "^[^@]*@x$"}}}`)
 	f := form.Form{Schema: schema, Prefix: amendPrefix}
-	page := &callPage{Presenter: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
+	page := &callPage{Presenter: shown.NewPresenter(nil), IsDecisionAllowed: map[string]bool{client.Amend: true},
 		FormError: misfitMessage, FormErrorDetail: "/v: does not match pattern", FormErrorDecision: client.Amend,
-		Amend: f.FromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{},
+		AmendField: f.NewFieldFromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{},
 			map[string]string{"p/v": "this does not have the form that is asked for"})}
 	for l, want := range map[shown.Language][]string{
 		shown.English: {"The values do not fit together", "this does not have the form that is asked for"},
@@ -213,7 +213,7 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 func TestInsightsSayZeroAndLeadToWhatWaits(t *testing.T) {
 	t.Parallel()
 	row := func(tool string, waiting int) insightsRow {
-		return insightsRow{ToolInsights: client.ToolInsights{Tool: tool, Title: "To " + tool, Waiting: waiting}}
+		return insightsRow{ToolInsights: client.ToolInsights{Tool: tool, Title: "To " + tool, WaitingCount: waiting}}
 	}
 	page := insightsPage{Insights: &client.Insights{Tools: []client.ToolInsights{{}}}, Days: 30,
 		Rows: []insightsRow{row("pay", 3), row("log", 0)}}
@@ -235,8 +235,8 @@ func TestWhatHappensMeanwhileIsInTheReadersLanguage(t *testing.T) {
 func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 	t.Parallel()
 	d := map[string]any{"Claims": proof.Claims{DecisionKind: "amend", CallID: "1.2", ApprovalDigest: "d1g3st", ProcessID: "p"},
-		"Tool": "pay", "About": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
-		"Back": "/", "Instead": "Pay somebody", "Says": caseFact(wordsOf(t, paid).ParamsFormat("pay"),
+		"Tool": "pay", "Caption": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
+		"BackHref": "/", "ReplacementTool": "Pay somebody", "ValueFact": caseFact(wordsOf(t, paid).ParamsFormat("pay"),
 			jsonval.Object{"amount": json.Number("1250"), "note": ""}, client.Approval{Call: shown.Call{Language: shown.German}})}
 	all, operators := pageText(t, shown.German, "sign", struct {
 		frame
@@ -253,7 +253,7 @@ func TestADenialSaysWhereToGoOn(t *testing.T) {
 		for code, text := range adviceByCode {
 			all, _ := pageText(t, l, "problem", struct {
 				frame
-				Code, Detail, Advice, Of string
+				Code, Detail, Advice, AboutProcess string
 			}{frame{Title: titleByStatus[403]}, code, "why", text, "p"})
 			if !strings.Contains(all, map[shown.Language]string{shown.English: "Go to the inbox",
 				shown.German: "Zum Eingang"}[l]) || l == shown.German && strings.Contains(all, text) {
@@ -271,8 +271,8 @@ func TestAFormFoldsWhatIsForOperators(t *testing.T) {
 		"amount": {"type": "integer"}, "bank": {"type": "object", "title": "Bank", "_display": "hidden", "properties": {"swift": {"type": "string"}}},
 		"key": {"type": "string", "title": "Key", "_display": "hidden"}, "note": {"type": "string"}}}`)
 	f := form.Form{Schema: schema, Prefix: amendPrefix}
-	page := callPage{Approval: client.Approval{Pending: approval.Pending{CallID: "1.1", Tool: "pay"}},
-		Allowed: map[string]bool{client.Amend: true}, Amend: f.New(params, true)}
+	page := callPage{Approval: client.Approval{PendingCall: approval.PendingCall{CallID: "1.1", Tool: "pay"}},
+		IsDecisionAllowed: map[string]bool{client.Amend: true}, AmendField: f.NewField(params, true)}
 	for _, l := range shown.Languages {
 		all, operators := pageText(t, l, "call", &page)
 		wantTexts(t, "the form", all, []string{"Amount", "Note"}, "Swift", "Bank", "Key")
@@ -284,13 +284,13 @@ func TestAFormFoldsWhatIsForOperators(t *testing.T) {
 		}
 		return open
 	}
-	if got := isOpen(page.Amend); !slices.Equal(got, []bool{false, false, false, false}) {
+	if got := isOpen(page.AmendField); !slices.Equal(got, []bool{false, false, false, false}) {
 		t.Errorf("what need not be filled in is open: %v", got)
 	}
-	if got := isOpen(f.New(nil, false)); !slices.Equal(got, []bool{true, true, true, false}) {
+	if got := isOpen(f.NewField(nil, false)); !slices.Equal(got, []bool{true, true, true, false}) {
 		t.Errorf("what must be filled in is %v", got)
 	}
-	wrong := f.FromEntered(params, true, nil, map[string]string{"p/bank/swift": "choose a value"})
+	wrong := f.NewFieldFromEntered(params, true, nil, map[string]string{"p/bank/swift": "choose a value"})
 	if got := isOpen(wrong); !slices.Equal(got, []bool{false, true, false, false}) {
 		t.Errorf("what is wrong is %v", got)
 	}
@@ -323,10 +323,10 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 		{Kind: "changed", Path: "config.limits.requests", From: json.Number("1"), To: json.Number("2")}},
 		Calls: []ideadiff.CallChange{{Kind: "added", ID: "1.2", Tool: "pay", To: call},
 			{Kind: "undone", ID: "1.1", Tool: "pay", From: "done", To: "undone"}}},
-		Decisions: []client.Decided{{Decision: approval.Decision{Kind: client.Amend, DecidedBy: "ann", CallID: "1.2@①",
+		Decisions: []client.RecordedDecision{{Decision: approval.Decision{Kind: client.Amend, DecidedBy: "ann", CallID: "1.2@①",
 			Tool: "pay", AmendedParams: jsonval.Object{"amount": json.Number("5")}, Reason: "too much"},
 			Sentence: "Pay 5 EUR", InstanceName: "order 7"}}}
-	all, err := catalogues()
+	all, err := loadCatalogues()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 // Two answers that differ are told by what the business calls things, also where the second one was cut short.
 func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 	t.Parallel()
-	all, err := catalogues()
+	all, err := loadCatalogues()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,17 +370,17 @@ func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 	}{
 		{nil, planned + "nichts"}, {[]ideafile.WrittenCall{long}, planned + "Pay somebody"},
 	} {
-		text := recheckText(turn.AnswerComparison{FirstCalls: first, SecondCalls: one.second}.DisagreementText(), labels, shown.German)
+		text := disagreementText(turn.AnswerComparison{FirstCalls: first, SecondCalls: one.second}.DisagreementText(), labels, shown.German)
 		if got := all[shown.German].TranslateAs("told", text); got != one.want {
 			t.Errorf("%q, want %q", got, one.want)
 		}
 	}
 	cut := turn.AnswerComparison{FirstCalls: []ideafile.WrittenCall{long}, SecondCalls: first[1:]}.DisagreementText()
-	got := recheckText("①: "+cut, labels, shown.German)
+	got := disagreementText("①: "+cut, labels, shown.German)
 	if got != "①: planned twice, and not alike. First: Pay somebody. Then: Log" {
 		t.Error(got)
 	}
-	if got := recheckText("its worker was lost", labels, shown.German); got != "its worker was lost" {
+	if got := disagreementText("its worker was lost", labels, shown.German); got != "its worker was lost" {
 		t.Error(got)
 	}
 }
@@ -432,13 +432,13 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 		"inbox": inboxPage{FormError: "A reason.", Groups: []callGroup{{DecidableCount: 1, NeedsReason: true, Rows: []row{{}}}}},
 		"undo":  &undoPage{FormError: "A reason.", UndoCount: 1},
 		"call": &callPage{Presenter: shown.NewPresenter(nil), FormError: "It says nothing.", FormErrorDecision: client.Comment,
-			frame:    frame{May: map[string]bool{"decide": true}},
-			Approval: client.Approval{Pending: approval.Pending{AllowedDecisions: []string{client.Comment}}}},
+			frame:    frame{HasRight: map[string]bool{"decide": true}},
+			Approval: client.Approval{PendingCall: approval.PendingCall{AllowedDecisions: []string{client.Comment}}}},
 		"enter": struct {
 			frame
-			Wrong, Next string
-			Elsewhere   bool
-		}{Wrong: "No."},
+			FormError, NextPath string
+			LogsInAtIssuer      bool
+		}{FormError: "No."},
 	} {
 		if page := shows(t, name, page); !strings.Contains(page, tied) || strings.Count(page, `id="wrong"`) != 1 {
 			t.Errorf("%s: %s", name, page)
@@ -447,10 +447,10 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	if page := shows(t, "add", &addRowsPage{formErrors: wrong}); !strings.Contains(page, `id="wrong">Nothing was done.`) {
 		t.Error(page)
 	}
-	fields := list.FromEntered(modeltest.MustDecodeJSON(`{"list": ["a"]}`), true, url.Values{},
+	fields := list.NewFieldFromEntered(modeltest.MustDecodeJSON(`{"list": ["a"]}`), true, url.Values{},
 		map[string]string{"p/list": "this does not fit; it must be: at least 1 item"})
-	page := shows(t, "call", &callPage{Presenter: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
-		Amend: fields})
+	page := shows(t, "call", &callPage{Presenter: shown.NewPresenter(nil), IsDecisionAllowed: map[string]bool{client.Amend: true},
+		AmendField: fields})
 	if !strings.Contains(page, `id="p/list" aria-describedby="p/list-help p/list-error"`) ||
 		!strings.Contains(page, `id="p/list-error">this does not fit; it must be: at least 1 item`) {
 		t.Error(page)

@@ -36,8 +36,8 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 		if !errors.As(err, &later) {
 			t.Fatalf("it waits, and says %v", err)
 		}
-		if later.Checked != 3 || later.Total != 7 {
-			t.Errorf("it says that %d of %d are checked", later.Checked, later.Total)
+		if later.CheckedCount != 3 || later.TotalCount != 7 {
+			t.Errorf("it says that %d of %d are checked", later.CheckedCount, later.TotalCount)
 		}
 	}
 	close(release)
@@ -118,7 +118,7 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
 	r = r.WithContext(access.WithPerson(r.Context(), &access.Person{Name: "ann"}))
 	w := httptest.NewRecorder()
-	_ = d.newVisit(w, r).showError(&pendingPageError{Checked: 3, Total: 7})
+	_ = d.newVisit(w, r).showError(&pendingPageError{CheckedCount: 3, TotalCount: 7})
 	if w.Code != http.StatusAccepted || w.Header().Get("Refresh") == "" {
 		t.Errorf("it is answered %d, %v", w.Code, w.Header())
 	}

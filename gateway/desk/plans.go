@@ -24,8 +24,8 @@ func planHref(process string) string { return "/desk/plans/" + url.PathEscape(pr
 
 // planDenialReason is denial for a Plan.
 func planDenialReason(person *access.Person, p client.PendingPlan) string {
-	return denialReason(person, client.Approval{Pending: approval.Pending{Deciders: p.Deciders,
-		DecidedSoFar: p.DecidedSoFar, Exclusions: p.Excluded, Remarks: p.Deputies}})
+	return denialReason(person, client.Approval{PendingCall: approval.PendingCall{Deciders: p.Deciders,
+		VotesSoFar: p.VotesSoFar, Exclusions: p.Excluded, Remarks: p.DeputyRemarks}})
 }
 
 // planRow is a Plan that waits, in the inbox.
@@ -40,8 +40,9 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 		return false
 	}
 	for _, c := range p.Calls { // a Plan fits if one of its Calls does
-		call := approval.Pending{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
-		if f.fits(client.Approval{Process: p.Process, Pending: call}, now) {
+		call := approval.PendingCall{CallID: c.CallID, Tool: c.WrittenCall.Tool, Params: c.WrittenCall.RawObject(),
+			Since: p.Since}
+		if f.fits(client.Approval{Process: p.Process, PendingCall: call}, now) {
 			return true
 		}
 	}
@@ -94,17 +95,17 @@ func planTitle(p client.Plan, presenter *shown.Presenter) string {
 	return strings.Join(steps, "; ")
 }
 
-// waitingPlan returns the Plan that waits in the process of the address.
-func (v *visit) waitingPlan() (client.Plan, error) {
-	list, err := v.PlansOf(v.Context(), v.process)
+// findWaitingPlan returns the Plan that waits in the process of the address.
+func (v *visit) findWaitingPlan() (client.Plan, error) {
+	list, err := v.WaitingPlansIn(v.Context(), v.processID)
 	for _, p := range list {
-		if p.Process == v.process {
+		if p.Process == v.processID {
 			return p, err
 		}
 	}
 	if err == nil {
 		err = notFound("No Plan of %s waits: somebody has decided on it, its process is over, or there "+
-			"is none.", visibleText(v.process))
+			"is none.", visibleText(v.processID))
 	}
 	return client.Plan{}, err
 }
@@ -118,7 +119,10 @@ func (v *visit) newPlanPage(plan client.Plan) planPage {
 		Href: planHref(plan.Process), IsDrawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Title = clipName(planTitle(plan, labels.Presenter)) // data may have a %s of its own
 	p.DenialReason = planDenialReason(v.user, plan.PlanView)
-	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return recheckText(text, labels, l) })
+	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string {
+		return disagreementText(text, labels,
+			l)
+	})
 	for _, one := range plan.CallsByTool {
 		p.HiddenSentenceCount += one.CallCount
 	}
@@ -133,7 +137,7 @@ func (v *visit) newPlanPage(plan client.Plan) planPage {
 }
 
 func (v *visit) showPlan() error {
-	plan, err := v.waitingPlan()
+	plan, err := v.findWaitingPlan()
 	if err != nil {
 		return err
 	}
@@ -142,26 +146,26 @@ func (v *visit) showPlan() error {
 
 // drawWaitingPlan draws the Plan that waits.
 func (v *visit) drawWaitingPlan() error {
-	plan, err := v.waitingPlan()
+	plan, err := v.findWaitingPlan()
 	if err != nil {
 		return err
 	}
-	return v.draw(plan.Process, plan.DiagramCalls[:min(len(plan.DiagramCalls), maxDrawnCalls)], nil)
+	return v.writePlanSVG(plan.Process, plan.DiagramCalls[:min(len(plan.DiagramCalls), maxDrawnCalls)], nil)
 }
 
 // decidePlan handles a decision on the Plan of the address, or shows the form again while somebody changes the Calls.
 func (v *visit) decidePlan() error {
-	plan, err := v.waitingPlan()
+	plan, err := v.findWaitingPlan()
 	var refusal *access.Refusal
 	if err != nil && !errors.As(err, &refusal) {
 		return err
 	}
-	decision := client.PlanDecision{Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
+	decision := client.PlanDecision{Kind: v.PostForm.Get("decision"), PlanDigest: v.PostForm.Get("digest"),
 		Reason: v.formValue("reason")}
 	p := planPage{}
 	if err == nil {
 		p = v.newPlanPage(plan)
-		p.Reason, p.FormErrorDecision, p.HasChanged = decision.Reason, decision.Kind, plan.Digest != decision.Digest
+		p.Reason, p.FormErrorDecision, p.HasChanged = decision.Reason, decision.Kind, plan.Digest != decision.PlanDigest
 		if p.HasChanged || !p.ReadDecision(&decision, v.PostForm) {
 			status := http.StatusUnprocessableEntity
 			if p.HasChanged {
@@ -172,24 +176,24 @@ func (v *visit) decidePlan() error {
 			return v.render(status, "plan", p)
 		}
 	}
-	decided, err := v.DecidePlan(v.Context(), v.process, decision)
+	decidedPlan, err := v.DecidePlan(v.Context(), v.processID, decision)
 	if err != nil {
 		return v.showPlanRefused(p, err)
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Plan: &decided})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Plan: &decidedPlan})
 }
 
 // showPlanRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
 func (v *visit) showPlanRefused(p planPage, err error) error {
 	problem := api.ProblemOf(err)
 	for _, waiting := range problem.Plans {
-		if waiting.Process == v.process {
+		if waiting.Process == v.processID {
 			p = v.newPlanPage(waiting)
 			p.HasChanged = true
 			return v.render(http.StatusConflict, "plan", p)
 		}
 	}
-	if p.Page == nil || problem.Status >= http.StatusInternalServerError || problem.Code == api.CodeChanged {
+	if p.Page == nil || problem.Status >= http.StatusInternalServerError || problem.Code == api.CodePlanChanged {
 		return err
 	}
 	p.FormError = detailOf(err)

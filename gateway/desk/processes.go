@@ -55,23 +55,23 @@ func (v *visit) showProcesses() error {
 	}
 	key := fmt.Sprintf("processes\n%d %s %s", v.ChangeCount(), p.Status, q.Get("page"))
 	find := func(ctx context.Context, _ *task) (api.ProcessPage, error) {
-		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesPerPage, q.Get("page"))
+		return v.ListProcesses(ctx, client.Filter{Status: loop.Status(p.Status)}, processesPerPage, q.Get("page"))
 	}
-	list, err := findWithinPageTime(v.Context(), v.serverTasks, key, find)
+	listPage, err := findWithinPageTime(v.Context(), v.serverTasks, key, find)
 	if err != nil {
 		return err
 	}
 	p.PauseCodes, p.Notice = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
 		turn.CodePaused}, resumedNotice(q)
-	p.Rows = list.Processes
-	if list.Next != "" {
-		p.NextHref = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
+	p.Rows = listPage.Processes
+	if listPage.NextPageToken != "" {
+		p.NextHref = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {listPage.NextPageToken}}.Encode()
 	}
 	return v.show("processes", p)
 }
 
 func isHeldUp(s client.Summary) bool {
-	return len(s.HoldUps) > 0 || slices.Contains(s.Waiting, protocol.StatusHeldUp)
+	return len(s.HoldUps) > 0 || slices.Contains(s.WaitingTexts, protocol.StatusHeldUp)
 }
 
 type processPage struct {
@@ -80,7 +80,7 @@ type processPage struct {
 	HasEnded    bool
 	CallCount   int // of the Plan
 	IsDrawn     bool
-	Picture     string // the address of the picture, which changes with it
+	PictureHref string // the address of the picture, which changes with it
 	PlanIsLive  bool
 	Counts      map[ideafile.InstanceStatus]int
 	Instances   []instanceRow
@@ -89,16 +89,16 @@ type processPage struct {
 	AllHref              string
 	Ideas                []report.Idea
 	IdeasHaveCosts       bool     // some Ideas have a cost
-	LatestIdea           int      // the number of the latest Idea
+	LatestIdeaNumber     int      // the number of the latest Idea
 	EndedInstanceCount   int      // ended instances
-	HiddenCount          int      // Ideas before those that are listed
+	HiddenIdeaCount      int      // Ideas before those that are listed
 	PlanHrefs            []string // the processes in which Plans wait: this one, or its parts
 	WaitingCallCount     int      // Calls that wait for a person
-	WaitsFor             []string // beside people, whose Calls are counted
-	Actions              *client.ActionCounts
+	OtherWaitReasons     []string // beside people, whose Calls are counted
+	ActionCounts         *client.ActionCounts
 	Orders               []orderRow
 	Failures             []failureRow
-	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
+	UndoneProcess        jsonval.Object // the process that this one takes back, by whom, why; empty: none
 	UndoHref             string         // the page on which to undo this process; empty: not offered
 	HasAmounts, HasCosts bool           // of the listed instances
 	RefusedForm          submittedForm  // the form that was refused, if any
@@ -127,8 +127,8 @@ func (v *visit) showProcess() error {
 
 // newProcessPage makes the page of the process of the address.
 func (v *visit) newProcessPage() (*processPage, error) {
-	id := v.process
-	isBig := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
+	id := v.processID
+	isBig := func(s api.ProcessStatus) bool { return len(s.Instances) >= minLargeInstanceCount }
 	status, err := findOrPrevious(v.Context(), v.Desk, v.workerTasks, v.keyWithChangeCount(v.Context(), "status\n"+id),
 		isBig, func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
@@ -137,20 +137,20 @@ func (v *visit) newProcessPage() (*processPage, error) {
 	p := &processPage{frame: v.processFrame("%s"), Status: status}
 	p.ReloadsItself = true
 	p.HasEnded = hasEnded(status.Status)
-	plan, err := v.planOrPrevious(v.Context(), id, len(status.Instances), !p.HasEnded && status.Unseen == "")
+	plan, err := v.planOrPrevious(v.Context(), id, len(status.Instances), !p.HasEnded && status.UnseenReason == "")
 	if err != nil {
 		return nil, err
 	}
-	if plan.PlanDrawing != nil {
-		p.CallCount, p.PlanIsLive, p.Picture = len(plan.Calls), plan.isLive, pictureHref(p.Href, plan)
+	if plan.DrawablePlan != nil {
+		p.CallCount, p.PlanIsLive, p.PictureHref = len(plan.Calls), plan.isLive, pictureHref(p.Href, plan)
 	}
 	p.IsDrawn = p.CallCount > 0 && p.CallCount <= maxDrawnCalls
-	p.Ideas, p.HiddenCount = v.listIdeas(id)
+	p.Ideas, p.HiddenIdeaCount = v.listIdeas(id)
 	if len(p.Ideas) > 0 {
-		p.LatestIdea, p.Undoes = p.Ideas[0].IdeaNumber, jsonval.AsObject(p.Ideas[0].Undoes)
+		p.LatestIdeaNumber, p.UndoneProcess = p.Ideas[0].IdeaNumber, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
 	p.IdeasHaveCosts = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
-	if p.May[string(access.Steer)] && p.LatestIdea > 0 && status.Simulation == nil {
+	if p.HasRight[string(access.Steer)] && p.LatestIdeaNumber > 0 && status.Simulation == nil {
 		p.UndoHref = undoHref(id, url.Values{})
 	}
 	presenter, language := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
@@ -158,11 +158,11 @@ func (v *visit) newProcessPage() (*processPage, error) {
 	p.Failures = failureRows(status.Failures, presenter)
 	p.Orders = orderRows(status.Orders, presenter, language, p.Now)
 	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
-		actions, err := v.Client.Process(id).Actions(v.Context())
+		actions, err := v.Client.Process(id).CountActions(v.Context())
 		if err != nil {
 			return nil, err
 		}
-		p.Actions, p.ReloadsItself = &actions, false
+		p.ActionCounts, p.ReloadsItself = &actions, false
 	}
 	v.addWaiting(p)
 	return p, nil
@@ -171,20 +171,20 @@ func (v *visit) newProcessPage() (*processPage, error) {
 // addWaiting adds what the process waits for.
 func (v *visit) addWaiting(p *processPage) {
 	status := p.Status
-	if p.WaitingCallCount = status.Awaiting; slices.ContainsFunc(status.Waiting,
-		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
+	if p.WaitingCallCount = status.PendingDecisionCount; slices.ContainsFunc(status.WaitingFor,
+		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanPrefix) }) {
 		// If the Plans cannot be read, another part of the page says that no worker answers.
-		plans, _ := v.PlansOf(v.Context(), v.process)
+		plans, _ := v.WaitingPlansIn(v.Context(), v.processID)
 		p.WaitingCallCount -= len(plans)
 		for _, plan := range plans {
 			p.PlanHrefs = append(p.PlanHrefs, planHref(plan.Process))
 		}
 	}
-	for _, one := range status.Waiting {
+	for _, one := range status.WaitingFor {
 		isShown := status.Error != nil && one == "paused: "+status.Error.Message
-		isPerson := strings.HasPrefix(one, protocol.WaitingForPerson)
+		isPerson := strings.HasPrefix(one, protocol.WaitingForPersonPrefix)
 		if !isShown && !isPerson && !strings.HasPrefix(one, turn.HeldUpPrefix) {
-			p.WaitsFor = append(p.WaitsFor, clipParagraph(one))
+			p.OtherWaitReasons = append(p.OtherWaitReasons, clipParagraph(one))
 		}
 	}
 }
@@ -249,17 +249,17 @@ func (p *processPage) canUndo(token string, cases *processCases) bool {
 
 // drawPlan gives the Plan of a process as a picture.
 func (v *visit) drawPlan() error {
-	plan, err := v.findPlan(v.Context(), v.process, v.FormValue("live") != "")
+	plan, err := v.findPlan(v.Context(), v.processID, v.FormValue("live") != "")
 	if err != nil {
 		return err
 	}
 	if len(plan.Calls) > maxDrawnCalls {
 		return notFound("The Plan has too many steps for a picture.")
 	}
-	return v.draw(v.process, plan.Calls, plan.Statuses)
+	return v.writePlanSVG(v.processID, plan.Calls, plan.StatusCounts)
 }
 
-func (v *visit) draw(process string, calls []any, statuses []map[ideafile.CallStatus]int) error {
+func (v *visit) writePlanSVG(process string, calls []any, statuses []map[ideafile.CallStatus]int) error {
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
 	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.planLabels(process))))
 	return nil
@@ -267,18 +267,19 @@ func (v *visit) draw(process string, calls []any, statuses []map[ideafile.CallSt
 
 // drawnPlan is a Plan with the states of its Calls: current ones, or those of the latest Idea.
 type drawnPlan struct {
-	*client.PlanDrawing
+	*client.DrawablePlan
 	isLive bool
 }
 
-// manyInstances is the number of instances from which reading a status and a Plan may outlast a page's patience.
-const manyInstances = 1000
+// minLargeInstanceCount is the number of instances from which reading a status and a Plan may outlast a page's
+// patience.
+const minLargeInstanceCount = 1000
 
 // planOrPrevious returns the Plan of a process, or the previous result while reading takes long. The drawnPlan is empty
 // if the Plan cannot be read.
 func (d *Desk) planOrPrevious(ctx context.Context, id string, instanceCount int, wantLive bool) (drawnPlan, error) {
 	tasks := d.workerTasks
-	if instanceCount > manyInstances {
+	if instanceCount > minLargeInstanceCount {
 		tasks = d.storeTasks
 	}
 	key := fmt.Sprintf("plan\n%t %s", wantLive, id)
@@ -319,5 +320,5 @@ func pictureHref(href string, plan drawnPlan) string {
 	if !plan.isLive {
 		return href + "/plan.svg"
 	}
-	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.Statuses})[:16]
+	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.StatusCounts})[:16]
 }

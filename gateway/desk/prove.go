@@ -33,7 +33,7 @@ type givenOrder struct {
 
 // showVerify checks the chain of a process, and shows who decided what and how that is proved.
 func (v *visit) showVerify() error {
-	id := v.process
+	id := v.processID
 	c, err := v.checkChain(v.Context(), id, v.URL.Query().Has("again"))
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (v *visit) showVerify() error {
 		ProofSummary: report.ProofSummary(c.report), CheckedAt: c.checkedAt}
 	all := c.decisions
 	presenter, l := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
-	for _, d := range report.FilterOrders(all) {
+	for _, d := range report.FilterOrderDecisions(all) {
 		one := givenOrder{Decision: d}
 		if o := d.GivenOrder; o != nil {
 			one.About = cmp.Or(o.DeputyName, presenter.ToolTitle(o.Tool))
@@ -81,20 +81,20 @@ func (d *Desk) checkChain(ctx context.Context, process string, force bool) (*cha
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
 	key := process + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
-	if c, cached := d.checkCache.Get(key); cached && (!force || time.Since(c.checkedAt) < checkTTL) {
+	if c, isCached := d.checkCache.Get(key); isCached && (!force || time.Since(c.checkedAt) < checkTTL) {
 		return c, nil
 	}
 	return findWithinPageTime(ctx, d.storeTasks, "check\n"+key,
 		func(ctx context.Context, w *task) (*chainCheck, error) {
-			verified, err := chain.VerifyWithProgress(ctx, w.SetProgress)
+			chainReport, err := chain.VerifyWithProgress(ctx, w.SetProgress)
 			if err != nil {
 				return nil, err
 			}
 			decisions, err := chain.Decisions(ctx, 0)
-			if err != nil && verified.IsIntact {
+			if err != nil && chainReport.IsIntact {
 				return nil, err
 			}
-			c := &chainCheck{verified, report.Decisions(decisions), time.Now()}
+			c := &chainCheck{chainReport, report.Decisions(decisions), time.Now()}
 			if len(c.decisions) <= maxCachedDecisions && latest.Digest != "" {
 				d.checkCache.Add(key, c)
 			}
@@ -104,9 +104,9 @@ func (d *Desk) checkChain(ctx context.Context, process string, force bool) (*cha
 
 // export sends all that a process did as one file.
 func (v *visit) export() error {
-	send, err := v.RenderReport(v.Context(), v.process)
+	writeReport, err := v.RenderReport(v.Context(), v.processID)
 	if err == nil {
-		send(v.w)
+		writeReport(v.w)
 	}
 	return err
 }

@@ -34,7 +34,7 @@ var embeddedFiles embed.FS
 type frame struct {
 	Title           string
 	PersonName      string // empty: nobody is logged in
-	May             map[string]bool
+	HasRight        map[string]bool
 	AssetsPath      string // the folder of what pages load
 	Path            string // of the page's address
 	Now             time.Time
@@ -45,12 +45,12 @@ type frame struct {
 	Process, ProcessTitle, Href string
 }
 
-// Sees reports whether the pages of waiting and running work are offered. People who are not logged in are asked to log
-// in there.
-func (f frame) Sees() bool { return f.PersonName == "" || f.May[string(access.Look)] }
+// ShowsWorkPages reports whether the pages of waiting and running work are offered. People who are not logged in are
+// asked to log in there.
+func (f frame) ShowsWorkPages() bool { return f.PersonName == "" || f.HasRight[string(access.Look)] }
 
-// Current says where in the menu a page stands: "page" at its own link, and "true" at that of its section.
-func (f frame) Current(href string) string {
+// AriaCurrent says where in the menu a page stands: "page" at its own link, and "true" at that of its section.
+func (f frame) AriaCurrent(href string) string {
 	section := f.Path
 	if after, _ := strings.CutPrefix(f.Path, "/desk/"); after != f.Path {
 		section = map[string]string{"calls": "/", "plans": "/", "outcome": "/", "decide": "/", "sign": "/",
@@ -66,11 +66,12 @@ func (f frame) Current(href string) string {
 }
 
 func (v *visit) frame(title string) frame {
-	f := frame{Title: cmp.Or(title, "It did not work"), PersonName: v.user.Name, AssetsPath: assetsPath(), Path: v.URL.Path,
-		Now: time.Now(), May: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.process,
-		Href: processHref(v.process)}
+	f := frame{Title: cmp.Or(title, "It did not work"), PersonName: v.user.Name, AssetsPath: assetsPath(),
+		Path: v.URL.Path,
+		Now:  time.Now(), HasRight: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.processID,
+		Href: processHref(v.processID)}
 	for _, right := range v.user.Rights {
-		f.May[string(right)] = true
+		f.HasRight[string(right)] = true
 	}
 	return f
 }
@@ -78,7 +79,7 @@ func (v *visit) frame(title string) frame {
 // processFrame is the frame of a page about the process of the address. In its title, %s is what people call that.
 func (v *visit) processFrame(title string) frame {
 	f := v.frame(title)
-	f.ProcessTitle = clipName(cmp.Or(v.Client.Process(v.process).Presenter(v.Context()).ProcessTitle, v.process))
+	f.ProcessTitle = clipName(cmp.Or(v.Client.Process(v.processID).Presenter(v.Context()).ProcessTitle, v.processID))
 	f.Title = strings.Replace(f.Title, "%s", f.ProcessTitle, 1)
 	return f
 }
@@ -86,15 +87,15 @@ func (v *visit) processFrame(title string) frame {
 // processTitle is what people call the process that they started; without a title, its id. title is that of the process
 // with a Call: a delegate knows only its own.
 func processTitle(process, title string) string {
-	root := blobs.RootProcessOf(process)
+	root := blobs.RootProcessID(process)
 	if spelling.WithoutParts(process) != root {
 		return root
 	}
 	return cmp.Or(clip(title, maxCellChars), root)
 }
 
-// catalogues are the wordings of the languages.
-var catalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, error) {
+// loadCatalogues are the wordings of the languages.
+var loadCatalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, error) {
 	all := map[shown.Language]*wording.Catalogue{}
 	for _, language := range shown.Languages {
 		words, err := wording.CatalogueFor(language)
@@ -106,10 +107,10 @@ var catalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, 
 	return all, nil
 })
 
-// templatesByLanguage are the templates by their names, for each language.
-var templatesByLanguage = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
+// loadTemplates are the templates by their names, for each language.
+var loadTemplates = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
 	all := map[shown.Language]map[string]*template.Template{}
-	words, err := catalogues()
+	words, err := loadCatalogues()
 	for language, words := range words {
 		if all[language], err = parsePages(language, words); err != nil {
 			return nil, err
@@ -144,7 +145,7 @@ func parsePages(language shown.Language, catalogue *wording.Catalogue) (map[stri
 // render writes a page, or an error message if the page cannot be made. It always returns nil.
 func (v *visit) render(status int, name string, data any) error {
 	var b bytes.Buffer
-	all, err := templatesByLanguage()
+	all, err := loadTemplates()
 	if err == nil {
 		err = all[client.LanguageOf(v.Context())][name].ExecuteTemplate(&b, "frame", data)
 	}
@@ -191,7 +192,7 @@ type pagination struct {
 	PrevHref, NextHref string
 }
 
-// paginate picks a part by its number, from 1; at gives the addresses of others.
+// paginate picks a part by its number, from 1; pageHref gives the addresses of others.
 func paginate(total, size, page int, pageHref func(page int) string) (p pagination) {
 	page = min(max(page, 1), max((total+size-1)/size, 1))
 	p = pagination{First: (page-1)*size + 1, Last: min(page*size, total), Total: total}
@@ -235,11 +236,11 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 
 var templateFuncs = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"clip": clip, "pretty": form.Pretty, "visible": visibleText,
+	"clip": clip, "pretty": form.PrettyJSON, "visible": visibleText,
 	"contains": strings.Contains, "lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
 	"callHref": callHref, "callHrefFrom": callHrefFrom, "planHref": planHref, "inWords": resultText,
 	"whatBecame": pastOutcomeText, "hasFailed": hasFailed,
-	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootProcessOf,
+	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootProcessID,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"periods": func() []string { return filterPeriods }, "processTitle": processTitle,
 	"dict": func(pairs ...any) map[string]any {
@@ -254,7 +255,7 @@ var templateFuncs = template.FuncMap{
 // timestampFormatter returns a function that formats moments in a language.
 func timestampFormatter(l shown.Language) func(time.Time) string {
 	layout := readable.TimestampLayout
-	if all, err := catalogues(); err == nil {
+	if all, err := loadCatalogues(); err == nil {
 		layout = all[l].Translate(layout)
 	}
 	return func(t time.Time) string { return t.Local().Format(layout) }
@@ -294,7 +295,7 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"thousands": func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
 		"past":      func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
 		"decidedAs": func(kind string) string {
-			return catalogue.Translate(cmp.Or(decidedAsByKind[kind], pastTenseByKind[kind]))
+			return catalogue.Translate(cmp.Or(decisionTextByKind[kind], pastTenseByKind[kind]))
 		},
 		"moment": func(t time.Time) string {
 			minute := t.Local().Truncate(time.Minute).Format(time.RFC3339)

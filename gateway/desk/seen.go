@@ -18,15 +18,15 @@ type cachedIdea struct {
 	States jsonval.Object // by token
 	Tokens []string       // in their order
 
-	loadAuthors func(context.Context) (*chain.Authors, error)
-	loadPlan    func(context.Context) (*client.PlanDrawing, error)
+	loadAuthors func(context.Context) (*chain.AuthorFinder, error)
+	loadPlan    func(context.Context) (*client.DrawablePlan, error)
 	loadCases   func(context.Context) (*processCases, error)
-	size        int
+	sizeBytes   int
 
 	mu                 sync.Mutex // for changes
-	comparedIdeaNumber int        // the Idea of the last comparison; told is the language of its texts
+	comparedIdeaNumber int        // the Idea of the last comparison; changesLanguage is the language of its texts
 	changes            *client.Diff
-	language           shown.Language
+	changesLanguage    shown.Language
 }
 
 // changesSince compares the Idea with another one, unless the last comparison was the same.
@@ -34,7 +34,7 @@ func (i *cachedIdea) changesSince(ctx context.Context, sinceNumber int,
 	compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.changes != nil && i.comparedIdeaNumber == sinceNumber && i.language == client.LanguageOf(ctx) {
+	if i.changes != nil && i.comparedIdeaNumber == sinceNumber && i.changesLanguage == client.LanguageOf(ctx) {
 		return i.changes, nil
 	}
 	d, err := compare(ctx)
@@ -42,7 +42,7 @@ func (i *cachedIdea) changesSince(ctx context.Context, sinceNumber int,
 		return nil, err
 	}
 	d.Patch = nil // no page shows it
-	i.comparedIdeaNumber, i.changes, i.language = sinceNumber, d, client.LanguageOf(ctx)
+	i.comparedIdeaNumber, i.changes, i.changesLanguage = sinceNumber, d, client.LanguageOf(ctx)
 	return d, nil
 }
 
@@ -71,11 +71,14 @@ func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*c
 	}
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
-	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxCachedBytes) // twice, for the changes in it
-	i.loadAuthors = memoize(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.IdeaNumber) })
+	i.sizeBytes = 2 * jsonval.SizeUpToLimit(i.Idea, maxCachedBytes) // twice, for the changes in it
+	i.loadAuthors = memoize(func(ctx context.Context) (*chain.AuthorFinder,
+		error) {
+		return c.Authors(ctx, link.IdeaNumber)
+	})
 	i.loadPlan = memoize(c.PlanWithStatus)
 	i.loadCases = memoize(func(context.Context) (*processCases, error) { return d.readCases(i.Idea), nil })
-	if i.size <= maxCachedBytes/2 {
+	if i.sizeBytes <= maxCachedBytes/2 {
 		d.ideaCache.Put(key, i)
 	}
 	return i, nil

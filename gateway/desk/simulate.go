@@ -15,9 +15,9 @@ import (
 // simulationView is the result of a simulation.
 type simulationView struct {
 	*simulation.Report
-	Presenter   *shown.Presenter
-	States      []instanceState // of the first instances
-	HiddenCount int
+	Presenter           *shown.Presenter
+	States              []instanceState // of the first instances
+	HiddenInstanceCount int
 }
 
 // maxSimulationTime is how long a person waits for a simulation.
@@ -48,7 +48,7 @@ func newSimulationView(r *simulation.Report, presenter *shown.Presenter, l shown
 	for n, token := range tokens {
 		const maxShown = 5
 		if n == maxShown || builder.FactsLeft <= 0 {
-			view.HiddenCount = len(tokens) - n
+			view.HiddenInstanceCount = len(tokens) - n
 			break
 		}
 		state := builder.BuildAt(nil, string(r.Instances[token].Status), presenter.StateFormat(),

@@ -90,7 +90,7 @@ func (v *visit) start() error {
 
 // submitStart does what the pressed button says. It returns the started process; empty: none was started.
 func (v *visit) submitStart(p *startPage) (processID string, err error) {
-	if err := p.read(v); err != nil {
+	if err := p.readFiles(v); err != nil {
 		return "", err
 	}
 	folder, err := os.MkdirTemp("", "processidea-start-")
@@ -118,7 +118,7 @@ func (v *visit) submitStart(p *startPage) (processID string, err error) {
 		p.SuccessNotice = noErrorsText(definition, problems)
 		return "", nil
 	case "simulate":
-		return "", v.simulate(v.Context(), p, source, shown.NewPresenter(definition.Parsed))
+		return "", v.simulate(v.Context(), p, source, shown.NewPresenter(definition.ParsedIdea))
 	case "start":
 		return v.startProcess(p, definition)
 	}
@@ -126,7 +126,7 @@ func (v *visit) submitStart(p *startPage) (processID string, err error) {
 }
 
 func noErrorsText(d *ideafiles.Definition, problems diag.Problems) string {
-	text := fmt.Sprintf("No mistakes: %s", plural(len(d.Parsed.InstanceTokens()), "case"))
+	text := fmt.Sprintf("No mistakes: %s", plural(len(d.ParsedIdea.InstanceTokens()), "case"))
 	if n := problems.Count(); n > 0 {
 		text += ", " + plural(n, "warning")
 	}
@@ -134,7 +134,7 @@ func noErrorsText(d *ideafiles.Definition, problems diag.Problems) string {
 }
 
 func (v *visit) startProcess(p *startPage, definition *ideafiles.Definition) (string, error) {
-	if definition.Parsed.Simulation != nil {
+	if definition.ParsedIdea.Simulation != nil {
 		return "", api.Unprocessable("This file comes from a simulation, and its values are made up. To start it for " +
 			"real, remove meta.simulated and the messages' _simulated in it.")
 	}
@@ -142,10 +142,10 @@ func (v *visit) startProcess(p *startPage, definition *ideafiles.Definition) (st
 		return "", api.Unprocessable("The name cannot be used: %s", err)
 	}
 	process, err := v.Client.Start(v.Context(), client.StartOptions{
-		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
+		ID: p.ID, Idea: definition.Idea, DelegateFiles: definition.Delegates, ScriptedReplies: definition.RepliesText,
 		StartedBy: v.user.Name,
 	})
-	if errors.Is(err, client.ErrOtherStart) {
+	if errors.Is(err, client.ErrIDInUse) {
 		return "", access.NewRefusal(http.StatusConflict, api.CodeOtherStart,
 			"A process of this name was started from "+
 				"something else. Give this one another name, or leave the field empty.")
@@ -157,8 +157,8 @@ func (v *visit) startProcess(p *startPage, definition *ideafiles.Definition) (st
 	return process.ID(), nil
 }
 
-// read reads the chosen and typed files.
-func (p *startPage) read(v *visit) (err error) {
+// readFiles reads the chosen and typed files.
+func (p *startPage) readFiles(v *visit) (err error) {
 	p.ChosenOffer, p.ID = v.PostForm.Get("offer"), v.formValue("id")
 	names, texts := v.PostForm["file-name"], v.PostForm["file-text"]
 	for n, name := range names {
@@ -232,7 +232,7 @@ func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
 	for _, f := range []struct {
 		file
 		at *string
-	}{{p.Rows, &s.Instances}, {p.Replies, &s.Replies}} {
+	}{{p.Rows, &s.InstancesPath}, {p.Replies, &s.RepliesPath}} {
 		if f.Name == "" {
 			continue
 		}
@@ -241,7 +241,7 @@ func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
 		}
 		*f.at = filepath.Join(dataDir, f.Name)
 	}
-	s.RepliesGiven, s.FromStranger = s.Replies != "", true
+	s.IsRepliesChosen, s.IsFromStranger = s.RepliesPath != "", true
 	return s, nil
 }
 
@@ -251,13 +251,13 @@ func (p *startPage) ideaSource(folder string) (s ideafiles.Source, err error) {
 		if p.Idea.Name == "" {
 			return s, api.Unprocessable("Choose the file of the process first: it says what the process does.")
 		}
-		return ideafiles.Source{Path: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
+		return ideafiles.Source{Path: p.Idea.Name, IdeaPath: filepath.Join(folder, p.Idea.Name)}, nil
 	}
-	s, offered := p.offeredByName[p.ChosenOffer]
-	if !offered {
+	s, isOffered := p.offeredByName[p.ChosenOffer]
+	if !isOffered {
 		return s, api.Unprocessable("This process is no longer in the list.")
 	}
-	p.folders = append(p.folders, filepath.Dir(s.Idea))
-	s.Instances, s.Replies = "", ""
+	p.folders = append(p.folders, filepath.Dir(s.IdeaPath))
+	s.InstancesPath, s.RepliesPath = "", ""
 	return s, nil
 }

@@ -37,20 +37,21 @@ func (v *visit) steer() error {
 		case "resume":
 			return p.Resume(ctx, ideafile.Limits{}, actor)
 		case "revise":
-			return p.Revise(ctx, client.Correction{Context: []any{map[string]any{"type": "text", "text": text}}}, actor)
+			return p.Revise(ctx, client.Correction{Messages: []any{map[string]any{"type": "text", "text": text}}},
+				actor)
 		}
 		return p.Cancel(ctx)
 	})
 }
 
-// ordersPlace is the place of the standing orders and deputies on the page of their process.
-const ordersPlace = "#orders"
+// ordersFragment is the place of the standing orders and deputies on the page of their process.
+const ordersFragment = "#orders"
 
 // steerAndReturn does something to the process of the address, and leads to a place on its page. Of a split process the
 // whole has the orders.
 func (v *visit) steerAndReturn(fragment string, do func(context.Context, *client.Process) error) error {
-	process := v.process
-	if fragment == ordersPlace {
+	process := v.processID
+	if fragment == ordersFragment {
 		process = spelling.WholeProcessID(process)
 	}
 	if err := v.Steer(v.Context(), process, do); err != nil {
@@ -75,7 +76,7 @@ func (v *visit) resumeAll() error {
 	}
 	notResumedCount := 0
 	for _, one := range all {
-		if !one.Resumed {
+		if !one.WasResumed {
 			notResumedCount++
 		}
 	}

@@ -13,7 +13,7 @@ import (
 var pageData = map[string]any{
 	"add": &addRowsPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": enterPage{}, "idea": &ideaPage{},
 	"inbox": inboxPage{}, "insights": insightsPage{}, "leadon": redirectPage{}, "mine": ownDecisionsPage{},
-	"ordersure": &orderSurePage{}, "outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{},
+	"ordersure": &orderConfirmPage{}, "outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{},
 	"problem": problemPage{}, "process": &processPage{}, "processes": processesPage{}, "start": &startPage{},
 	"sure": confirmPage{}, "underway": underwayPage{}, "undo": &undoPage{}, "verify": verifyPage{},
 	"key": struct {
@@ -29,7 +29,7 @@ var pageData = map[string]any{
 // Executing a page fails only in the branches that its data takes.
 func TestAPageReadsOnlyWhatItsDataHas(t *testing.T) {
 	t.Parallel()
-	all, err := catalogues()
+	all, err := loadCatalogues()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,23 +11,24 @@ import (
 	"processidea/model/turn"
 )
 
-// withRecheckText returns a Call that tells in the words of its process of two answers that differ, if it waits
+// withDisagreementText returns a Call that tells in the words of its process of two answers that differ, if it waits
 // because of them.
-func (v *visit) withRecheckText(a client.Approval) client.Approval {
+func (v *visit) withDisagreementText(a client.Approval) client.Approval {
 	if _, _, _, isDisagreement := turn.ReadDisagreement(a.ReviewReason); isDisagreement {
-		a.ReviewReason = recheckText(a.ReviewReason, v.planLabels(a.Process), a.Language)
+		a.ReviewReason = disagreementText(a.ReviewReason, v.planLabels(a.Process), a.Language)
 	}
 	return a
 }
 
-// recheckText puts a text about two answers that differ into the words of a process; any other text stays as it is.
-func recheckText(text string, labels plangraph.Labels, l shown.Language) string {
-	token, first, second, isDisagreement := turn.ReadDisagreement(text)
+// disagreementText puts a text about two answers that differ into the words of a process; any other text stays as it
+// is.
+func disagreementText(text string, labels plangraph.Labels, l shown.Language) string {
+	token, firstCalls, secondCalls, isDisagreement := turn.ReadDisagreement(text)
 	if !isDisagreement {
 		return text
 	}
-	sentence := "planned twice, and not alike. First: " + callsInWords(first, labels, l) + ". Then: " +
-		callsInWords(second, labels, l)
+	sentence := "planned twice, and not alike. First: " + callsInWords(firstCalls, labels, l) + ". Then: " +
+		callsInWords(secondCalls, labels, l)
 	if token = strings.TrimSuffix(token, ": "); token != "" {
 		sentence = clipName(labels.Presenter.KnownInstanceName(token)) + ": " + sentence
 	}

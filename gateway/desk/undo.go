@@ -27,7 +27,7 @@ type undoPage struct {
 	Digest            string // of what is shown
 	HasChanged        bool   // the list has changed since the person agreed
 	FormError, Reason string // the error in the form, and what was entered
-	Review            bool
+	RequiresReview    bool
 	Sections          []undoList
 	UndoCount         int
 }
@@ -41,26 +41,28 @@ type undoList struct {
 // undoRow is a Call that was done, in the words of the business, with what undoes it or why nothing does.
 type undoRow struct {
 	ID, Href                     string // Href is the page for undoing it alone, or the process that it ran
-	DoneCallParts, UndoCallParts shown.Parts
+	DoneCallParts, UndoCallParts shown.TextSpans
 	Name                         string // of the instance
 	Reason                       string
-	DelegateUndo                 *undo.DelegateUndo // undoes the process that it ran; nil: By undoes the Call
+	// DelegateUndo undoes the process that it ran; nil: UndoCallParts undoes the Call.
+	DelegateUndo *undo.DelegateUndo
 }
 
 // readUndoChoice reads what to undo.
 func (v *visit) readUndoChoice() (*undoPage, client.UndoOptions) {
 	p := &undoPage{frame: v.processFrame("Take back what %s did"), Instance: v.FormValue("instance"),
 		Call: v.FormValue("call")}
-	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, HasInstance: p.Instance != "", CallID: p.Call}}
-	p.Reason, p.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
-	o.Actor.Reason, o.Review = p.Reason, p.Review
+	o := client.UndoOptions{Selection: undo.Selection{Instance: p.Instance, HasInstance: p.Instance != "",
+		CallID: p.Call}}
+	p.Reason, p.RequiresReview = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
+	o.Actor.Reason, o.ReviewsCalls = p.Reason, p.RequiresReview
 	return p, o
 }
 
 func (v *visit) showUndo() error {
 	p, o := v.readUndoChoice()
 	u, err := findWithinPageTime(v.Context(), v.storeTasks, fmt.Sprintf("undo\n%d %s", v.ChangeCount(), v.URL),
-		func(ctx context.Context, _ *task) (*client.Undoing, error) {
+		func(ctx context.Context, _ *task) (*client.UndoPlan, error) {
 			u, _, err := v.Undo(ctx, p.Process, o, nil)
 			return u, err
 		})
@@ -71,8 +73,8 @@ func (v *visit) showUndo() error {
 }
 
 // shownDigest is the digest of all that a person sees before agreeing, including what cannot be undone.
-func shownDigest(u *client.Undoing) string {
-	return proof.Digest([]any{u.Steps, u.CannotUndo, u.KeptCalls})
+func shownDigest(u *client.UndoPlan) string {
+	return proof.Digest([]any{u.Steps, u.IrreversibleCalls, u.KeptCalls})
 }
 
 // undo undoes what was shown.
@@ -81,12 +83,12 @@ func (v *visit) undo() error {
 	if o.Actor.Reason == "" {
 		return v.showUndoAgain(p, o, api.Unprocessable("Nothing was taken back: give a reason, for the record."))
 	}
-	u, started, err := v.Undo(v.Context(), p.Process, o,
-		func(u *client.Undoing) bool { return shownDigest(u) == v.PostForm.Get("digest") })
+	u, isStarted, err := v.Undo(v.Context(), p.Process, o,
+		func(u *client.UndoPlan) bool { return shownDigest(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return v.showUndoAgain(p, o, err)
 	}
-	if p.HasChanged = !started; started {
+	if p.HasChanged = !isStarted; isStarted {
 		return v.redirect(processHref(u.UndoID))
 	}
 	return v.renderUndo(http.StatusOK, p, u)
@@ -103,7 +105,7 @@ func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, cause error) er
 	return v.renderUndo(problem.Status, p, u)
 }
 
-func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
+func (v *visit) renderUndo(status int, p *undoPage, u *client.UndoPlan) error {
 	p.Digest, p.UndoCount = shownDigest(u), len(u.Steps)
 	if current, err := v.Status(v.Context(), p.Process); err == nil {
 		p.ProcessIsOpen = !hasEnded(current.Status)
@@ -134,17 +136,18 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
 	p.Sections = []undoList{undoneList}
 	for _, l := range []struct {
 		heading string
-		calls   []undo.NotUndone
-	}{{"What cannot be taken back", u.CannotUndo}, {"What stays", u.KeptCalls}} {
+		calls   []undo.NotUndoneCall
+	}{{"What cannot be taken back", u.IrreversibleCalls}, {"What stays", u.KeptCalls}} {
 		list := undoList{Heading: l.heading}
 		for _, c := range l.calls {
 			one := row(c.OriginalCall)
-			if delegate := c.DelegateToUndo(); delegate != "" {
-				one.Href = undoHref(delegate, url.Values{})
+			if delegateID := c.DelegateProcessIDToUndo(); delegateID != "" {
+				one.Href = undoHref(delegateID, url.Values{})
 			}
 			if one.Reason = clipParagraph(c.Reason); c.Reader != nil {
-				reader := u.DescribeCall(v.Context(), presenter, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
-				one.Reason = clipParagraph("“" + reader + "”" + strings.TrimPrefix(c.Reason, c.Reader.Name()))
+				readerSentence := u.DescribeCall(v.Context(), presenter, c.Reader, c.Reader.Tool,
+					c.Reader.Params).Sentence
+				one.Reason = clipParagraph("“" + readerSentence + "”" + strings.TrimPrefix(c.Reason, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}

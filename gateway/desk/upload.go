@@ -51,7 +51,7 @@ func (v *visit) uploadedFiles(field string) (files []file, err error) {
 		name := baseName(h.Filename)
 		text, problem := ideafiles.UTF8Text(name, data)
 		if problem != nil {
-			return nil, ideafiles.Invalid(name, diag.Problems{*problem})
+			return nil, ideafiles.ErrorFromProblems(name, diag.Problems{*problem})
 		}
 		files = append(files, file{name, string(text)})
 	}

@@ -29,7 +29,7 @@ const maxTextBytes = readable.MaxTextBytes
 // planLabels returns the names for the picture of a process's Plan.
 func (v *visit) planLabels(process string) plangraph.Labels {
 	labels := plangraph.Labels{Presenter: v.Client.Process(process).Presenter(v.Context())}
-	if all, err := catalogues(); err == nil {
+	if all, err := loadCatalogues(); err == nil {
 		labels.Translate = all[client.LanguageOf(v.Context())].Translate
 	}
 	return labels
@@ -42,18 +42,18 @@ func factsOf(v any, l shown.Language) []fact {
 
 // rulesInWords returns each part of a condition on a Call's parameters in words.
 func rulesInWords(f shown.Format, condition any, l shown.Language) []string {
-	texts, _ := rulewords.List(f, condition, l, translatorOf(l))
+	texts, _ := rulewords.ConditionTexts(f, condition, l, translatorOf(l))
 	return texts
 }
 
 // ruleInWords is rulesInWords as one text.
 func ruleInWords(f shown.Format, condition any, l shown.Language) string {
-	return rulewords.Text(f, condition, l, translatorOf(l))
+	return rulewords.ConditionText(f, condition, l, translatorOf(l))
 }
 
 // translatorOf returns what puts texts of some kind into a language.
 func translatorOf(l shown.Language) rulewords.Translate {
-	if all, err := catalogues(); err == nil {
+	if all, err := loadCatalogues(); err == nil {
 		return all[l].TranslateAs
 	}
 	return nil

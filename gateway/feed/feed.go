@@ -18,11 +18,11 @@ import (
 
 // Source is what a feed observes: a process of package client.
 type Source interface {
-	Revision(ctx context.Context) (client.Revision, error)
+	HistoryPosition(ctx context.Context) (client.HistoryPosition, error)
 	Status(ctx context.Context) (client.Status, error)
 	Result(ctx context.Context) (loop.Result, error)
 	// IdeaLink returns a sealed Idea.
-	IdeaLink(ctx context.Context, at int) (chain.Link, error)
+	IdeaLink(ctx context.Context, ideaNumber int) (chain.Link, error)
 }
 
 // CallsPerSecond bounds how often all watchers of a feed together call the Temporal server.
@@ -40,28 +40,29 @@ const (
 
 // Feed follows processes. It is safe for concurrent use.
 type Feed struct {
-	open    func(process string) Source
-	limiter *rate.Limiter
+	openSource func(process string) Source
+	limiter    *rate.Limiter
 
 	mu       sync.Mutex
 	watchers map[string]*watcher
 }
 
-// New makes a Feed. open returns the Source of a process by its id.
-func New(open func(process string) Source) *Feed {
-	return &Feed{open: open, limiter: rate.NewLimiter(CallsPerSecond, CallsPerSecond), watchers: map[string]*watcher{}}
+// New makes a Feed. openSource returns the Source of a process by its id.
+func New(openSource func(process string) Source) *Feed {
+	return &Feed{openSource: openSource, limiter: rate.NewLimiter(CallsPerSecond, CallsPerSecond),
+		watchers: map[string]*watcher{}}
 }
 
 // NewForClient makes a Feed of a client's processes.
 func NewForClient(c *client.Client) *Feed {
-	return New(func(id string) Source { return process{c.Process(id)} })
+	return New(func(id string) Source { return processSource{c.Process(id)} })
 }
 
-// process is a Source.
-type process struct{ *client.Process }
+// processSource is a Source.
+type processSource struct{ *client.Process }
 
-func (p process) IdeaLink(ctx context.Context, number int) (chain.Link, error) {
-	return p.Chain().Link(ctx, number)
+func (p processSource) IdeaLink(ctx context.Context, ideaNumber int) (chain.Link, error) {
+	return p.Chain().Link(ctx, ideaNumber)
 }
 
 // Event is an event for a follower, who can go on later from the last ID that they received. Some events have no ID.
@@ -83,16 +84,16 @@ type Follower struct {
 // Follow begins to follow a process: after a Cursor that was seen before, or from now if fresh is true. The error wraps
 // client.ErrNotFound if there is no such process.
 func (f *Feed) Follow(ctx context.Context, process string, cursor Cursor, fromNow bool) (*Follower, error) {
-	w := f.join(process)
+	w := f.joinWatcher(process)
 	if err := w.awaitFirstSnapshot(ctx); err != nil {
-		f.leave(w)
+		f.leaveWatcher(w)
 		return nil, err
 	}
 	return &Follower{feed: f, watcher: w, cursor: cursor, startsFromNow: fromNow}, nil
 }
 
 // Close ends the Follower.
-func (r *Follower) Close() { r.feed.leave(r.watcher) }
+func (r *Follower) Close() { r.feed.leaveWatcher(r.watcher) }
 
 // SawEnd reports whether the follower has received the end already.
 func (r *Follower) SawEnd() bool { return !r.startsFromNow && r.cursor.HasEnded }
@@ -103,21 +104,21 @@ func (f *Feed) WakeWatcher(process string) {
 	defer f.mu.Unlock()
 	if w := f.watchers[process]; w != nil {
 		select {
-		case w.wake <- struct{}{}:
+		case w.wakeSignal <- struct{}{}:
 		default:
 		}
 	}
 }
 
-func (f *Feed) join(process string) *watcher {
+func (f *Feed) joinWatcher(process string) *watcher {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := f.watchers[process]
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			queryLimiter: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changed: make(chan struct{}),
-			wake: make(chan struct{}, 1), lastSeen: time.Now()}
+		w = &watcher{feed: f, process: process, source: f.openSource(process), cancel: cancel,
+			queryLimiter: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changeSignal: make(chan struct{}),
+			wakeSignal: make(chan struct{}, 1), lastSeen: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
 			if err != nil {
@@ -129,7 +130,7 @@ func (f *Feed) join(process string) *watcher {
 	return w
 }
 
-func (f *Feed) leave(w *watcher) {
+func (f *Feed) leaveWatcher(w *watcher) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if w.followerCount--; w.followerCount == 0 {
@@ -143,7 +144,7 @@ func (f *Feed) leave(w *watcher) {
 func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
-			snapshot, changed, failure := r.watcher.current()
+			snapshot, changeSignal, failure := r.watcher.currentSnapshot()
 			if failure != nil {
 				yield(Event{}, failure)
 				return
@@ -155,25 +156,25 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 				}
 				continue
 			}
-			idle := time.NewTimer(wait)
+			idleTimer := time.NewTimer(wait)
 			select {
 			case <-ctx.Done():
-				idle.Stop()
+				idleTimer.Stop()
 				return
-			case <-changed:
-			case <-idle.C:
+			case <-changeSignal:
+			case <-idleTimer.C:
 				if !yield(Event{}, nil) {
 					return
 				}
 			}
-			idle.Stop()
+			idleTimer.Stop()
 		}
 	}
 }
 
 // yieldNews yields the Ideas sealed since the last call, and the Snapshot if it is new.
 func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event, error) bool) bool {
-	if s.Kind == KindUnseen {
+	if s.Kind == KindNotQueryable {
 		return yield(Event{Kind: s.Kind, Data: s.Data}, nil)
 	}
 	isNew := r.startsFromNow || s.Cursor != r.cursor
@@ -181,8 +182,8 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 		r.cursor.IdeaCount, r.startsFromNow = s.Cursor.IdeaCount, false
 	}
 	// A client may send any cursor, such as that of another process.
-	for number := min(r.cursor.IdeaCount, s.Cursor.IdeaCount) + 1; number <= s.Cursor.IdeaCount; number++ {
-		link, err := r.watcher.readIdeaLink(ctx, number)
+	for ideaNumber := min(r.cursor.IdeaCount, s.Cursor.IdeaCount) + 1; ideaNumber <= s.Cursor.IdeaCount; ideaNumber++ {
+		link, err := r.watcher.readIdeaLink(ctx, ideaNumber)
 		if errors.Is(err, client.ErrNotFound) {
 			// The Idea belongs to a part. A split process also counts the Ideas of its parts, which have chains of
 			// their own.
@@ -192,7 +193,7 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 			yield(Event{}, err)
 			return false
 		}
-		r.cursor.IdeaCount = number
+		r.cursor.IdeaCount = ideaNumber
 		data, err := json.Marshal(link)
 		if !yield(Event{KindIdea, r.cursor.String(), data}, err) || err != nil {
 			return false
@@ -220,11 +221,11 @@ func (f *Feed) AwaitEnd(ctx context.Context, process string) (bool, error) {
 	return false, nil
 }
 
-// HasEndedWithin reports whether a process has ended, or ends within wait.
-func (f *Feed) HasEndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
-	revision, err := p.Revision(ctx)
-	if err != nil || revision.Ended || wait == 0 {
-		return revision.Ended, err
+// AwaitEndWithin reports whether a process has ended, or ends within wait.
+func (f *Feed) AwaitEndWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
+	revision, err := p.HistoryPosition(ctx)
+	if err != nil || revision.HasEnded || wait == 0 {
+		return revision.HasEnded, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 // fake is a process that a test moves on.
 type fake struct {
 	mu               sync.Mutex
-	now              client.Revision
+	now              client.HistoryPosition
 	ideas            int
 	down, noWorker   bool
 	never            error // why there is nothing to be seen
@@ -28,15 +28,15 @@ type fake struct {
 
 func (f *fake) set(do func()) { f.mu.Lock(); defer f.mu.Unlock(); do() }
 
-func (f *fake) Revision(context.Context) (client.Revision, error) {
+func (f *fake) HistoryPosition(context.Context) (client.HistoryPosition, error) {
 	f.looks.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.never != nil:
-		return client.Revision{}, f.never
+		return client.HistoryPosition{}, f.never
 	case f.down:
-		return client.Revision{}, errors.New("connection refused")
+		return client.HistoryPosition{}, errors.New("connection refused")
 	}
 	return f.now, nil
 }
@@ -95,7 +95,7 @@ func kinds(list []Event) string {
 func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{RunID: "0123456789", EventCount: 3}}
+		f := &fake{now: client.HistoryPosition{RunID: "0123456789", EventCount: 3}}
 		go func() {
 			time.Sleep(time.Minute) //nolint:forbidigo // no time passes in a bubble
 			f.set(func() { f.now.EventCount, f.ideas = 5, 2 })
@@ -106,7 +106,7 @@ func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
 			f.set(func() { f.down, f.ideas = false, 3 })
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
-			f.set(func() { f.now = client.Revision{RunID: "abcdefghij", EventCount: 2, Ended: true} })
+			f.set(func() { f.now = client.HistoryPosition{RunID: "abcdefghij", EventCount: 2, HasEnded: true} })
 		}()
 		feed := feedOf(f)
 		got := follow(t, feed, "")
@@ -129,7 +129,7 @@ func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{RunID: "run", EventCount: 3}}
+		f := &fake{now: client.HistoryPosition{RunID: "run", EventCount: 3}}
 		feed := feedOf(f)
 		var all sync.WaitGroup
 		for range 200 {
@@ -149,7 +149,7 @@ func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T)
 		if n := f.reads.Load(); n != 7 {
 			t.Errorf("7 Ideas were read %d times", n)
 		}
-		f.set(func() { f.now.Ended = true })
+		f.set(func() { f.now.HasEnded = true })
 		feed.WakeWatcher("p")
 		all.Wait()
 	})
@@ -162,7 +162,7 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 		var all []*fake
 		var mu sync.Mutex
 		feed := New(func(string) Source {
-			f := &fake{now: client.Revision{RunID: "run", EventCount: 1}}
+			f := &fake{now: client.HistoryPosition{RunID: "run", EventCount: 1}}
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, f)
@@ -209,7 +209,7 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{RunID: "run", EventCount: 1}}
+		f := &fake{now: client.HistoryPosition{RunID: "run", EventCount: 1}}
 		feed := feedOf(f)
 		var quick, slow int
 		var all sync.WaitGroup
@@ -232,7 +232,7 @@ func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
 			f.set(func() { f.now.EventCount = int64(n) + 2 })
 		}
 		time.Sleep(time.Minute) //nolint:forbidigo // as above
-		f.set(func() { f.now.Ended = true })
+		f.set(func() { f.now.HasEnded = true })
 		all.Wait()
 		if quick != 22 || slow != 2 {
 			t.Errorf("one was told %d things, the slow one %d", quick, slow)
@@ -254,7 +254,7 @@ func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
 func TestACursorAheadOfItsProcessIsToldWhereThatStands(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{RunID: "0123456789", EventCount: 5, Ended: true}, ideas: 2}
+		f := &fake{now: client.HistoryPosition{RunID: "0123456789", EventCount: 5, HasEnded: true}, ideas: 2}
 		for _, last := range []string{"3.0123456789.4", "9223372036854775806.x.1", "9223372036854775807.x.1"} {
 			if got := kinds(follow(t, feedOf(f), last)); got != "ended 2.01234567.5e; " {
 				t.Errorf("after %s: %s", last, got)

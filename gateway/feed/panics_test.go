@@ -11,7 +11,7 @@ import (
 // It is not parallel: every goroutine of the program sees the fault.
 func TestWhoFollowsHearsOfAPanicAndMayFollowAgain(t *testing.T) {
 	safegotest.Panic(t, "feed.watch")
-	f := feedOf(&fake{now: client.Revision{RunID: "0123456789", EventCount: 3}})
+	f := feedOf(&fake{now: client.HistoryPosition{RunID: "0123456789", EventCount: 3}})
 	if _, err := f.Follow(t.Context(), "p", Cursor{}, true); err == nil ||
 		!strings.Contains(err.Error(), "feed.watch panicked") {
 		t.Errorf("%v", err)

@@ -16,28 +16,28 @@ type Kind string
 
 // The kinds of Snapshots and of events.
 const (
-	KindStatus Kind = "status" // the status of the process
-	KindUnseen Kind = "unseen" // the process cannot be queried
-	KindEnded  Kind = "ended"  // it has ended
-	KindIdea   Kind = "idea"   // an Idea was sealed
+	KindStatus       Kind = "status" // the status of the process
+	KindNotQueryable Kind = "unseen" // the process cannot be queried
+	KindEnded        Kind = "ended"  // it has ended
+	KindIdea         Kind = "idea"   // an Idea was sealed
 )
 
 // Snapshot is the status of a process, at a Cursor. It never changes.
 type Snapshot struct {
 	Kind   Kind
 	Cursor Cursor
-	// Data is JSON: a client.Status, a loop.Result without States for an ended process, or an Unseen.
+	// Data is JSON: a client.Status, a loop.Result without States for an ended process, or a QueryFailure.
 	Data []byte
 }
 
-// Unseen is why a process cannot be queried.
-type Unseen struct {
-	Code    string    `json:"code" enum:"no-worker,unreachable"`
-	Message string    `json:"message"`
-	Since   time.Time `json:"since" doc:"when the process was last seen"`
+// QueryFailure is why a process cannot be queried.
+type QueryFailure struct {
+	Code       string    `json:"code" enum:"no-worker,unreachable"`
+	Message    string    `json:"message"`
+	LastSeenAt time.Time `json:"since" doc:"when the process was last seen"`
 }
 
-// The codes of Unseen.
+// The codes of QueryFailure.
 const (
 	CodeNoWorker    = "no-worker"
 	CodeUnreachable = "unreachable"
@@ -64,18 +64,19 @@ func (c Cursor) String() string {
 
 // ParseCursor reads what String writes; ok is false for anything else.
 func ParseCursor(text string) (c Cursor, ok bool) {
-	ideas, rest, _ := strings.Cut(text, ".")
-	run, events, _ := strings.Cut(rest, ".")
-	events, c.HasEnded = strings.CutSuffix(events, "e")
+	ideaCountText, rest, _ := strings.Cut(text, ".")
+	runIDPrefix, eventCountText, _ := strings.Cut(rest, ".")
+	eventCountText, c.HasEnded = strings.CutSuffix(eventCountText, "e")
 	var err, err2 error
-	c.IdeaCount, err = strconv.Atoi(ideas)
-	c.EventCount, err2 = strconv.ParseInt(events, 10, 64)
-	c.RunIDPrefix = run
+	c.IdeaCount, err = strconv.Atoi(ideaCountText)
+	c.EventCount, err2 = strconv.ParseInt(eventCountText, 10, 64)
+	c.RunIDPrefix = runIDPrefix
 	return c, err == nil && err2 == nil && c.IdeaCount >= 0
 }
 
-func cursorOf(r client.Revision, ideas int) Cursor {
-	return Cursor{IdeaCount: ideas, RunIDPrefix: r.RunID[:min(len(r.RunID), runIDPrefixLength)], EventCount: r.EventCount, HasEnded: r.Ended}
+func cursorOf(r client.HistoryPosition, ideaCount int) Cursor {
+	return Cursor{IdeaCount: ideaCount, RunIDPrefix: r.RunID[:min(len(r.RunID), runIDPrefixLength)],
+		EventCount: r.EventCount, HasEnded: r.HasEnded}
 }
 
 func snapshotOf(kind Kind, cursor Cursor, v any) (*Snapshot, error) {

@@ -22,7 +22,7 @@ type watcher struct {
 	process      string
 	source       Source
 	cancel       context.CancelFunc
-	wake         chan struct{}
+	wakeSignal   chan struct{}
 	lastSeen     time.Time     // when the process was last seen
 	queryLimiter *rate.Limiter // bounds the queries, which a hosted server bills
 
@@ -31,34 +31,34 @@ type watcher struct {
 	mu             sync.Mutex
 	latestSnapshot *Snapshot     // nil: nothing has been seen
 	failure        error         // a permanent error: there will be no Snapshot
-	changed        chan struct{} // closed when latest or failed changes
+	changeSignal   chan struct{} // closed when latestSnapshot or failure changes
 
-	readMu sync.Mutex   // held while an Idea is read, so that each is read once
-	links  []chain.Link // of the last Ideas, in order
+	readMu      sync.Mutex   // held while an Idea is read, so that each is read once
+	cachedLinks []chain.Link // of the last Ideas, in order
 }
 
 // maxCachedLinks bounds the links of a watcher. Older Ideas are read again for a follower who needs them.
 const maxCachedLinks = 64
 
-// current returns the latest Snapshot, or the permanent error, and the channel that is closed when there is a newer
-// one.
-func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
+// currentSnapshot returns the latest Snapshot, or the permanent error, and the channel that is closed when there is a
+// newer one.
+func (w *watcher) currentSnapshot() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.latestSnapshot, w.changed, w.failure
+	return w.latestSnapshot, w.changeSignal, w.failure
 }
 
 // awaitFirstSnapshot waits until something is known.
 func (w *watcher) awaitFirstSnapshot(ctx context.Context) error {
 	for {
-		latest, changed, failure := w.current()
-		if failure != nil || latest != nil {
+		latestSnapshot, changeSignal, failure := w.currentSnapshot()
+		if failure != nil || latestSnapshot != nil {
 			return failure
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-changed:
+		case <-changeSignal:
 		}
 	}
 }
@@ -67,29 +67,29 @@ func (w *watcher) setLatest(s *Snapshot, failure error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.latestSnapshot, w.failure = s, failure
-	close(w.changed)
-	w.changed = make(chan struct{})
+	close(w.changeSignal)
+	w.changeSignal = make(chan struct{})
 }
 
 // run looks until the process has ended, or nobody follows it any more.
 func (w *watcher) run(ctx context.Context) {
-	interval, lastRevision := minPollInterval, client.Revision{}
+	interval, lastRevision := minPollInterval, client.HistoryPosition{}
 	for ctx.Err() == nil {
-		current, err := w.poll(ctx, lastRevision)
+		newRevision, err := w.poll(ctx, lastRevision)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errWatchEnded):
 			return
-		case err != nil || current != lastRevision:
+		case err != nil || newRevision != lastRevision:
 			interval = minPollInterval
 		default:
 			interval = min(interval*3/2, maxPollInterval)
 		}
-		lastRevision = current
+		lastRevision = newRevision
 		timer := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-		case <-w.wake:
+		case <-w.wakeSignal:
 			interval = minPollInterval
 		}
 		timer.Stop()
@@ -100,35 +100,35 @@ func (w *watcher) run(ctx context.Context) {
 var errWatchEnded = errors.New("feed: nothing more to be seen")
 
 // poll asks how far the process has come and, after a change, its status. It returns the revision that it saw.
-func (w *watcher) poll(ctx context.Context, lastRevision client.Revision) (client.Revision, error) {
+func (w *watcher) poll(ctx context.Context, lastRevision client.HistoryPosition) (client.HistoryPosition, error) {
 	if err := w.feed.limiter.Wait(ctx); err != nil {
 		return lastRevision, err
 	}
-	revision, err := w.source.Revision(ctx)
+	revision, err := w.source.HistoryPosition(ctx)
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.setLatest(nil, err)
 		return lastRevision, errWatchEnded
 	case err != nil:
-		w.publishUnseen(ctx, CodeUnreachable, err)
-		return client.Revision{}, err // so that the next look that succeeds counts as a change
+		w.publishQueryFailure(ctx, CodeUnreachable, err)
+		return client.HistoryPosition{}, err // so that the next look that succeeds counts as a change
 	case revision == lastRevision:
 		w.lastSeen = time.Now()
 		return revision, nil
 	}
-	if !revision.Ended && !w.queryLimiter.Allow() {
+	if !revision.HasEnded && !w.queryLimiter.Allow() {
 		return lastRevision, nil // a later look notices the change again, and queries when it may
 	}
 	if err := w.feed.limiter.Wait(ctx); err != nil {
 		return lastRevision, err
 	}
-	if revision.Ended {
+	if revision.HasEnded {
 		return revision, w.publishEnd(ctx, revision)
 	}
 	v, err := w.source.Status(ctx)
 	if err != nil {
-		w.publishUnseen(ctx, CodeNoWorker, err)
-		return client.Revision{}, err
+		w.publishQueryFailure(ctx, CodeNoWorker, err)
+		return client.HistoryPosition{}, err
 	}
 	s, err := snapshotOf(KindStatus, cursorOf(revision, v.IdeaCount), v)
 	if err == nil {
@@ -139,11 +139,11 @@ func (w *watcher) poll(ctx context.Context, lastRevision client.Revision) (clien
 }
 
 // publishEnd publishes the end. A process that a worker refused has no Result: its error is permanent.
-func (w *watcher) publishEnd(ctx context.Context, revision client.Revision) error {
+func (w *watcher) publishEnd(ctx context.Context, revision client.HistoryPosition) error {
 	r, err := w.source.Result(ctx)
 	switch {
 	case client.IsUnreachable(err):
-		w.publishUnseen(ctx, CodeUnreachable, err)
+		w.publishQueryFailure(ctx, CodeUnreachable, err)
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -160,36 +160,38 @@ func (w *watcher) publishEnd(ctx context.Context, revision client.Revision) erro
 	return errWatchEnded
 }
 
-// publishUnseen publishes that the process cannot be queried, once for as long as that lasts.
-func (w *watcher) publishUnseen(ctx context.Context, code string, cause error) {
+// publishQueryFailure publishes that the process cannot be queried, once for as long as that lasts.
+func (w *watcher) publishQueryFailure(ctx context.Context, code string, cause error) {
 	if ctx.Err() != nil {
 		return
 	}
-	latest, _, _ := w.current()
+	latestSnapshot, _, _ := w.currentSnapshot()
 	cursor := Cursor{}
-	if latest != nil {
-		cursor = latest.Cursor
+	if latestSnapshot != nil {
+		cursor = latestSnapshot.Cursor
 	}
-	if latest == nil || latest.Kind != KindUnseen { // the cursor stays: nothing is known to have happened
-		next, _ := snapshotOf(KindUnseen, cursor, Unseen{Code: code, Message: cause.Error(), Since: w.lastSeen})
-		w.setLatest(next, nil)
+	// the cursor stays: nothing is known to have happened
+	if latestSnapshot == nil || latestSnapshot.Kind != KindNotQueryable {
+		nextSnapshot, _ := snapshotOf(KindNotQueryable, cursor,
+			QueryFailure{Code: code, Message: cause.Error(), LastSeenAt: w.lastSeen})
+		w.setLatest(nextSnapshot, nil)
 	}
 }
 
 // readIdeaLink returns the Link of an Idea. The latest ones are read once for all followers.
-func (w *watcher) readIdeaLink(ctx context.Context, number int) (chain.Link, error) {
+func (w *watcher) readIdeaLink(ctx context.Context, ideaNumber int) (chain.Link, error) {
 	w.readMu.Lock()
 	defer w.readMu.Unlock()
-	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.IdeaNumber == number }); n >= 0 {
-		return w.links[n], nil
+	if n := slices.IndexFunc(w.cachedLinks, func(l chain.Link) bool { return l.IdeaNumber == ideaNumber }); n >= 0 {
+		return w.cachedLinks[n], nil
 	}
-	l, err := w.source.IdeaLink(ctx, number)
+	l, err := w.source.IdeaLink(ctx, ideaNumber)
 	if err != nil {
 		return l, err
 	}
-	if n := len(w.links); n == 0 || w.links[n-1].IdeaNumber < number {
-		w.links = append(w.links, l)
-		w.links = w.links[max(0, len(w.links)-maxCachedLinks):]
+	if n := len(w.cachedLinks); n == 0 || w.cachedLinks[n-1].IdeaNumber < ideaNumber {
+		w.cachedLinks = append(w.cachedLinks, l)
+		w.cachedLinks = w.cachedLinks[max(0, len(w.cachedLinks)-maxCachedLinks):]
 	}
 	return l, nil
 }

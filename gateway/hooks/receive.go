@@ -30,7 +30,7 @@ const MaxBodyBytes = 1 << 20
 
 // queryLimits bound the work of each expression of a rule. A stranger chooses the numbers in a webhook, and must not
 // choose the amount of work.
-var queryLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: 8 * MaxBodyBytes, MaxTotalBytes: 16 * MaxBodyBytes}
+var queryLimits = jq.Limits{Timeout: 2 * time.Second, MaxValueBytes: 8 * MaxBodyBytes, MaxTotalBytes: 16 * MaxBodyBytes}
 
 // Receive returns what a webhook starts, or nil if its rule starts nothing from it. The error is an *access.Refusal if
 // the webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
@@ -38,9 +38,9 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
 	if r != nil {
-		rules, err := r.readFile()
+		rules, err := r.readRules()
 		if err != nil {
-			return nil, fmt.Errorf("hooks: read %s: %w", r.file, err)
+			return nil, fmt.Errorf("hooks: read %s: %w", r.path, err)
 		}
 		rule = rules[name]
 	}
@@ -91,11 +91,11 @@ var plainIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
 // processID returns the process id of a webhook. Two webhooks never share an id: the name of a rule contains no dot,
 // and a plain id no ~.
-func processID(name, id string) string {
-	if !plainIDPattern.MatchString(id) {
-		id = "~" + jsonval.Digest(id)[:32]
+func processID(ruleName, webhookID string) string {
+	if !plainIDPattern.MatchString(webhookID) {
+		webhookID = "~" + jsonval.Digest(webhookID)[:32]
 	}
-	return name + "." + id
+	return ruleName + "." + webhookID
 }
 
 // startOptions makes the options of a process from a body. It returns nil if the rule starts nothing from the body.
@@ -105,11 +105,11 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 		return nil, refusalf("the body: %s", err)
 	}
 	if r.whenQuery != nil {
-		answers, err := runExpression(ctx, r.whenQuery, value)
+		whenResults, err := runExpression(ctx, r.whenQuery, value)
 		if err != nil {
 			return nil, refusalf("when: %s", err)
 		}
-		if len(answers) != 1 || answers[0] != true {
+		if len(whenResults) != 1 || whenResults[0] != true {
 			return nil, nil
 		}
 	}
@@ -117,21 +117,21 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
-	o := &client.StartOptions{Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
+	o := &client.StartOptions{Idea: d.Idea, ScriptedReplies: d.RepliesText, DelegateFiles: d.Delegates}
 	if r.instanceQuery != nil {
-		if o.Instances, err = r.instanceRows(ctx, value); err != nil || len(o.Instances) == 0 {
+		if o.InstanceRows, err = r.instanceRows(ctx, value); err != nil || len(o.InstanceRows) == 0 {
 			return nil, err
 		}
 		return o, nil
 	}
-	input, err := runExpression(ctx, r.inputQuery, value)
+	inputResults, err := runExpression(ctx, r.inputQuery, value)
 	if err != nil {
 		return nil, refusalf("input: %s", err)
 	}
-	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
+	if len(inputResults) != 1 || jsonval.TypeOf(inputResults[0]) != "object" {
 		return nil, refusalf("input: the rule's result for the body is not an object")
 	}
-	o.Idea = ideafiles.WithMessages(d.Idea, []any{jsonval.Object{"type": "input", "input": input[0]}})
+	o.Idea = ideafiles.WithMessages(d.Idea, []any{jsonval.Object{"type": "input", "input": inputResults[0]}})
 	return o, nil
 }
 

@@ -21,7 +21,7 @@ import (
 
 // Rules are the rules of a file.
 type Rules struct {
-	file   string
+	path   string
 	getenv func(string) string
 }
 
@@ -29,13 +29,13 @@ type Rules struct {
 type rule struct {
 	ideaFile, repliesFile                string // files
 	keys                                 []*webhook.Webhook
-	whenQuery, inputQuery, instanceQuery *jq.Query // a nil when is always true; one of input and instance is nil
+	whenQuery, inputQuery, instanceQuery *jq.Query // a nil whenQuery is always true; one of the other two is nil
 }
 
 // Open reads a file of rules, and each Idea file that it names. The error describes the first fault.
 func Open(file string, getenv func(string) string) (*Rules, error) {
 	r := &Rules{file, getenv}
-	all, err := r.readFile()
+	all, err := r.readRules()
 	for _, name := range jsonval.SortedKeys(all) {
 		if err == nil {
 			_, err = all[name].loadIdea()
@@ -50,8 +50,8 @@ func Open(file string, getenv func(string) string) (*Rules, error) {
 // hookNamePattern allows no dot: in a process's id, the first dot ends the rule's name.
 var hookNamePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-func (r *Rules) readFile() (map[string]*rule, error) {
-	data, err := os.ReadFile(r.file)
+func (r *Rules) readRules() (map[string]*rule, error) {
+	data, err := os.ReadFile(r.path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +96,12 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	if texts["input"] != "" && texts["instances"] != "" {
 		return nil, errors.New(`"input" and "instances" exclude each other`)
 	}
-	out := &rule{ideaFile: r.filePath(texts["idea"]), repliesFile: r.filePath(texts["replies"])}
+	out := &rule{ideaFile: r.resolvePath(texts["idea"]), repliesFile: r.resolvePath(texts["replies"])}
 	if texts["input"] == "" && texts["instances"] == "" {
 		texts["input"] = "."
 	}
-	for key, target := range map[string]**jq.Query{"when": &out.whenQuery, "input": &out.inputQuery, "instances": &out.instanceQuery} {
+	for key, target := range map[string]**jq.Query{"when": &out.whenQuery, "input": &out.inputQuery,
+		"instances": &out.instanceQuery} {
 		if texts[key] == "" {
 			continue
 		}
@@ -115,12 +116,12 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	return out, err
 }
 
-// filePath resolves a file name in the rules against the folder of the file of rules.
-func (r *Rules) filePath(file string) string {
+// resolvePath resolves a file name in the rules against the folder of the file of rules.
+func (r *Rules) resolvePath(file string) string {
 	if file == "" || filepath.IsAbs(file) {
 		return file
 	}
-	return filepath.Join(filepath.Dir(r.file), file)
+	return filepath.Join(filepath.Dir(r.path), file)
 }
 
 const (
@@ -166,5 +167,6 @@ func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 
 // ToolsOfOtherWorkers describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
 func ToolsOfOtherWorkers() ideafiles.Tools {
-	return ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies, OtherWorkers: true}
+	return ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies,
+		HasOtherWorkers: true}
 }

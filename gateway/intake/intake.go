@@ -24,11 +24,11 @@ import (
 
 // The codes of bodies that are refused.
 const (
-	CodeTooLarge = "too-large"    // the body is too large, or has too many parts
-	CodeSlow     = "slow-request" // the body took too long
-	CodeBusy     = "busy"         // too much is being read
-	CodeCutOff   = "invalid"      // the body cannot be read to its end
-	CodeEncoded  = "media-type"   // the body is compressed
+	CodeTooLarge       = "too-large"    // the body is too large, or has too many parts
+	CodeSlowBody       = "slow-request" // the body took too long
+	CodeBusy           = "busy"         // too much is being read
+	CodeIncompleteBody = "invalid"      // the body cannot be read to its end
+	CodeEncodedBody    = "media-type"   // the body is compressed
 )
 
 const (
@@ -60,7 +60,7 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 		return nil, release, nil
 	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return nil, release, access.NewRefusal(http.StatusUnsupportedMediaType, CodeEncoded,
+		return nil, release, access.NewRefusal(http.StatusUnsupportedMediaType, CodeEncodedBody,
 			"the body has the Content-Encoding %q: send it as it is", encoding)
 	}
 	if r.ContentLength > limit {
@@ -74,8 +74,8 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 		return nil, func() {}, err
 	}
-	if body, err = i.read(w, r, limit); err == nil && isJSON(r) {
-		err = checkPartsLimit(body)
+	if body, err = i.read(w, r, limit); err == nil && mayBeJSON(r) {
+		err = checkNodeLimit(body)
 	}
 	if err != nil {
 		release()
@@ -120,9 +120,9 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	case errors.As(err, &maxBytesErr):
 		return nil, tooLargeError(limit)
 	case errors.As(err, &netErr) && netErr.Timeout():
-		return nil, access.NewRefusal(http.StatusRequestTimeout, CodeSlow, "the body took too long to come in")
+		return nil, access.NewRefusal(http.StatusRequestTimeout, CodeSlowBody, "the body took too long to come in")
 	}
-	return nil, access.NewRefusal(http.StatusBadRequest, CodeCutOff, "the body cannot be read: %s", err)
+	return nil, access.NewRefusal(http.StatusBadRequest, CodeIncompleteBody, "the body cannot be read: %s", err)
 }
 
 func tooLargeError(limit int64) error {
@@ -130,15 +130,15 @@ func tooLargeError(limit int64) error {
 		"the body is larger than %d bytes, the maximum here", limit)
 }
 
-func checkPartsLimit(body []byte) error {
+func checkNodeLimit(body []byte) error {
 	if err := jsonval.ReceivedNodeLimit.Check(body); err != nil {
 		return access.NewRefusal(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}
 	return nil
 }
 
-// isJSON reports whether a body is read as JSON. Only forms are not.
-func isJSON(r *http.Request) bool {
+// mayBeJSON reports whether a body is read as JSON. Only forms are not.
+func mayBeJSON(r *http.Request) bool {
 	t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return t != "multipart/form-data" && t != "application/x-www-form-urlencoded"
 }

@@ -32,7 +32,7 @@ func (s *Server) startableIdeas() (ideas []startableIdea) {
 		return nil
 	}
 	seen, tools := map[string]bool{}, s.Tools
-	tools.OtherWorkers = true // only the workers know what runs the Tools
+	tools.HasOtherWorkers = true // only the workers know what runs the Tools
 	for _, source := range sources {
 		name := invalidNameChars.ReplaceAllString(source.Name(), "_")
 		name = name[:min(len(name), maxNameLength)]
@@ -52,7 +52,7 @@ func (s *Server) startableIdeas() (ideas []startableIdea) {
 
 // inputSchema returns the Idea's schema for the input of its instances, or else one for any object.
 func (s startableIdea) inputSchema() any {
-	schema := ideafile.InstanceViewOf(s.Parsed.Context, "").SchemaByKind[ideafile.TypeInput]
+	schema := ideafile.InstanceViewOf(s.ParsedIdea.Context, "").SchemaByKind[ideafile.TypeInput]
 	if m, ok := schema.(jsonval.Object); ok && m["type"] == "object" {
 		return m
 	}
@@ -63,9 +63,9 @@ const maxDescriptionLength = 800 // characters
 
 // description describes the tool that starts the process to an agent.
 func (s startableIdea) description() string {
-	text := "Starts the process " + cmp.Or(s.Parsed.ProcessPath, s.name) +
+	text := "Starts the process " + cmp.Or(s.ParsedIdea.ProcessPath, s.name) +
 		", and gives its id and, where it ends soon, its result."
-	for _, m := range s.Parsed.Context {
+	for _, m := range s.ParsedIdea.Context {
 		if payload, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
 			return text + " What it is told: " + jsonval.Clip(payload, maxDescriptionLength)
 		}

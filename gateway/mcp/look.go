@@ -14,20 +14,20 @@ import (
 	"processidea/model/loop"
 )
 
-const processArgument = `"process": {"type": "string", "minLength": 1, "description": "the id of a process"}`
+const processArgSchema = `"process": {"type": "string", "minLength": 1, "description": "the id of a process"}`
 
 // ideaNumberSchema is the schema of the number of an Idea.
 const ideaNumberSchema = `"type": "integer", "minimum": 1, "maximum": 2147483647`
 
-// waitArgument is the schema of how many seconds a call waits.
-const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
+// waitArgSchemaFormat is the schema of how many seconds a call waits.
+const waitArgSchemaFormat = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
 
 const (
-	defaultWait = 10 // seconds
-	maxListed   = 50
+	defaultWaitSeconds = 10 // seconds
+	maxListedProcesses = 50
 )
 
-func (a *agent) readOnlyTools() []tool {
+func (a *personServer) readOnlyTools() []tool {
 	return []tool{
 		{"list_processes", "Lists processes, the latest first.", `{"type": "object", "additionalProperties": false, "properties": {
 			"status": {"enum": ["running", "paused", "completed", "failed", "cancelled"]},
@@ -37,24 +37,24 @@ func (a *agent) readOnlyTools() []tool {
 		{"get_process", "Tells where a process stands: what it waits for, and once it has ended its output and the " +
 			"State of its instances.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
-				processArgument + `, ` +
-				fmt.Sprintf(waitArgument, 0) +
+				processArgSchema + `, ` +
+				fmt.Sprintf(waitArgSchemaFormat, 0) +
 				`, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true,
-			a.getStatus},
+			a.getProcess},
 		{"list_approvals", "Lists the Calls that wait for a person, in one process or in all.",
-			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true,
+			`{"type": "object", "additionalProperties": false, "properties": {` + processArgSchema + `}}`, true,
 			a.listApprovals},
 		{"list_ideas", "Lists the Ideas of a process's chain: what it knew and had planned after each Request.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
-				processArgument + `}}`, true, a.listIdeas},
+				processArgSchema + `}}`, true, a.listIdeas},
 		{"show_idea", "Gives an Idea of a process whole.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
-				processArgument +
+				processArgSchema +
 				fmt.Sprintf(`, "at": {%s, "description": "its number; the latest if left out"}}}`, ideaNumberSchema),
 			true, a.loadIdea},
 		{"diff_ideas", "Tells how two Ideas of a process differ: values, Calls, decisions.",
 			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` +
-				processArgument + fmt.Sprintf(`, "from": {%s}, "to": {%[1]s}}}`, ideaNumberSchema), true, a.diffIdeas},
+				processArgSchema + fmt.Sprintf(`, "from": {%s}, "to": {%[1]s}}}`, ideaNumberSchema), true, a.diffIdeas},
 	}
 }
 
@@ -70,18 +70,18 @@ func numberArg(args jsonval.Object, key string, fallback int) int {
 	return n
 }
 
-func (a *agent) listProcesses(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *personServer) listProcesses(ctx context.Context, args jsonval.Object) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
-	filter := client.Filter{Status: loop.Status(textArg(args, "status")), Path: textArg(args, "path"),
-		Awaiting: awaiting}
-	page, err := a.Client.ListPage(ctx, filter, maxListed, nil)
+	filter := client.Filter{Status: loop.Status(textArg(args, "status")), ProcessPath: textArg(args, "path"),
+		OnlyAwaiting: awaiting}
+	page, err := a.Client.ListPage(ctx, filter, maxListedProcesses, nil)
 	if err != nil {
 		return nil, err
 	}
 	return jsonval.Object{"processes": page.Processes, "more": len(page.Next) > 0}, nil
 }
 
-func (a *agent) getStatus(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *personServer) getProcess(ctx context.Context, args jsonval.Object) (any, error) {
 	p, err := a.Client.Attach(ctx, textArg(args, "process"))
 	if err != nil {
 		return nil, err
@@ -90,8 +90,9 @@ func (a *agent) getStatus(ctx context.Context, args jsonval.Object) (any, error)
 }
 
 // awaitStatus returns the status of a process, after waiting for its end for a while.
-func (a *agent) awaitStatus(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
-	ended, err := a.Feed.HasEndedWithin(ctx, p, time.Duration(wait)*time.Second)
+func (a *personServer) awaitStatus(ctx context.Context, p *client.Process, waitSeconds int,
+	instance string) (any, error) {
+	ended, err := a.Feed.AwaitEndWithin(ctx, p, time.Duration(waitSeconds)*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -127,29 +128,30 @@ type statusReply struct {
 
 func withHint(v client.Status) any {
 	hint := "it is at work: ask get_process again later"
-	if v.Awaiting > 0 {
+	if v.PendingDecisionCount > 0 {
 		hint = "people decide on what list_approvals shows: ask get_process again later"
 	}
 	return statusReply{v, hint}
 }
 
-func (a *agent) listApprovals(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *personServer) listApprovals(ctx context.Context, args jsonval.Object) (any, error) {
 	if id := textArg(args, "process"); id != "" {
 		return a.ApprovalsWithDelegates(ctx, id)
 	}
-	all, err := a.AllWaiting(ctx)
-	return api.ApprovalList{Approvals: all.Approvals, UnansweredProcesses: all.UnansweredProcesses}, err
+	allApprovals, err := a.AllWaitingForPeople(ctx)
+	return api.ApprovalList{Approvals: allApprovals.Approvals, UnansweredProcesses: allApprovals.UnansweredProcessIDs},
+		err
 }
 
-func (a *agent) listIdeas(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *personServer) listIdeas(ctx context.Context, args jsonval.Object) (any, error) {
 	links, err := a.Client.Chain(textArg(args, "process")).Ideas(ctx)
 	return jsonval.Object{"ideas": links}, err
 }
 
-func (a *agent) loadIdea(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *personServer) loadIdea(ctx context.Context, args jsonval.Object) (any, error) {
 	return a.Client.Chain(textArg(args, "process")).Load(ctx, numberArg(args, "at", 0))
 }
 
-func (a *agent) diffIdeas(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *personServer) diffIdeas(ctx context.Context, args jsonval.Object) (any, error) {
 	return a.Client.Chain(textArg(args, "process")).Diff(ctx, numberArg(args, "from", 0), numberArg(args, "to", 0))
 }

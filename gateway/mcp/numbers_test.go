@@ -31,8 +31,8 @@ func TestANumberOfAnAgentThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	gateway := &Server{API: &api.API{Options: api.Options{Log: slog.New(slog.DiscardHandler)}}}
 	here, there := sdk.NewInMemoryTransports()
-	ann := &access.Person{Name: "ann", Rights: access.Rights}
-	if _, err := gateway.ForPerson(ann).Connect(t.Context(), there, nil); err != nil {
+	ann := &access.Person{Name: "ann", Rights: access.AllRights}
+	if _, err := gateway.ServerForPerson(ann).Connect(t.Context(), there, nil); err != nil {
 		t.Fatal(err)
 	}
 	agent, err := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(), here, nil)

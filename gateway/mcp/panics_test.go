@@ -17,7 +17,7 @@ import (
 func TestAPanicFailsTheRequestOfAnAgentAlone(t *testing.T) {
 	gateway := &mcp.Server{API: &api.API{Options: api.Options{Log: slog.New(slog.DiscardHandler)}}}
 	here, there := sdk.NewInMemoryTransports()
-	if _, err := gateway.ForPerson(&access.Person{Name: "ann"}).Connect(t.Context(), there, nil); err != nil {
+	if _, err := gateway.ServerForPerson(&access.Person{Name: "ann"}).Connect(t.Context(), there, nil); err != nil {
 		t.Fatal(err)
 	}
 	agent, err := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(), here, nil)

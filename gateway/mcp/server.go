@@ -37,22 +37,22 @@ const instructions = "Processes that an LLM plans and people decide on. A start_
 
 // Handler returns a handler for MCP over HTTP. It trusts the person in the request's context.
 func (s *Server) Handler() http.Handler {
-	server := func(r *http.Request) *sdk.Server { return s.ForPerson(access.PersonFrom(r.Context())) }
-	return sdk.NewStreamableHTTPHandler(server,
+	serverForRequest := func(r *http.Request) *sdk.Server { return s.ServerForPerson(access.PersonFrom(r.Context())) }
+	return sdk.NewStreamableHTTPHandler(serverForRequest,
 		&sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBodyBytes, Logger: s.Log,
 			DisableLocalhostProtection: true, // the gateway's own fence knows its names
 		})
 }
 
-// ForPerson makes the MCP server of a person: it has the tools that the person may use.
-func (s *Server) ForPerson(person *access.Person) *sdk.Server {
+// ServerForPerson makes the MCP server of a person: it has the tools that the person may use.
+func (s *Server) ServerForPerson(person *access.Person) *sdk.Server {
 	m := sdk.NewServer(&sdk.Implementation{Name: "process-idea", Title: "Process Idea", Version: version.Text()},
 		&sdk.ServerOptions{
 			Instructions: instructions, Logger: s.Log, Capabilities: &sdk.ServerCapabilities{}, PageSize: 1000,
 		})
 	m.AddReceivingMiddleware(safemcp.Middleware("gateway.mcp"))
-	a := &agent{s, person}
+	a := &personServer{s, person}
 	var tools []tool
 	if person.May(access.Look) {
 		tools = append(tools, a.readOnlyTools()...)
@@ -69,8 +69,8 @@ func (s *Server) ForPerson(person *access.Person) *sdk.Server {
 	return m
 }
 
-// agent acts for a person.
-type agent struct {
+// personServer acts for a person.
+type personServer struct {
 	*Server
 	person *access.Person
 }
@@ -78,15 +78,15 @@ type agent struct {
 // tool describes a tool that an agent can call.
 type tool struct {
 	name, description string
-	schema            string // of its arguments, as JSON
+	argsSchema        string // of its arguments, as JSON
 	isReadOnly        bool   // it changes nothing
 	call              func(context.Context, jsonval.Object) (any, error)
 }
 
-func (a *agent) addTool(m *sdk.Server, t tool) {
+func (a *personServer) addTool(m *sdk.Server, t tool) {
 	isOpenWorld := true
 	m.AddTool(&sdk.Tool{
-		Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema),
+		Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.argsSchema),
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.isReadOnly, OpenWorldHint: &isOpenWorld},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		text, err := a.callTool(access.WithPerson(ctx, a.person), t, r.Params.Arguments)
@@ -102,7 +102,7 @@ func (a *agent) addTool(m *sdk.Server, t tool) {
 
 // callTool decodes the arguments strictly, with numbers as they were written, and validates them. It returns the result
 // as JSON. A null that the schema does not allow counts as absent: many agents send null for what they leave out.
-func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (string, error) {
+func (a *personServer) callTool(ctx context.Context, t tool, raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
@@ -110,11 +110,11 @@ func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (stri
 	if err != nil {
 		return "", fmt.Errorf("the arguments: %w", err)
 	}
-	schemaJSON, err := jsonval.Decode([]byte(t.schema))
+	schemaSource, err := jsonval.Decode([]byte(t.argsSchema))
 	if err != nil {
 		return "", err
 	}
-	schema, err := jsonschema.CompileSchema(schemaJSON)
+	schema, err := jsonschema.CompileSchema(schemaSource)
 	if err == nil {
 		args = jsonval.AsObject(schema.WithoutNulls(args))
 		err = schema.Validate(args)
@@ -126,10 +126,11 @@ func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (stri
 	if err != nil {
 		return "", err
 	}
-	text := jsonval.Encode(jsonval.ToJSONValue(result))
-	if len(text) > maxAnswerBytes {
-		return "", fmt.Errorf("the answer has %d bytes, more than the maximum of %d: ask for a part of it", len(text),
+	resultJSON := jsonval.Encode(jsonval.ToJSONValue(result))
+	if len(resultJSON) > maxAnswerBytes {
+		return "", fmt.Errorf("the answer has %d bytes, more than the maximum of %d: ask for a part of it",
+			len(resultJSON),
 			maxAnswerBytes)
 	}
-	return string(text), nil
+	return string(resultJSON), nil
 }

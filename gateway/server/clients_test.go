@@ -35,7 +35,7 @@ func (h *house) description() (dir string) {
 }
 
 func TestALinterOfOthersFindsNothingInTheDescription(t *testing.T) {
-	linter := npmtest.InstalledProgram(t, npmtest.Redocly, "redocly")
+	linter := npmtest.InstalledCommand(t, npmtest.Redocly, "redocly")
 	h := open(t)
 	dir := h.description()
 	// There is no license file that could be named, and one schema is that of an event, which no description of HTTP
@@ -50,8 +50,8 @@ func TestALinterOfOthersFindsNothingInTheDescription(t *testing.T) {
 // A client in TypeScript, generated from the description and checked against its types, starts, follows over a second
 // connection, decides, and reads the chain.
 func TestAGeneratedClientStartsFollowsAndDecides(t *testing.T) {
-	generator := npmtest.InstalledProgram(t, npmtest.OpenAPIClient, "openapi-ts")
-	compiler := npmtest.InstalledProgram(t, npmtest.OpenAPIClient, "tsc")
+	generator := npmtest.InstalledCommand(t, npmtest.OpenAPIClient, "openapi-ts")
+	compiler := npmtest.InstalledCommand(t, npmtest.OpenAPIClient, "tsc")
 	types := filepath.Join(npmtest.InstallModules(t, npmtest.OpenAPIClient), "@types")
 	h := open(t)
 	dir := h.description()
@@ -81,7 +81,7 @@ func TestAGeneratedClientStartsFollowsAndDecides(t *testing.T) {
 
 // The Inspector of the Model Context Protocol is a client that knows nothing of this project.
 func TestAnMCPClientOfOthersStartsAProcess(t *testing.T) {
-	inspector := npmtest.InstalledProgram(t, npmtest.Inspector, "mcp-inspector")
+	inspector := npmtest.InstalledCommand(t, npmtest.Inspector, "mcp-inspector")
 	h := open(t, agentsOf(t, false))
 	ask := func(args ...string) (m map[string]any) {
 		t.Helper()

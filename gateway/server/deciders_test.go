@@ -24,7 +24,7 @@ func deciders(dir string) (*signing.Source, error) {
 	if gatewayKey, err = signing.NewIssuerKey("https://gateway.example.com"); err != nil {
 		return nil, err
 	}
-	public, err := gatewayKey.Public()
+	public, err := gatewayKey.PublicJWK()
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +178,8 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	}
 	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us",
 		server.RolesVariable: roles}
-	client := map[string]string{server.ClientIDVariable: "desk", server.SecretVariable: "a-secret-of-24-characters",
-		server.URLVariable: "https://gateway.example.com/"}
+	client := map[string]string{server.ClientIDVariable: "desk", server.ClientSecretVariable: "a-secret-of-24-characters",
+		server.GatewayURLVariable: "https://gateway.example.com/"}
 	maps.Copy(client, issuer)
 	with := func(m map[string]string, key, value string) map[string]string {
 		out := map[string]string{key: value}
@@ -206,28 +206,28 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
 		{"an issuer without roles", ":8080", with(issuer, server.RolesVariable, ""), server.RolesVariable},
 		{"people who log in", ":8080", client, ""},
-		{"a client without a secret", ":8080", with(client, server.SecretVariable, ""), server.SecretVariable},
-		{"a client without an address", ":8080", with(client, server.URLVariable, ""), server.URLVariable},
+		{"a client without a secret", ":8080", with(client, server.ClientSecretVariable, ""), server.ClientSecretVariable},
+		{"a client without an address", ":8080", with(client, server.GatewayURLVariable, ""), server.GatewayURLVariable},
 		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
 		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"),
 			"https://host"},
-		{"a switch that is neither", ":8080", with(issuer, server.UnverifiedVariable, "yes"), "true or false"},
-		{"another", ":8080", with(issuer, server.ApprovalsVariable, "1"), "true or false"},
+		{"a switch that is neither", ":8080", with(issuer, server.UnverifiedEmailVariable, "yes"), "true or false"},
+		{"another", ":8080", with(issuer, server.AgentDecisionsVariable, "1"), "true or false"},
 		{"a third", ":8080", map[string]string{server.TokenVariable: token, server.RemoteTokenVariable: "on"},
 			server.RemoteTokenVariable + ` is "on"`},
 		{"a host with a scheme", ":8080", with(issuer, server.HostsVariable, "http://desk.example.com"),
 			server.HostsVariable},
 		{"a host with a port", ":8080", with(issuer, server.HostsVariable, "desk.example.com:8080"),
 			server.HostsVariable},
-		{"an address that is none", ":8080", with(issuer, server.URLVariable, "desk.example.com"), server.URLVariable},
-		{"no folder for agents", ":8080", with(issuer, server.IdeasVariable, roles), server.IdeasVariable},
+		{"an address that is none", ":8080", with(issuer, server.GatewayURLVariable, "desk.example.com"), server.GatewayURLVariable},
+		{"no folder for agents", ":8080", with(issuer, server.IdeaFolderVariable, roles), server.IdeaFolderVariable},
 		{"roles without an issuer", "127.0.0.1:8080", map[string]string{server.TokenVariable: token,
 			server.RolesVariable: roles}, server.RolesVariable + " has no effect"},
-		{"a secret without its client", ":8080", with(issuer, server.SecretVariable, token),
-			server.SecretVariable + " has no effect"},
+		{"a secret without its client", ":8080", with(issuer, server.ClientSecretVariable, token),
+			server.ClientSecretVariable + " has no effect"},
 		{"a missing list of keys", ":8080", with(issuer, signing.DecidersVariable, roles+"x"),
 			signing.DecidersVariable},
-		{"a missing key", ":8080", with(issuer, server.KeyVariable, roles+"x"), server.KeyVariable},
+		{"a missing key", ":8080", with(issuer, server.SigningKeyVariable, roles+"x"), server.SigningKeyVariable},
 	} {
 		_, err := server.FromEnvironment(c.address, access.Person{Name: "ann"},
 			func(name string) string { return c.env[name] })
@@ -239,9 +239,9 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		}
 	}
 	_, err := server.FromEnvironment("", access.Person{}, func(string) string { return "x" })
-	for _, name := range []string{server.HooksVariable, signing.DecidersVariable, server.KeyVariable,
-		server.RolesVariable, server.IssuerVariable, server.SecretVariable, server.URLVariable, server.IdeasVariable,
-		server.UnverifiedVariable, server.RemoteTokenVariable, server.OriginsVariable} {
+	for _, name := range []string{server.HooksVariable, signing.DecidersVariable, server.SigningKeyVariable,
+		server.RolesVariable, server.IssuerVariable, server.ClientSecretVariable, server.GatewayURLVariable, server.IdeaFolderVariable,
+		server.UnverifiedEmailVariable, server.RemoteTokenVariable, server.OriginsVariable} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("of all that is wrong %s is not said: %v", name, err)
 		}

@@ -100,11 +100,11 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	}
 	var tried []ideafiles.Source
 	h := open(t, func(o *server.Options) {
-		o.Agents = server.Agents{IdeaFolder: folder, Tools: ideafiles.Tools{OtherWorkers: true}}
+		o.Agents = server.Agents{IdeaFolder: folder, Tools: ideafiles.Tools{HasOtherWorkers: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
 			return &simulation.Report{Result: loop.Result{Status: "completed"}, ApprovalCount: 7,
-				Unfinished: []string{"<i>open</i>"}}, nil
+				UnfinishedLines: []string{"<i>open</i>"}}, nil
 		}
 	})
 	b := h.browse()
@@ -112,7 +112,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	p = p.form("Simulate first").set("offer", "Parcels").upload("Simulate first", "rows",
 		`rows.jsonl={"to": "ann"}`).is(200)
 	p.says("The simulation completed", "would have been asked about 7 steps", "<i>open</i>", `{"to": "ann"}`)
-	if len(tried) != 1 || tried[0].Idea != filepath.Join(folder, "Parcels.yaml") || tried[0].Instances == "" {
+	if len(tried) != 1 || tried[0].IdeaPath != filepath.Join(folder, "Parcels.yaml") || tried[0].InstancesPath == "" {
 		t.Errorf("it tried %+v", tried)
 	}
 	with := `{"schema": {"tools": {"part": {"type": "object", "_delegate": "parts/part.json", "_outputPath": "†state.x"}}}, "context": []}`

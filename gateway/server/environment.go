@@ -16,38 +16,38 @@ import (
 
 // The environment variables that configure who may use a gateway.
 const (
-	IssuerVariable   = "PROCESSIDEA_OIDC_ISSUER"   // an OpenID Connect issuer
-	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE" // the audience of its tokens
-	NameVariable     = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; unset: email
+	IssuerVariable    = "PROCESSIDEA_OIDC_ISSUER"   // an OpenID Connect issuer
+	AudienceVariable  = "PROCESSIDEA_OIDC_AUDIENCE" // the audience of its tokens
+	NameClaimVariable = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; unset: email
 	// true: an email counts even if the issuer does not say whether it is verified
-	UnverifiedVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
-	GroupsVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; unset: groups
+	UnverifiedEmailVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
+	GroupsClaimVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; unset: groups
 	// The client with which people log in at the issuer in a browser, and its scopes beside openid.
-	ClientIDVariable = "PROCESSIDEA_OIDC_CLIENT_ID"
-	SecretVariable   = "PROCESSIDEA_OIDC_CLIENT_SECRET"
-	ScopesVariable   = "PROCESSIDEA_OIDC_SCOPES"
-	URLVariable      = "PROCESSIDEA_GATEWAY_URL"   // the address under which people see the gateway
-	RolesVariable    = "PROCESSIDEA_ROLES"         // the file that says who may do what
-	TokenVariable    = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
+	ClientIDVariable     = "PROCESSIDEA_OIDC_CLIENT_ID"
+	ClientSecretVariable = "PROCESSIDEA_OIDC_CLIENT_SECRET"
+	ScopesVariable       = "PROCESSIDEA_OIDC_SCOPES"
+	GatewayURLVariable   = "PROCESSIDEA_GATEWAY_URL"   // the address under which people see the gateway
+	RolesVariable        = "PROCESSIDEA_ROLES"         // the file that says who may do what
+	TokenVariable        = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
 	// true: allows that token on an address that other machines can reach
-	RemoteTokenVariable = "PROCESSIDEA_GATEWAY_BEYOND"
-	HostsVariable       = "PROCESSIDEA_GATEWAY_HOSTS"
-	OriginsVariable     = "PROCESSIDEA_GATEWAY_ORIGINS"
-	HooksVariable       = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
-	IdeasVariable       = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
-	ApprovalsVariable   = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
-	KeyVariable         = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
+	RemoteTokenVariable    = "PROCESSIDEA_GATEWAY_BEYOND"
+	HostsVariable          = "PROCESSIDEA_GATEWAY_HOSTS"
+	OriginsVariable        = "PROCESSIDEA_GATEWAY_ORIGINS"
+	HooksVariable          = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
+	IdeaFolderVariable     = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
+	AgentDecisionsVariable = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
+	SigningKeyVariable     = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
 // FromEnvironment reads the settings of a gateway that listens at an address. who is the person that the gateway's
 // token stands for. The error joins one error for each missing or wrong setting.
 func FromEnvironment(address string, tokenOwner access.Person, getenv func(string) string) (o Options, err error) {
-	list := func(name string) []string {
+	splitList := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	o.OriginPolicy = access.OriginPolicy{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
+	o.OriginPolicy = access.OriginPolicy{Hosts: splitList(HostsVariable), Origins: splitList(OriginsVariable)}
 	errs := []error{checkSettings(o.OriginPolicy, getenv)}
-	if u, err := url.Parse(getenv(URLVariable)); err == nil && u.Host != "" {
+	if u, err := url.Parse(getenv(GatewayURLVariable)); err == nil && u.Host != "" {
 		o.OriginPolicy.Hosts = append(o.OriginPolicy.Hosts, u.Hostname())
 	}
 	o.Hooks, err = HooksFromEnvironment(getenv)
@@ -56,9 +56,9 @@ func FromEnvironment(address string, tokenOwner access.Person, getenv func(strin
 	errs = append(errs, err)
 	o.Agents = AgentsFromEnvironment(getenv)
 	var key *signing.PrivateKey
-	if file := getenv(KeyVariable); file != "" {
+	if file := getenv(SigningKeyVariable); file != "" {
 		key, err = signing.LoadPrivateKey(file)
-		errs = append(errs, withVariable(KeyVariable, err))
+		errs = append(errs, withVariable(SigningKeyVariable, err))
 	}
 	if getenv(IssuerVariable) != "" {
 		o.Guard, err = issuerGuard(key, getenv)
@@ -89,7 +89,7 @@ func tokenGuard(address string, tokenOwner access.Person, key *signing.PrivateKe
 			TokenVariable, address, IssuerVariable, RemoteTokenVariable)
 	}
 	if signer := key.SignerFor(tokenOwner.Name, tokenOwner.Groups); signer != nil {
-		tokenOwner.Key = signer
+		tokenOwner.Signer = signer
 	}
 	guard, err := access.NewTokenGuard(token, tokenOwner)
 	return guard, withVariable(TokenVariable, err)
@@ -100,15 +100,16 @@ func tokenGuard(address string, tokenOwner access.Person, key *signing.PrivateKe
 func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string) error {
 	var errs []error
 	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	for _, name := range []string{UnverifiedVariable, RemoteTokenVariable, ApprovalsVariable} {
+	for _, name := range []string{UnverifiedEmailVariable, RemoteTokenVariable, AgentDecisionsVariable} {
 		if text := getenv(name); text != "" && text != "true" && text != "false" {
 			addError("%s is %q; want true or false", name, text)
 		}
 	}
 	for needed, names := range map[string][]string{
-		IssuerVariable: {AudienceVariable, NameVariable, UnverifiedVariable, GroupsVariable, ClientIDVariable,
+		IssuerVariable: {AudienceVariable, NameClaimVariable, UnverifiedEmailVariable, GroupsClaimVariable,
+			ClientIDVariable,
 			RolesVariable},
-		ClientIDVariable: {SecretVariable, ScopesVariable},
+		ClientIDVariable: {ClientSecretVariable, ScopesVariable},
 	} {
 		for _, name := range names {
 			if getenv(name) != "" && getenv(needed) == "" {
@@ -126,14 +127,14 @@ func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string)
 			addError("%s: %q is %w", OriginsVariable, origin, err)
 		}
 	}
-	if gatewayURL := strings.TrimSuffix(getenv(URLVariable), "/"); gatewayURL != "" {
+	if gatewayURL := strings.TrimSuffix(getenv(GatewayURLVariable), "/"); gatewayURL != "" {
 		if err := access.CheckOrigin(gatewayURL); err != nil {
-			addError("%s: %q is %w", URLVariable, gatewayURL, err)
+			addError("%s: %q is %w", GatewayURLVariable, gatewayURL, err)
 		}
 	}
-	if folder := getenv(IdeasVariable); folder != "" {
+	if folder := getenv(IdeaFolderVariable); folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			addError("%s: %q is not a readable folder", IdeasVariable, folder)
+			addError("%s: %q is not a readable folder", IdeaFolderVariable, folder)
 		}
 	}
 	return errors.Join(errs...)
@@ -141,7 +142,7 @@ func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string)
 
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
-	return Agents{IdeaFolder: getenv(IdeasVariable), AllowDecisions: getenv(ApprovalsVariable) == "true",
+	return Agents{IdeaFolder: getenv(IdeaFolderVariable), AllowDecisions: getenv(AgentDecisionsVariable) == "true",
 		Tools: hooks.ToolsOfOtherWorkers()}
 }
 
@@ -169,20 +170,22 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		audience = AudienceVariable // so that the other settings are still checked
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
-		URL: getenv(IssuerVariable), Audience: audience, NameClaim: getenv(NameVariable),
-		GroupsClaim:           getenv(GroupsVariable),
-		AllowsUnverifiedEmail: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
+		URL: getenv(IssuerVariable), Audience: audience, NameClaim: getenv(NameClaimVariable),
+		GroupsClaim:           getenv(GroupsClaimVariable),
+		AllowsUnverifiedEmail: getenv(UnverifiedEmailVariable) == "true", Roles: roles, DecisionSigningKey: key,
 	})
 	errs = append(errs, withVariable(IssuerVariable, err))
 	if getenv(ClientIDVariable) == "" {
 		return guard, errors.Join(errs...)
 	}
-	client := access.LoginClient{
-		ID: getenv(ClientIDVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"),
-		Scopes: strings.Fields(getenv(ScopesVariable)),
+	loginClient := access.LoginClient{
+		ID: getenv(ClientIDVariable), Secret: getenv(ClientSecretVariable),
+		GatewayURL: strings.TrimSuffix(getenv(GatewayURLVariable), "/"),
+		Scopes:     strings.Fields(getenv(ScopesVariable)),
 	}
-	login, err := access.NewIssuerLogin(guard, client)
-	return login, errors.Join(append(errs, withVariable(ClientIDVariable+", "+SecretVariable+", "+URLVariable, err))...)
+	loginGuard, err := access.NewIssuerLogin(guard, loginClient)
+	return loginGuard, errors.Join(append(errs,
+		withVariable(ClientIDVariable+", "+ClientSecretVariable+", "+GatewayURLVariable, err))...)
 }
 
 // DefaultAddress is the default address of a gateway.

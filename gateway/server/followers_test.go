@@ -79,7 +79,7 @@ func TestTenPeopleReadTheIndexSeldom(t *testing.T) {
 	// What the command line asks for once, whoever types it.
 	for name, ask := range map[string]func() error{
 		"list":      func() error { _, err := engineOn.List(t.Context(), client.ListOptions{Limit: 20}); return err },
-		"approvals": func() error { _, err := engineOn.Waiting(t.Context()); return err },
+		"approvals": func() error { _, err := engineOn.ListWaiting(t.Context()); return err },
 	} {
 		before := calls.visibilityReads()
 		if err := ask(); err != nil {

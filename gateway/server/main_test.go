@@ -88,7 +88,7 @@ func begin() (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	w, err := engine.NewWorker(of, engine.Parts{Store: values, DeciderKeys: trusted})
+	w, err := engine.NewWorker(of, engine.Dependencies{Store: values, DeciderKeys: trusted})
 	if err == nil {
 		err = w.Start()
 	}

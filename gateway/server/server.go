@@ -55,9 +55,9 @@ type Agents struct {
 
 // Limits of a connection.
 const (
-	requestTimeout = 30 * time.Second
-	idleTimeout    = 2 * time.Minute
-	maxHeaderBytes = 64 << 10
+	defaultRequestTimeout = 30 * time.Second
+	idleTimeout           = 2 * time.Minute
+	maxHeaderBytes        = 64 << 10
 )
 
 // Gateway answers requests.
@@ -76,7 +76,7 @@ func New(o Options) *Gateway {
 		guard.LogTo(o.Log)
 	}
 	if o.RequestTimeout == 0 {
-		o.RequestTimeout = requestTimeout
+		o.RequestTimeout = defaultRequestTimeout
 	}
 	g := &Gateway{Options: o}
 	g.api = api.New(api.Options{Client: o.Client, Feed: feed.NewForClient(o.Client), Guard: o.Guard, Hooks: o.Hooks,
@@ -112,7 +112,7 @@ func (g *Gateway) isCrossSiteNavigation(r *http.Request, refusal *access.Refusal
 }
 
 // requireAuth serves a page only to callers that the guard identifies.
-func (g *Gateway) requireAuth(page http.Handler) http.Handler {
+func (g *Gateway) requireAuth(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		person, err := g.Guard.Identify(r)
 		if err == nil && len(person.Rights) == 0 {
@@ -127,7 +127,7 @@ func (g *Gateway) requireAuth(page http.Handler) http.Handler {
 			g.api.Refuse(r.Context(), w, "mcp", err)
 			return
 		}
-		page.ServeHTTP(w, r.WithContext(access.WithPerson(r.Context(), person)))
+		next.ServeHTTP(w, r.WithContext(access.WithPerson(r.Context(), person)))
 	})
 }
 
@@ -149,7 +149,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
 	if r.URL.Path == "/readyz" { // probes may use any host name
-		g.answerReady(w, r)
+		g.serveReadiness(w, r)
 		return
 	}
 	originPolicy := g.originPolicyFor(r)
@@ -175,8 +175,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.api.ServeHTTP(w, r.WithContext(client.WithLanguage(r.Context(), language)))
 }
 
-// answerReady says whether anybody can use the gateway.
-func (g *Gateway) answerReady(w http.ResponseWriter, r *http.Request) {
+// serveReadiness says whether anybody can use the gateway.
+func (g *Gateway) serveReadiness(w http.ResponseWriter, r *http.Request) {
 	if err := access.CheckReady(r.Context(), g.Guard); err != nil {
 		api.ProblemOf(err).Write(w)
 		return

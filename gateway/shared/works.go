@@ -32,19 +32,19 @@ type Task struct {
 	err       error
 	isAwaited bool // a caller was asked to come back
 
-	mu             sync.Mutex
-	checked, total int
+	mu                       sync.Mutex
+	checkedCount, totalCount int
 }
 
 // SetProgress records how far the work is.
-func (w *Task) SetProgress(checked, total int) {
+func (w *Task) SetProgress(checkedCount, totalCount int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.checked, w.total = checked, total
+	w.checkedCount, w.totalCount = checkedCount, totalCount
 }
 
 // PendingError means that a caller's patience ended before the work did. It says how far the work is.
-type PendingError struct{ Checked, Total int }
+type PendingError struct{ CheckedCount, TotalCount int }
 
 func (*PendingError) Error() string { return "shared: it is being worked out" }
 
@@ -66,7 +66,7 @@ func Ask[T any](
 	case <-timeout:
 		return v, tasks.markAwaited(task)
 	case <-task.done:
-		tasks.dropDelivered(key, task)
+		tasks.dropDeliveredResult(key, task)
 		v, _ = task.result.(T)
 		return v, task.err
 	}
@@ -115,11 +115,11 @@ func (all *Tasks) markAwaited(task *Task) error {
 	all.mu.Unlock()
 	task.mu.Lock()
 	defer task.mu.Unlock()
-	return &PendingError{task.checked, task.total}
+	return &PendingError{task.checkedCount, task.totalCount}
 }
 
-// dropDelivered drops a result once a caller that was asked to come back has received it.
-func (all *Tasks) dropDelivered(key string, task *Task) {
+// dropDeliveredResult drops a result once a caller that was asked to come back has received it.
+func (all *Tasks) dropDeliveredResult(key string, task *Task) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if task.isAwaited && all.taskByKey[key] == task {

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-const databaseFile = "temporal.db"
+const databaseFileName = "temporal.db"
 
 // connectionCount counts the connections of this process; see sqlConfig.
 var connectionCount atomic.Int64
@@ -24,7 +24,7 @@ var connectionCount atomic.Int64
 // openDatabase creates the file, its tables and the namespace if they are missing, and returns how the server connects
 // to them.
 func openDatabase(dir string) (*config.SQL, error) {
-	path := filepath.Join(dir, databaseFile)
+	path := filepath.Join(dir, databaseFileName)
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = createDatabase(path)

@@ -26,8 +26,8 @@ type Options struct {
 	SearchAttributes map[string]enumspb.IndexedValueType
 	// CodecEndpoint is the URL of the codec server that the UI decodes payloads with; may be empty.
 	CodecEndpoint string
-	// MemoryLimit is a soft limit for the memory of Go in this program, in bytes, kept by package heap; 0: 256 MB, or less
-	// in a smaller container. GOMEMLIMIT takes precedence.
+	// MemoryLimit is a soft limit for the memory of Go in this program, in bytes, kept by package heap; 0: 256 MB, or
+	// less in a smaller container. GOMEMLIMIT takes precedence.
 	MemoryLimit int64
 	// Logger takes the server's logs; nil: they are dropped.
 	Logger *slog.Logger

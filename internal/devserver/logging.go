@@ -21,8 +21,8 @@ type serverLog struct {
 
 var _ log.WithLogger = serverLog{}
 
-func newServerLog(out *slog.Logger) serverLog {
-	return serverLog{out, &fatalErrorHandler{startErr: make(chan error, 1)}}
+func newServerLog(logger *slog.Logger) serverLog {
+	return serverLog{logger, &fatalErrorHandler{startErrChan: make(chan error, 1)}}
 }
 
 func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.write(slog.LevelDebug, msg, tags) }
@@ -89,8 +89,8 @@ const (
 // fatalErrorHandler decides what a fatal error of the server does. During the start, Start returns it. While the
 // server runs, it ends the program. During the stop, it is ignored.
 type fatalErrorHandler struct {
-	phase    atomic.Int32
-	startErr chan error // the first error during the start
+	phase        atomic.Int32
+	startErrChan chan error // the first error during the start
 }
 
 func (f *fatalErrorHandler) setPhase(phase int32) { f.phase.Store(phase) }
@@ -106,7 +106,7 @@ func (f *fatalErrorHandler) handle(err error) {
 		runtime.Goexit()
 	}
 	select {
-	case f.startErr <- err:
+	case f.startErrChan <- err:
 	default:
 	}
 	// Start returns the error, and nothing waits for this goroutine. It must not end, because some callers take its end

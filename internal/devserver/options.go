@@ -49,7 +49,7 @@ var errFolderInUse = errors.New("another server runs on it")
 // lockFolder keeps a second server away from the database: two servers would take the shards from each other and
 // overwrite each other's work. The kernel releases the lock when the process dies.
 func lockFolder(dir string) (unlock func(), err error) {
-	lock := flock.New(filepath.Join(dir, databaseFile+".lock"))
+	lock := flock.New(filepath.Join(dir, databaseFileName+".lock"))
 	isLocked, err := lock.TryLock()
 	if err == nil && !isLocked {
 		err = errFolderInUse

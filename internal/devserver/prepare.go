@@ -25,9 +25,10 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 		return fmt.Errorf("devserver: reach server %s: %w", address, err)
 	}
 	defer conn.Close()
-	workflows := workflowservice.NewWorkflowServiceClient(conn)
+	workflowService := workflowservice.NewWorkflowServiceClient(conn)
 	err = retryUntilReady(ctx, func() error {
-		_, err := workflows.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+		_, err := workflowService.DescribeNamespace(ctx,
+			&workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 		return err
 	})
 	if err != nil {
@@ -36,18 +37,19 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 	if len(o.SearchAttributes) == 0 {
 		return nil
 	}
-	if err := addAttributes(ctx, operatorservice.NewOperatorServiceClient(conn), o.SearchAttributes); err != nil {
+	if err := addMissingSearchAttributes(ctx, operatorservice.NewOperatorServiceClient(conn),
+		o.SearchAttributes); err != nil {
 		return fmt.Errorf("devserver: register search attributes in %s: %w", namespace, err)
 	}
-	if err := awaitAttributes(ctx, workflows, o); err != nil {
+	if err := awaitSearchAttributes(ctx, workflowService, o); err != nil {
 		return fmt.Errorf("devserver: try search attributes in %s: %w", namespace, err)
 	}
 	return nil
 }
 
-// addAttributes registers the missing search attributes. An attribute that exists with another type is an error. The
-// server itself would accept it and leave it as it is.
-func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
+// addMissingSearchAttributes registers the missing search attributes. An attribute that exists with another type is an
+// error. The server itself would accept it and leave it as it is.
+func addMissingSearchAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	wantedTypes map[string]enumspb.IndexedValueType) error {
 	var existing *operatorservice.ListSearchAttributesResponse
 	err := retryUntilReady(ctx, func() (err error) {
@@ -78,8 +80,8 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	})
 }
 
-// awaitAttributes returns when list filters can use every search attribute.
-func awaitAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
+// awaitSearchAttributes returns when list filters can use every search attribute.
+func awaitSearchAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
 	for _, name := range jsonval.SortedKeys(o.SearchAttributes) {
 		err := retryUntilReady(ctx, func() error {
 			_, err := c.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{

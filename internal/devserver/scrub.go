@@ -16,42 +16,42 @@ import (
 )
 
 const (
-	// historyDeletionDelay is how long a server may take to delete the events of deleted workflows.
-	historyDeletionDelay = 10 * time.Second
-	// scrubInterval is the polling interval for a database in use.
-	scrubInterval = 200 * time.Millisecond
+	// maxHistoryDeletionDelay is how long a server may take to delete the events of deleted workflows.
+	maxHistoryDeletionDelay = 10 * time.Second
+	// scrubRetryInterval is the polling interval for a database in use.
+	scrubRetryInterval = 200 * time.Millisecond
 )
 
 // Scrub removes deleted data from the files of a database: SQLite leaves the bytes of deleted rows in place until it
-// needs the space. forgotten reports whether the workflow with this id was deleted. Scrub waits for the server to
-// delete the events of these workflows. It deletes itself the events of refused starts, which no server ever deletes.
-// It works while the server runs, in this program or in another.
-func Scrub(ctx context.Context, dir string, isWorkflowDeleted func(workflow string) bool) error {
-	path := filepath.Join(dir, databaseFile)
-	address := url.URL{Scheme: "file", Path: path,
+// needs the space. isWorkflowDeleted reports whether the workflow with this id was deleted. Scrub waits for the server
+// to delete the events of these workflows. It deletes itself the events of refused starts, which no server ever
+// deletes. It works while the server runs, in this program or in another.
+func Scrub(ctx context.Context, dir string, isWorkflowDeleted func(workflowID string) bool) error {
+	databasePath := filepath.Join(dir, databaseFileName)
+	databaseURL := url.URL{Scheme: "file", Path: databasePath,
 		RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
-	db, err := sql.Open(sqliteplugin.PluginName, address.String())
+	db, err := sql.Open(sqliteplugin.PluginName, databaseURL.String())
 	if err == nil {
 		defer func() { _ = db.Close() }()
 		db.SetMaxOpenConns(1)
 		err = scrubDatabase(ctx, db, isWorkflowDeleted)
 	}
 	if err != nil {
-		return fmt.Errorf("devserver: scrub %s: %w", path, err)
+		return fmt.Errorf("devserver: scrub %s: %w", databasePath, err)
 	}
 	return nil
 }
 
-func scrubDatabase(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workflow string) bool) error {
-	lagCtx, cancel := context.WithTimeout(ctx, historyDeletionDelay)
+func scrubDatabase(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workflowID string) bool) error {
+	deletionCtx, cancel := context.WithTimeout(ctx, maxHistoryDeletionDelay)
 	defer cancel()
 	// A run's events are deleted after the run itself.
-	var orphanIDs []branchID
-	err := retryUntilDone(lagCtx, func() (done bool, err error) {
-		orphanIDs, err = orphanHistories(lagCtx, db, isWorkflowDeleted)
+	var orphanIDs []historyBranch
+	err := retryUntilDone(deletionCtx, func() (done bool, err error) {
+		orphanIDs, err = findOrphanHistories(deletionCtx, db, isWorkflowDeleted)
 		return len(orphanIDs) == 0, err
 	})
-	if err != nil && lagCtx.Err() == nil {
+	if err != nil && deletionCtx.Err() == nil {
 		return err
 	}
 	// If the server refuses a start because the id exists, it keeps the events of that start. They belong to no run.
@@ -68,17 +68,18 @@ func scrubDatabase(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workf
 		if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
 			return false, err
 		}
-		var isBusy, logged, moved int
-		err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&isBusy, &logged, &moved)
-		return isBusy == 0, err
+		var busyFlag, loggedPageCount, movedPageCount int
+		err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busyFlag, &loggedPageCount, &movedPageCount)
+		return busyFlag == 0, err
 	})
 }
 
-// branchID identifies a history of events.
-type branchID struct{ treeID, branchID []byte }
+// historyBranch identifies a history of events.
+type historyBranch struct{ treeID, branchID []byte }
 
-// orphanHistories returns the histories of forgotten workflows that belong to no run.
-func orphanHistories(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workflow string) bool) (branchIDs []branchID, err error) {
+// findOrphanHistories returns the histories of forgotten workflows that belong to no run.
+func findOrphanHistories(ctx context.Context, db *sql.DB,
+	isWorkflowDeleted func(workflowID string) bool) (branches []historyBranch, err error) {
 	rows, err := db.QueryContext(ctx,
 		`SELECT tree_id, branch_id, data FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`)
 	if err != nil {
@@ -86,7 +87,7 @@ func orphanHistories(ctx context.Context, db *sql.DB, isWorkflowDeleted func(wor
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var b branchID
+		var b historyBranch
 		var data []byte
 		if err := rows.Scan(&b.treeID, &b.branchID, &data); err != nil {
 			return nil, err
@@ -95,12 +96,12 @@ func orphanHistories(ctx context.Context, db *sql.DB, isWorkflowDeleted func(wor
 		if err := info.Unmarshal(data); err != nil {
 			return nil, err
 		}
-		_, workflow, _, err := persistence.SplitHistoryGarbageCleanupInfo(info.GetInfo())
-		if err == nil && isWorkflowDeleted(workflow) {
-			branchIDs = append(branchIDs, b)
+		_, workflowID, _, err := persistence.SplitHistoryGarbageCleanupInfo(info.GetInfo())
+		if err == nil && isWorkflowDeleted(workflowID) {
+			branches = append(branches, b)
 		}
 	}
-	return branchIDs, rows.Err()
+	return branches, rows.Err()
 }
 
 // retryUntilDone calls do until it is done, fails, or the context ends.
@@ -110,7 +111,7 @@ func retryUntilDone(ctx context.Context, step func() (done bool, err error)) err
 		if done || err != nil {
 			return err
 		}
-		if err := pause.For(ctx, scrubInterval); err != nil {
+		if err := pause.For(ctx, scrubRetryInterval); err != nil {
 			return err
 		}
 	}

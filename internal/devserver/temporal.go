@@ -15,7 +15,7 @@ import (
 // service fails, those that have started run until the program ends: the server has no way to stop them.
 func runTemporal(cfg *config.Config, logger *slog.Logger) (stop func(), err error) {
 	logs := newServerLog(logger)
-	startResult := make(chan error, 1)
+	startErrChan := make(chan error, 1)
 	var server temporal.Server
 	// The server gets its own goroutine, because a fatal error never returns.
 	safego.Go("devserver.temporal", func() (err error) {
@@ -23,10 +23,10 @@ func runTemporal(cfg *config.Config, logger *slog.Logger) (stop func(), err erro
 			err = server.Start()
 		}
 		return err
-	}, func(err error) { startResult <- err })
+	}, func(err error) { startErrChan <- err })
 	select {
-	case err = <-startResult:
-	case err = <-logs.fatalHandler.startErr:
+	case err = <-startErrChan:
+	case err = <-logs.fatalHandler.startErrChan:
 	}
 	if err != nil {
 		logs.fatalHandler.setPhase(phaseStopping)

@@ -80,8 +80,8 @@ var dynamicConfig = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// defaultMemoryLimit is the limit for Go's memory in the program around the server. An idle server takes 45 MB, plus the
-// size of its file.
+// defaultMemoryLimit is the limit for Go's memory in the program around the server. An idle server takes 45 MB, plus
+// the size of its file.
 const defaultMemoryLimit = 256 << 20
 
 // tuneRuntime tunes the Go runtime of the program around the server, unless its environment does.

@@ -19,12 +19,12 @@ import (
 )
 
 // runUI serves the web UI and returns when it answers.
-func runUI(ctx context.Context, port int, frontend string, o Options) (stop func(), err error) {
+func runUI(ctx context.Context, port int, frontendAddress string, o Options) (stop func(), err error) {
 	// ui.Start ends the program when the port is taken. The ports were chosen half a second ago: check again.
 	if err := checkPortFree(port); err != nil {
 		return nil, err
 	}
-	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)),
+	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontendAddress, o)),
 		uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseForeignHosts}))
 	var uiErr error // set when ended is closed
 	uiDone := make(chan struct{})
@@ -47,9 +47,9 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	return stop, nil
 }
 
-func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
+func uiConfig(port int, frontendAddress string, o Options) *uiconfig.Config {
 	return &uiconfig.Config{
-		TemporalGRPCAddress: frontend,
+		TemporalGRPCAddress: frontendAddress,
 		Host:                loopbackIP,
 		Port:                port,
 		EnableUI:            true,
@@ -81,12 +81,12 @@ func refuseForeignHosts(c echo.Context) runtime.ServeMuxOption {
 }
 
 func isLocalName(hostport string) bool {
-	name := hostport
+	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		name = h
+		host = h
 	}
-	name = strings.Trim(name, "[]")
-	return strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback()
+	host = strings.Trim(host, "[]")
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
 func checkHealth(ctx context.Context, port int) error {

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// SetArgs makes a command read a command line. If that is wrong, the flag error function of the command that it names
-// gets all errors in its flags and arguments, joined. pflag itself stops at the first.
-func SetArgs(root *cobra.Command, args []string) {
+// SetArgsCollectingErrors makes a command read a command line. If that is wrong, the flag error function of the command
+// that it names gets all errors in its flags and arguments, joined. pflag itself stops at the first.
+func SetArgsCollectingErrors(root *cobra.Command, args []string) {
 	root.SetArgs(args)
 	_, args, _ = root.Find(args) // without the names of the commands
 	var wrapAll func(*cobra.Command)
@@ -18,7 +18,10 @@ func SetArgs(root *cobra.Command, args []string) {
 			wrapAll(child)
 		}
 		previousErrorFunc := c.FlagErrorFunc()
-		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return previousErrorFunc(c, collectErrors(c, args)) })
+		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error {
+			return previousErrorFunc(c,
+				collectErrors(c, args))
+		})
 	}
 	wrapAll(root)
 }

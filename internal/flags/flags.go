@@ -60,9 +60,9 @@ func Int[N int | int64](f *pflag.FlagSet, dest *N, name string, lowest, highest 
 
 // Float adds a flag for a number from lowest to highest, or 0. into holds the default.
 func Float(f *pflag.FlagSet, dest *float64, name string, lowest, highest float64, usage string) {
-	format := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
-	v := &Value{typeName: "float", minText: format(lowest), maxText: format(highest),
-		format: func() string { return format(*dest) }}
+	formatFloat := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+	v := &Value{typeName: "float", minText: formatFloat(lowest), maxText: formatFloat(highest),
+		format: func() string { return formatFloat(*dest) }}
 	v.parseAndSet = func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
 		isUnderflow := n == 0 && strings.ContainsAny(mantissa(text), "123456789")

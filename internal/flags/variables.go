@@ -10,8 +10,8 @@ import (
 
 const variablePrefix = "PROCESSIDEA_"
 
-// settingVariables are all settings of the environment, without their prefix.
-var settingVariables = strings.Fields(`
+// settingNames are all settings of the environment, without their prefix.
+var settingNames = strings.Fields(`
 	ACTIVITY_POLLERS BUILD_ID CACHED_WORKFLOWS CALLS_PER_SECOND CODEC_TOKEN DATA DECIDERS DEPLOYMENT DRAIN EAGER_CALLS
 	GATE_HISTORIES GATE_IDEAS GATEWAY GATEWAY_BEYOND GATEWAY_HOSTS GATEWAY_KEY GATEWAY_ORIGINS GATEWAY_TOKEN
 	GATEWAY_URL GROUPS HOOKS HTTP_ALLOW KEY KEYS LISTEN LLM_PATIENCE LLM_PAUSE LOG_FORMAT LOG_LEVEL LONG LOST_AFTER
@@ -20,24 +20,26 @@ var settingVariables = strings.Fields(`
 	OIDC_AUDIENCE OIDC_CLIENT_ID OIDC_CLIENT_SECRET OIDC_GROUPS OIDC_ISSUER OIDC_NAME OIDC_SCOPES OIDC_UNVERIFIED PRICES
 	ROLES SAVE_ACTIONS STORE STORE_CACHE_BYTES TOOL_SECRETS WORKFLOW_POLLERS`)
 
-// kubernetesPattern matches variables that Kubernetes sets for each Service: a Service may have this program's name.
-var kubernetesPattern = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
+// kubernetesVariablePattern matches variables that Kubernetes sets for each Service: a Service may have this program's
+// name.
+var kubernetesVariablePattern = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
 
-// MisspelledVariables lists the variables of an environment that resemble a setting but are none, with the setting probably
-// meant.
-func MisspelledVariables(environ []string) (list []string) {
+// MisspelledVariableHints lists the variables of an environment that resemble a setting but are none, with the setting
+// probably meant.
+func MisspelledVariableHints(environ []string) (list []string) {
 	isKnown := map[string]bool{}
-	for _, v := range settingVariables {
+	for _, v := range settingNames {
 		isKnown[v] = true
 	}
 	for _, line := range environ {
-		variable, _, _ := strings.Cut(line, "=")
-		name, isOurs := strings.CutPrefix(variable, variablePrefix)
-		if !isOurs || isKnown[name] || strings.HasPrefix(name, "TEST_") || kubernetesPattern.MatchString(name) {
+		variableName, _, _ := strings.Cut(line, "=")
+		name, isOurs := strings.CutPrefix(variableName, variablePrefix)
+		if !isOurs || isKnown[name] || strings.HasPrefix(name, "TEST_") || kubernetesVariablePattern.MatchString(name) {
 			continue
 		}
-		if nearestName := diag.NearestName(name, settingVariables); nearestName != "" {
-			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, variablePrefix, nearestName))
+		if nearestName := diag.NearestName(name, settingNames); nearestName != "" {
+			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variableName, variablePrefix,
+				nearestName))
 		}
 	}
 	return list

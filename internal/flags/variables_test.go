@@ -20,7 +20,7 @@ func TestTheVariablesAreThoseOfTheSource(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, found := range literal.FindAllStringSubmatch(string(text), -1) {
-			if name := found[1]; !strings.HasPrefix(name, "TEST_") && !slices.Contains(settingVariables, name) {
+			if name := found[1]; !strings.HasPrefix(name, "TEST_") && !slices.Contains(settingNames, name) {
 				t.Errorf("%s reads %s, which is not among the variables", path, found[0])
 			}
 		}
@@ -39,7 +39,7 @@ func TestAMisspelledVariableIsNamed(t *testing.T) {
 		"PROCESSIDEA_NOTHING_LIKE_IT=x", "HOME=/",
 	}
 	want := []string{"PROCESSIDEA_HTTP_ALOW is no setting; did you mean PROCESSIDEA_HTTP_ALLOW?"}
-	if got := MisspelledVariables(environ); !slices.Equal(got, want) {
+	if got := MisspelledVariableHints(environ); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

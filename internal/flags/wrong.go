@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// InvalidSettings joins the errors of settings. Two or more become a list with one line each. An error from errors.Join
-// counts as several errors; nil counts as none.
-func InvalidSettings(errs ...error) error {
-	settingErrs := SplitJoined(errors.Join(errs...))
+// JoinSettingErrors joins the errors of settings. Two or more become a list with one line each. An error from
+// errors.Join counts as several errors; nil counts as none.
+func JoinSettingErrors(errs ...error) error {
+	settingErrs := SplitJoinedError(errors.Join(errs...))
 	slices.SortStableFunc(settingErrs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if len(settingErrs) < 2 {
 		return errors.Join(settingErrs...)
@@ -19,7 +19,8 @@ func InvalidSettings(errs ...error) error {
 	for n, err := range settingErrs {
 		lines[n] = "\n- " + err.Error()
 	}
-	return &invalidSettingsError{settingErrs, fmt.Sprintf("%d settings are wrong:%s", len(settingErrs), strings.Join(lines, ""))}
+	return &invalidSettingsError{settingErrs, fmt.Sprintf("%d settings are wrong:%s", len(settingErrs),
+		strings.Join(lines, ""))}
 }
 
 type invalidSettingsError struct {
@@ -30,9 +31,9 @@ type invalidSettingsError struct {
 func (w *invalidSettingsError) Error() string   { return w.text }
 func (w *invalidSettingsError) Unwrap() []error { return w.errs }
 
-// SplitJoined splits an error from errors.Join into its parts. It keeps an error whole that wraps several others in its
-// own text.
-func SplitJoined(err error) (parts []error) {
+// SplitJoinedError splits an error from errors.Join into its parts. It keeps an error whole that wraps several others
+// in its own text.
+func SplitJoinedError(err error) (parts []error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
@@ -41,7 +42,7 @@ func SplitJoined(err error) (parts []error) {
 		return []error{err}
 	}
 	for _, part := range joined.Unwrap() {
-		parts = append(parts, SplitJoined(part)...)
+		parts = append(parts, SplitJoinedError(part)...)
 	}
 	return parts
 }

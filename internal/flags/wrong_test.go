@@ -21,7 +21,7 @@ func TestAllThatIsWrongIsSaidLineByLine(t *testing.T) {
 		{[]error{a, nil, errors.Join(b, errors.Join(a, nil))},
 			"3 settings are wrong:\n- A is no number\n- A is no number\n- B: file does not exist: it is gone"},
 	} {
-		err := flags.InvalidSettings(c.errs...)
+		err := flags.JoinSettingErrors(c.errs...)
 		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("%q: %v", c.errs, err)
 		}

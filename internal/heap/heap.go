@@ -20,16 +20,16 @@ import (
 	"processidea/internal/safego"
 )
 
-// LimitVariable names the limit in the environment, in bytes.
-const LimitVariable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
+// LimitEnvVariable names the limit in the environment, in bytes.
+const LimitEnvVariable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
 
-// minGarbageRoom is the minimum room for garbage, in bytes.
-const minGarbageRoom = 64 << 20
+// minGarbageBytes is the minimum room for garbage, in bytes.
+const minGarbageBytes = 64 << 20
 
 var memoryLimit struct {
 	sync.Mutex
-	limit, now int64 // guarded by Mutex, as watched is
-	watched    bool
+	limit, appliedLimit int64 // guarded by Mutex, as isWatched is
+	isWatched           bool
 }
 
 // SetSoftLimit keeps the memory of Go below limit bytes from now on; 0: no limit. If GOMEMLIMIT is set it does nothing.
@@ -39,8 +39,8 @@ func SetSoftLimit(limit int64) {
 	}
 	memoryLimit.Lock()
 	memoryLimit.limit = limit
-	wasWatched := memoryLimit.watched
-	memoryLimit.watched = true
+	wasWatched := memoryLimit.isWatched
+	memoryLimit.isWatched = true
 	memoryLimit.Unlock()
 	adjustLimit()
 	if !wasWatched {
@@ -63,10 +63,12 @@ func adjustLimit() {
 	metrics.Read(liveSamples)
 	memoryLimit.Lock()
 	defer memoryLimit.Unlock()
-	limit := softLimitFor(memoryLimit.limit, int64(liveSamples[0].Value.Uint64())) //nolint:gosec // no machine has so much
-	if change := limit - memoryLimit.now; change > memoryLimit.now/32 || change < -memoryLimit.now/32 {
+	//nolint:gosec // no machine has so much
+	limit := softLimitFor(memoryLimit.limit, int64(liveSamples[0].Value.Uint64()))
+	change, minChange := limit-memoryLimit.appliedLimit, memoryLimit.appliedLimit/32
+	if change > minChange || change < -minChange {
 		debug.SetMemoryLimit(limit)
-		memoryLimit.now = limit
+		memoryLimit.appliedLimit = limit
 	}
 }
 
@@ -76,11 +78,11 @@ func softLimitFor(limit, liveBytes int64) int64 {
 	if limit <= 0 {
 		return unlimitedBytes
 	}
-	return max(limit, liveBytes+max(minGarbageRoom, liveBytes*2/5))
+	return max(limit, liveBytes+max(minGarbageBytes, liveBytes*2/5))
 }
 
-// MaxBytes is the highest limit that BytesFromEnv accepts, more memory than any machine has.
-const MaxBytes = 1 << 50
+// MaxLimitBytes is the highest limit that BytesFromEnv accepts, more memory than any machine has.
+const MaxLimitBytes = 1 << 50
 
 // BytesFromEnv reads a number of bytes from the environment; 0: not set.
 func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
@@ -89,8 +91,9 @@ func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || n > MaxBytes {
-		return 0, fmt.Errorf("heap: read %s: want a whole number of bytes from 1 to %d, not %q", variable, MaxBytes,
+	if err != nil || n < 1 || n > MaxLimitBytes {
+		return 0, fmt.Errorf("heap: read %s: want a whole number of bytes from 1 to %d, not %q", variable,
+			MaxLimitBytes,
 			text)
 	}
 	return n, nil
@@ -118,9 +121,9 @@ func parseContainerLimit(text string) int64 {
 // DefaultLimit is the default limit of a program: usual, or four fifths of its container's limit if that is less. If
 // usual is 0, only the container limits; without a limit there either, the result is 0, no limit.
 func DefaultLimit(preferredLimit int64) int64 {
-	available := ContainerLimit() / 5 * 4
-	if preferredLimit == 0 || (available > 0 && available < preferredLimit) {
-		return available
+	containerShare := ContainerLimit() / 5 * 4
+	if preferredLimit == 0 || (containerShare > 0 && containerShare < preferredLimit) {
+		return containerShare
 	}
 	return preferredLimit
 }

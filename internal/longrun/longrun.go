@@ -22,7 +22,7 @@ func SkipUnlessEnabled(t testing.TB) {
 	}
 }
 
-// RepeatCount is how often a test repeats something: long in the long run, else ordinary.
+// RepeatCount is how often a test repeats something: longRunCount in the long run, else ordinaryCount.
 func RepeatCount(ordinaryCount, longRunCount int) int {
 	if Enabled() {
 		return longRunCount

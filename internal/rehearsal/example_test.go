@@ -12,8 +12,7 @@ import (
 
 // A scripted LLM for a test or a demonstration: the first Request gets the first line.
 func Example() {
-	replies,
-		err := rehearsal.Parse(
+	replies, err := rehearsal.Parse(
 		[]byte(`{"solution": {"calls": [{"_tool": "greet", "name": "Ada"}]}, "ttft_ms": 1, "tps": 1000}`))
 	if err != nil {
 		fmt.Println(err)

@@ -12,10 +12,10 @@ import (
 // Handler answers Chat Completions requests, at /v1/chat/completions, from replies.
 type Handler struct {
 	options
-	replies         []Reply
-	numberedReplies []Reply // those without When
-	arrivedCount    atomic.Int64
-	log             requestLog
+	replies                []Reply
+	numberedReplies        []Reply // those without When
+	unnumberedRequestCount atomic.Int64
+	log                    requestLog
 }
 
 // NewHandler returns the bare handler, for any server. A reply with a Cut ends in a panic with http.ErrAbortHandler,
@@ -23,7 +23,7 @@ type Handler struct {
 func NewHandler(replies []Reply, opts ...Option) *Handler {
 	h := &Handler{options: newOptions(opts), replies: replies}
 	for _, r := range replies {
-		if r.PromptContains == "" {
+		if r.PromptSubstring == "" {
 			h.numberedReplies = append(h.numberedReplies, r)
 		}
 	}
@@ -46,7 +46,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		number, err = h.requestNumber(r.Header)
 	}
-	logEntry := &LoggedRequest{RequestNumber: number, Header: r.Header, LLMName: req.LLM, WantsStream: req.Stream, ArrivedAt: arrivedAt}
+	logEntry := &LoggedRequest{RequestNumber: number, Header: r.Header, LLMName: req.LLM, WantsStream: req.WantsStream,
+		ArrivedAt: arrivedAt}
 	if !h.omitsLog {
 		if !h.omitsBodies {
 			logEntry.Body, logEntry.Messages = req.body, req.Messages
@@ -71,9 +72,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // requestNumber returns the Request's number from its header, or counts those without a header in order of arrival.
 func (h *Handler) requestNumber(header http.Header) (int, error) {
-	number, err := headerNumber(header)
+	number, err := requestNumberFromHeader(header)
 	if number == 0 && err == nil {
-		number = int(h.arrivedCount.Add(1))
+		number = int(h.unnumberedRequestCount.Add(1))
 	}
 	return number, err
 }
@@ -81,7 +82,7 @@ func (h *Handler) requestNumber(header http.Header) (int, error) {
 // chooseReply finds the reply: the first whose When occurs in the prompt, otherwise the one at this number.
 func (h *Handler) chooseReply(number int, prompt func() string) (Reply, bool) {
 	for _, r := range h.replies {
-		if r.PromptContains != "" && strings.Contains(prompt(), r.PromptContains) {
+		if r.PromptSubstring != "" && strings.Contains(prompt(), r.PromptSubstring) {
 			return r, true
 		}
 	}
@@ -100,15 +101,17 @@ func (h *Handler) sendReply(w http.ResponseWriter, r *http.Request, req request,
 				"add one, or have an LLM answer, and start anew", logEntry.RequestNumber, len(h.numberedReplies)))
 		return EndRefused
 	}
-	s := timedReply{options: h.options, reply: reply, requestNumber: logEntry.RequestNumber, arrivedAt: logEntry.ArrivedAt,
+	s := timedReply{options: h.options, reply: reply, requestNumber: logEntry.RequestNumber,
+		arrivedAt:    logEntry.ArrivedAt,
 		logSentChars: func(sent int) { h.log.setSent(logEntry, sent) }}
 	if reply.ErrorStatus != 0 {
 		return s.sendError(r.Context(), w)
 	}
-	completionHead := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", logEntry.RequestNumber), Created: logEntry.ArrivedAt.Unix(),
-		LLM: req.LLM}
+	completionHead := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", logEntry.RequestNumber),
+		Created: logEntry.ArrivedAt.Unix(),
+		LLM:     req.LLM}
 	s.writer = &jsonWriter{w: w, completionHead: completionHead}
-	if req.Stream {
+	if req.WantsStream {
 		s.writer = &eventStreamWriter{w: w, completionHead: completionHead, wantsUsage: req.StreamOptions.IncludeUsage}
 	}
 	return s.run(r.Context(), req.promptChars())

@@ -15,14 +15,15 @@ type options struct {
 	awaitGate   func(ctx context.Context, request, sent int)
 }
 
-// OnChunk calls f after each chunk that was sent, so that a test can wait for a place in a reply rather than for a
-// time.
+// OnChunk calls callback after each chunk that was sent, so that a test can wait for a place in a reply rather than for
+// a time.
 func OnChunk(callback func(request, sent int)) Option {
 	return func(o *options) { o.onChunk = callback }
 }
 
-// WithGate calls f before more of a reply is sent: at place 0, when a Request has arrived, and so on to the end. The reply
-// goes on when f returns; tokens that are late by then are sent at once. f must return when its context is done.
+// WithGate calls awaitGate before more of a reply is sent: at place 0, when a Request has arrived, and so on to the
+// end. The reply goes on when awaitGate returns; tokens that are late by then are sent at once. awaitGate must return
+// when its context is done.
 func WithGate(awaitGate func(ctx context.Context, request, sent int)) Option {
 	return func(o *options) { o.awaitGate = awaitGate }
 }

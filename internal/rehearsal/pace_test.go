@@ -26,7 +26,7 @@ func (m slowWriter) write(p replyChunk) error {
 func (m slowWriter) flush() error { return nil }
 
 func (m slowWriter) finish(reason string, used usage) error {
-	m.note(fmt.Sprintf("%s after %d tokens", reason, used.Completion))
+	m.note(fmt.Sprintf("%s after %d tokens", reason, used.CompletionTokens))
 	return nil
 }
 

@@ -59,12 +59,12 @@ func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
 	return map[string]func(json.RawMessage) error{
 		"solution":      readInto(&r.Content, encodeSolution),
 		"raw":           readInto(&r.Content, readText),
-		"when":          readInto(&r.PromptContains, readFilledText),
-		"refusal":       readInto(&r.Refusal, readFilledText),
-		"finish_reason": readInto(&r.FinishReason, readFilledText),
-		"ttft_ms":       readInto(&r.TTFT, readTime(time.Millisecond)),
+		"when":          readInto(&r.PromptSubstring, readNonEmptyText),
+		"refusal":       readInto(&r.Refusal, readNonEmptyText),
+		"finish_reason": readInto(&r.FinishReason, readNonEmptyText),
+		"ttft_ms":       readInto(&r.TTFT, readDuration(time.Millisecond)),
 		"tps":           readInto(&r.TPS, readNumber),
-		"retry_after":   readInto(&r.RetryAfter, readTime(time.Second)),
+		"retry_after":   readInto(&r.RetryAfter, readDuration(time.Second)),
 		"status":        readInto(&r.ErrorStatus, readErrorStatus),
 		"cut": func(v json.RawMessage) error {
 			r.CutAfter = new(int)
@@ -103,12 +103,12 @@ func parseLine(line []byte) (Reply, []error) {
 			mistakes = append(mistakes, fmt.Errorf("key %q: %w", key, err))
 		}
 	}
-	return reply, append(mistakes, conflictingKeys(presentKeys)...)
+	return reply, append(mistakes, conflictingKeyErrors(presentKeys)...)
 }
 
-// conflictingKeys finds keys that exclude each other. Ignoring one of them would play something else than the line
+// conflictingKeyErrors finds keys that exclude each other. Ignoring one of them would play something else than the line
 // says.
-func conflictingKeys(presentKeys map[string]bool) []error {
+func conflictingKeyErrors(presentKeys map[string]bool) []error {
 	var errs []error
 	if presentKeys["solution"] && presentKeys["raw"] {
 		errs = append(errs, errors.New(`key "raw": not beside "solution"`))

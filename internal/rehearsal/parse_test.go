@@ -18,7 +18,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		`{"raw": "a"}`:                         {Content: "a"},
 		`{"raw": ""}`:                          {},
 		`{"solution": {"calls": []}}`:          {Content: `{"calls":[]}`},
-		`{"raw": "a", "when": "b"}`:            {Content: "a", PromptContains: "b"},
+		`{"raw": "a", "when": "b"}`:            {Content: "a", PromptSubstring: "b"},
 		`{"raw": "a", "ttft_ms": 1.5}`:         {Content: "a", TTFT: 1500 * time.Microsecond},
 		`{"raw": "a", "ttft_ms": 1.001}`:       {Content: "a", TTFT: 1001 * time.Microsecond},
 		`{"raw": "a", "tps": 12.5}`:            {Content: "a", TPS: 12.5},

@@ -15,8 +15,8 @@ type replyChunk struct {
 // endOffset is the number of characters up to its end.
 func (p replyChunk) endOffset() int { return p.startOffset + utf8.RuneCountInString(p.text) }
 
-// splitIntoChunks cuts the reply into chunks of at most size characters, never within a character. It ends at Cut, where the
-// connection drops.
+// splitIntoChunks cuts the reply into chunks of at most maxChars characters, never within a character. It ends at
+// CutAfter, where the connection drops.
 func (r Reply) splitIntoChunks(maxChars int) []replyChunk {
 	remaining := math.MaxInt
 	if r.CutAfter != nil {

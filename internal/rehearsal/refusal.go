@@ -11,16 +11,16 @@ import (
 
 // sendError answers with an HTTP error in OpenAI's form.
 func sendError(w http.ResponseWriter, status int, code, message string) {
-	kind := "invalid_request_error"
+	errorType := "invalid_request_error"
 	switch {
 	case status == http.StatusTooManyRequests:
-		kind, code = "requests", cmp.Or(code, "rate_limit_exceeded")
+		errorType, code = "requests", cmp.Or(code, "rate_limit_exceeded")
 	case status == http.StatusUnauthorized:
 		code = cmp.Or(code, "invalid_api_key")
 	case status >= 500:
-		kind = "server_error"
+		errorType = "server_error"
 	}
-	errorBody := map[string]any{"message": message, "type": kind, "param": nil, "code": nil}
+	errorBody := map[string]any{"message": message, "type": errorType, "param": nil, "code": nil}
 	if code != "" {
 		errorBody["code"] = code
 	}

@@ -13,15 +13,15 @@ const charsPerToken = 4
 
 // Reply is one line of a replies file. The zero value is an immediate empty reply with "stop".
 type Reply struct {
-	PromptContains string        // the reply is for every Request whose prompt contains this; empty: by number
-	Content        string        // the text; with a Status, the message of the error
-	Refusal        string        // a refusal sent before Content
-	FinishReason   string        // empty means "stop"
-	TTFT           time.Duration // from the Request's arrival to the first token
-	TPS            float64       // tokens a second; 0 means immediately
-	ErrorStatus    int           // HTTP error status to answer with instead; 0 means none
-	RetryAfter     time.Duration // sent with Status; 0 means no header
-	CutAfter       *int          // characters after which the connection drops; nil means never
+	PromptSubstring string        // the reply is for every Request whose prompt contains this; empty: by number
+	Content         string        // the text; with an ErrorStatus, the message of the error
+	Refusal         string        // a refusal sent before Content
+	FinishReason    string        // empty means "stop"
+	TTFT            time.Duration // from the Request's arrival to the first token
+	TPS             float64       // tokens a second; 0 means immediately
+	ErrorStatus     int           // HTTP error status to answer with instead; 0 means none
+	RetryAfter      time.Duration // sent with ErrorStatus; 0 means no header
+	CutAfter        *int          // characters after which the connection drops; nil means never
 }
 
 // Line returns the reply as one line of a replies file, without the line's end. Parsing the line gives the same reply,
@@ -63,7 +63,8 @@ func (r Reply) encodeLine(solution json.RawMessage, raw *string) ([]byte, bool) 
 		Status       int             `json:"status,omitempty"`
 		RetryAfter   float64         `json:"retry_after,omitempty"`
 		Cut          *int            `json:"cut,omitempty"`
-	}{When: r.PromptContains, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.ErrorStatus, Cut: r.CutAfter,
+	}{When: r.PromptSubstring, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.ErrorStatus,
+		Cut:  r.CutAfter,
 		TTFT: float64(r.TTFT) / float64(time.Millisecond), RetryAfter: float64(r.RetryAfter) / float64(time.Second)}
 	if r.finishReason() != "stop" {
 		fields.FinishReason = r.FinishReason
@@ -81,18 +82,18 @@ func (r Reply) finishReason() string { return cmp.Or(r.FinishReason, "stop") }
 
 // dueAt returns when the token that starts after chars characters is due. It counts from the start, not from the
 // previous token, so that late timers never add up.
-func (r Reply) dueAt(started time.Time, chars int) time.Time {
-	firstToken := started.Add(r.TTFT)
+func (r Reply) dueAt(startedAt time.Time, chars int) time.Time {
+	firstTokenAt := startedAt.Add(r.TTFT)
 	if r.TPS <= 0 {
-		return firstToken
+		return firstTokenAt
 	}
 	seconds := float64(chars) / charsPerToken / r.TPS
-	return firstToken.Add(time.Duration(min(seconds, maxSeconds) * float64(time.Second)))
+	return firstTokenAt.Add(time.Duration(min(seconds, maxWaitSeconds) * float64(time.Second)))
 }
 
-// maxSeconds bounds waits to about eleven days, so that no time.Duration overflows and nanoseconds survive the
+// maxWaitSeconds bounds waits to about eleven days, so that no time.Duration overflows and nanoseconds survive the
 // conversion to and from JSON.
-const maxSeconds = 1e6
+const maxWaitSeconds = 1e6
 
 // countTokens converts characters into tokens, rounded up.
 func countTokens(chars int) int {

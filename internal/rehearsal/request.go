@@ -23,7 +23,7 @@ const maxBodyBytes = 256 << 20
 type request struct {
 	LLM           string    `json:"model"`
 	Messages      []Message `json:"messages"`
-	Stream        bool      `json:"stream"`
+	WantsStream   bool      `json:"stream"`
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -90,8 +90,8 @@ func (r request) promptChars() (n int) {
 	return n
 }
 
-// headerNumber reads the number of a Request from its header. It is 0 if the header is missing.
-func headerNumber(header http.Header) (int, error) {
+// requestNumberFromHeader reads the number of a Request from its header. It is 0 if the header is missing.
+func requestNumberFromHeader(header http.Header) (int, error) {
 	text := header.Get(TurnHeader)
 	if text == "" {
 		return 0, nil

@@ -10,7 +10,7 @@ import (
 // EndReason is how a Request ended.
 type EndReason string
 
-// The ways in which a Request ends. The empty End means that it is still being answered.
+// The ways in which a Request ends. The empty EndReason means that it is still being answered.
 const (
 	EndComplete   EndReason = "whole"       // all was sent, with a finish reason
 	EndCut        EndReason = "cut"         // the connection dropped as the reply says

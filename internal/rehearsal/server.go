@@ -17,7 +17,7 @@ type Server struct {
 	httpServer      *http.Server
 	address         string
 	acceptLoopGroup sync.WaitGroup // the accept loop
-	connectionGroup sync.WaitGroup // connectionGroup
+	connectionGroup sync.WaitGroup // the connections
 }
 
 // Start listens on 127.0.0.1 and serves the replies until Close.

@@ -24,8 +24,8 @@ type eventStreamWriter struct {
 	completionHead completion // repeated in every chunk: clients drop chunks with another id
 	wantsUsage     bool       // whether the client asked for usage
 	isHeaderSent   bool
-	// chunkEnvelope is the JSON around each text. It is encoded only once, since encoding every chunk would dominate the
-	// cost with a fast LLM.
+	// chunkEnvelope is the JSON around each text. It is encoded only once, since encoding every chunk would dominate
+	// the cost with a fast LLM.
 	chunkEnvelope [2][]byte
 }
 
@@ -43,8 +43,8 @@ func (s *eventStreamWriter) write(p replyChunk) error {
 	return err
 }
 
-// sendHeaderOnce sends the header and the role. It is called with the first piece: if a reply is cut before that, the connection
-// drops without any answer.
+// sendHeaderOnce sends the header and the role. It is called with the first piece: if a reply is cut before that, the
+// connection drops without any answer.
 func (s *eventStreamWriter) sendHeaderOnce() error {
 	if s.isHeaderSent {
 		return nil
@@ -52,11 +52,11 @@ func (s *eventStreamWriter) sendHeaderOnce() error {
 	s.isHeaderSent = true
 	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	s.w.Header().Set("Cache-Control", "no-cache")
-	empty, err := encodeEvent(s.chunkOf(choice{Delta: &delta{Content: new(string)}}))
+	emptyEvent, err := encodeEvent(s.chunkOf(choice{Delta: &delta{Content: new(string)}}))
 	if err != nil {
 		return err
 	}
-	before, after, _ := bytes.Cut(empty, []byte(`"content":""`))
+	before, after, _ := bytes.Cut(emptyEvent, []byte(`"content":""`))
 	s.chunkEnvelope = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
 	return s.writeChunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
 }
@@ -96,10 +96,10 @@ func (s *eventStreamWriter) finish(reason string, tokens usage) error {
 		return err
 	}
 	if s.wantsUsage {
-		last := s.completionHead
-		last.Choices = []choice{}
-		last.Usage, _ = json.Marshal(tokens)
-		if err := s.writeEvent(last); err != nil {
+		usageChunk := s.completionHead
+		usageChunk.Choices = []choice{}
+		usageChunk.Usage, _ = json.Marshal(tokens)
+		if err := s.writeEvent(usageChunk); err != nil {
 			return err
 		}
 	}
@@ -138,16 +138,16 @@ func (c *jsonWriter) write(p replyChunk) error {
 func (c *jsonWriter) flush() error { return nil }
 
 func (c *jsonWriter) finish(reason string, tokens usage) error {
-	solution := answerMessage{Role: "assistant"}
+	message := answerMessage{Role: "assistant"}
 	if refusal := c.refusal.String(); refusal != "" {
-		solution.Refusal = &refusal
+		message.Refusal = &refusal
 	}
-	if content := c.content.String(); content != "" || solution.Refusal == nil {
-		solution.Content = &content
+	if content := c.content.String(); content != "" || message.Refusal == nil {
+		message.Content = &content
 	}
 	body := c.completionHead
 	body.Object = "chat.completion"
-	body.Choices = []choice{{Message: &solution, FinishReason: &reason}}
+	body.Choices = []choice{{Message: &message, FinishReason: &reason}}
 	body.Usage, _ = json.Marshal(tokens)
 	c.w.Header().Set("Content-Type", "application/json")
 	return json.NewEncoder(c.w).Encode(body)

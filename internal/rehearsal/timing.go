@@ -30,8 +30,8 @@ func (s timedReply) run(ctx context.Context, promptChars int) EndReason {
 	if s.reply.CutAfter != nil {
 		return EndCut
 	}
-	tokenUsage := usage{Prompt: countTokens(promptChars), Completion: countTokens(sentChars)}
-	tokenUsage.Total = tokenUsage.Prompt + tokenUsage.Completion
+	tokenUsage := usage{PromptTokens: countTokens(promptChars), CompletionTokens: countTokens(sentChars)}
+	tokenUsage.TotalTokens = tokenUsage.PromptTokens + tokenUsage.CompletionTokens
 	if s.writer.finish(s.reply.finishReason(), tokenUsage) != nil {
 		return EndClientGone
 	}
@@ -39,8 +39,8 @@ func (s timedReply) run(ctx context.Context, promptChars int) EndReason {
 }
 
 // sendPaced sends the pieces, each when it is due, up to the gate before the reply's end.
-func (s timedReply) sendPaced(ctx context.Context, pieces []replyChunk) (sentChars int, err error) {
-	for _, p := range pieces {
+func (s timedReply) sendPaced(ctx context.Context, chunks []replyChunk) (sentChars int, err error) {
+	for _, p := range chunks {
 		if err := s.sendChunk(ctx, p); err != nil {
 			return sentChars, err
 		}
@@ -49,14 +49,15 @@ func (s timedReply) sendPaced(ctx context.Context, pieces []replyChunk) (sentCha
 			s.onChunk(s.requestNumber, sentChars)
 		}
 	}
-	if err := s.awaitDue(ctx, sentChars, s.reply.dueAt(s.arrivedAt, 0)); err != nil { // in the past if anything was sent
+	// in the past if anything was sent
+	if err := s.awaitDue(ctx, sentChars, s.reply.dueAt(s.arrivedAt, 0)); err != nil {
 		return sentChars, err
 	}
 	return sentChars, s.writer.flush()
 }
 
-// sendChunk sends one piece. Without a pace nobody can observe when each piece came, so the pieces stay in the buffer, which
-// is much faster.
+// sendChunk sends one piece. Without a pace nobody can observe when each piece came, so the pieces stay in the buffer,
+// which is much faster.
 func (s timedReply) sendChunk(ctx context.Context, p replyChunk) error {
 	if err := s.awaitDue(ctx, p.startOffset, s.reply.dueAt(s.arrivedAt, p.startOffset)); err != nil {
 		return err

@@ -18,8 +18,8 @@ func readText(value json.RawMessage) (string, error) {
 	return s, nil
 }
 
-// readFilledText reads a string that is not empty.
-func readFilledText(value json.RawMessage) (string, error) {
+// readNonEmptyText reads a string that is not empty.
+func readNonEmptyText(value json.RawMessage) (string, error) {
 	s, err := readText(value)
 	if err == nil && s == "" {
 		err = errors.New("must not be empty")
@@ -62,11 +62,11 @@ func readErrorStatus(value json.RawMessage) (int, error) {
 	return n, err
 }
 
-// readTime returns a function that reads a duration in this unit.
-func readTime(unit time.Duration) func(json.RawMessage) (time.Duration, error) {
+// readDuration returns a function that reads a duration in this unit.
+func readDuration(unit time.Duration) func(json.RawMessage) (time.Duration, error) {
 	return func(value json.RawMessage) (time.Duration, error) {
 		n, err := readNumber(value)
-		if err == nil && n*unit.Seconds() > maxSeconds {
+		if err == nil && n*unit.Seconds() > maxWaitSeconds {
 			err = fmt.Errorf("out of range: %.20s", value)
 		}
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// MaxWait bounds the result; longer waits count as Max.
+// MaxWait bounds the result; longer waits count as MaxWait.
 const MaxWait = 24 * time.Hour
 
 // Numbers from here on are times since 1970, in seconds or in milliseconds: as a wait in seconds they would be over 31
@@ -58,7 +58,7 @@ func FromHeader(h http.Header, now time.Time) time.Duration {
 }
 
 // Parse reads a Retry-After value: seconds, a date or, against the standard, a Unix time, another date format, or
-// 1m30s. Unreadable and past values give 0; the maximum is Max.
+// 1m30s. Unreadable and past values give 0; the maximum is MaxWait.
 func Parse(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	seconds, err := strconv.ParseFloat(text, 64)

@@ -72,8 +72,8 @@ func Run(label string, f func() error) (err error) {
 	return f()
 }
 
-// Wait calls f on a new goroutine and waits for its end. Unlike Run it also returns when f calls runtime.Goexit.
-func Wait(label string, f func() error) error {
+// GoAndWait calls f on a new goroutine and waits for its end. Unlike Run it also returns when f calls runtime.Goexit.
+func GoAndWait(label string, f func() error) error {
 	done := make(chan error, 1)
 	Go(label, f, func(err error) { done <- err })
 	return <-done
@@ -113,7 +113,8 @@ func logPanic(label string, value any) *PanicError {
 // Stack returns the stack of the panic that was just recovered from. Without a panic it returns the caller's stack.
 func Stack() string {
 	stack := string(debug.Stack())
-	if _, frames, hasPanicked := strings.Cut(stack, "\npanic("); hasPanicked { // the frames above it belong to the recovery
+	// the frames above it belong to the recovery
+	if _, frames, hasPanicked := strings.Cut(stack, "\npanic("); hasPanicked {
 		_, frames, _ = strings.Cut(frames, "\n\t")
 		_, stack, _ = strings.Cut(frames, "\n")
 	}
@@ -135,8 +136,8 @@ type startHookFunc func(place string)
 
 var currentStartHook atomic.Pointer[startHookFunc]
 
-// SetStartHook calls f at the start of every goroutine, on that goroutine, so that a test can make it panic; nil removes f.
-// It is only for tests.
+// SetStartHook calls f at the start of every goroutine, on that goroutine, so that a test can make it panic; nil
+// removes f. It is only for tests.
 func SetStartHook(f func(place string)) {
 	currentStartHook.Store((*startHookFunc)(&f))
 }

@@ -33,7 +33,7 @@ func TestAPanicIsAnError(t *testing.T) {
 		f := func() error { end(); return nil }
 		run := map[string]func() error{
 			"Run":  func() error { return safego.Run("test", f) },
-			"Wait": func() error { return safego.Wait("test", f) },
+			"Wait": func() error { return safego.GoAndWait("test", f) },
 			"Each": func() error {
 				return safego.ForEach(t.Context(), "test", 1, 1, func(context.Context, int) error { return f() })
 			},
@@ -50,7 +50,7 @@ func TestAPanicIsAnError(t *testing.T) {
 
 func TestWhoWaitsHearsOfAGoroutineThatWasLeft(t *testing.T) {
 	t.Parallel()
-	err := safego.Wait("test", func() error { runtime.Goexit(); return nil })
+	err := safego.GoAndWait("test", func() error { runtime.Goexit(); return nil })
 	if err == nil || !strings.Contains(err.Error(), "runtime.Goexit") {
 		t.Errorf("%v", err)
 	}
@@ -59,10 +59,10 @@ func TestWhoWaitsHearsOfAGoroutineThatWasLeft(t *testing.T) {
 func TestAnErrorIsHandedOn(t *testing.T) {
 	t.Parallel()
 	why := errors.New("why")
-	if err := safego.Wait("test", func() error { return why }); !errors.Is(err, why) {
+	if err := safego.GoAndWait("test", func() error { return why }); !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
-	if err := safego.Wait("test", func() error { return nil }); err != nil {
+	if err := safego.GoAndWait("test", func() error { return nil }); err != nil {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,7 +13,7 @@ type textLevel struct {
 	escapes []escape // in the order of the text
 	depth   int
 
-	lowerWithSpaces    string // lower with a space for every +, as forms encode spaces
+	lowerWithSpaces    string // lowerText with a space for every +, as forms encode spaces
 	lowerText          string // the text in lower case
 	standardBase64Text string // the text with standard base64 characters in place of the URL-safe ones
 }
@@ -25,11 +25,11 @@ func newLevel(text string) *textLevel {
 }
 
 func (l *textLevel) setText(text string) {
-	l.text, l.lowerText, l.standardBase64Text = text, lowerASCII(text), standardBase64.Replace(text)
+	l.text, l.lowerText, l.standardBase64Text = text, lowerASCII(text), toStandardBase64.Replace(text)
 	l.lowerWithSpaces = strings.ReplaceAll(l.lowerText, "+", " ")
 }
 
-var standardBase64 = strings.NewReplacer("-", "+", "_", "/")
+var toStandardBase64 = strings.NewReplacer("-", "+", "_", "/")
 
 // lowerASCII is strings.ToLower for ASCII only, so that the text keeps its length.
 func lowerASCII(text string) string {

@@ -45,20 +45,22 @@ func newSearchedSecret(name, value string) searchedSecret {
 func (n searchedSecret) findInLevel(l *textLevel) []span {
 	var spans []span
 	for _, form := range n.plainForms {
-		spans = append(spans, n.findEncoding(l, l.lowerText, form, nil)...)
+		spans = append(spans, n.findForm(l, l.lowerText, form, nil)...)
 	}
 	for _, form := range n.spacedForms {
-		spans = append(spans, n.findEncoding(l, l.lowerWithSpaces, form, nil)...)
+		spans = append(spans, n.findForm(l, l.lowerWithSpaces, form, nil)...)
 	}
-	spans = append(spans, n.findEncoding(l, l.lowerText, n.hexForm, nil)...)
+	spans = append(spans, n.findForm(l, l.lowerText, n.hexForm, nil)...)
 	for _, form := range n.base64Forms {
-		spans = append(spans, n.findEncoding(l, l.standardBase64Text, form, expandBase64Range)...)
+		spans = append(spans, n.findForm(l, l.standardBase64Text, form, expandBase64Range)...)
 	}
 	return spans
 }
 
-// findEncoding searches for a form in a text of the same length as the level's. widen, if not nil, may extend a match.
-func (n searchedSecret) findEncoding(l *textLevel, text, form string, expandMatch func(text string, from, to int) (int, int)) []span {
+// findForm searches for a form in a text of the same length as the level's. expandMatch, if not nil, may extend a
+// match.
+func (n searchedSecret) findForm(l *textLevel, text, form string,
+	expandMatch func(text string, from, to int) (int, int)) []span {
 	var spans []span
 	for offset := 0; ; {
 		i := strings.Index(text[offset:], form)
@@ -77,10 +79,10 @@ func (n searchedSecret) findEncoding(l *textLevel, text, form string, expandMatc
 // expandBase64Range extends a range to the neighbouring characters that hold some of the secret's bits, and to the
 // padding.
 func expandBase64Range(text string, from, to int) (int, int) {
-	if from > 0 && isBase64(text[from-1]) {
+	if from > 0 && isBase64Char(text[from-1]) {
 		from--
 	}
-	if to < len(text) && isBase64(text[to]) {
+	if to < len(text) && isBase64Char(text[to]) {
 		to++
 	}
 	for to < len(text) && text[to] == '=' {
@@ -89,6 +91,6 @@ func expandBase64Range(text string, from, to int) (int, int) {
 	return from, to
 }
 
-func isBase64(c byte) bool {
+func isBase64Char(c byte) bool {
 	return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '+' || c == '/'
 }

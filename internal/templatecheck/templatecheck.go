@@ -9,17 +9,17 @@ import (
 	"text/template/parse"
 )
 
-// value is what is known of a value: its type (nil: unknown), whether methods of its pointer can be called, and what
+// typeInfo is what is known of a value: its type (nil: unknown), whether methods of its pointer can be called, and what
 // dict put into it.
-type value struct {
+type typeInfo struct {
 	typ           reflect.Type
 	isAddressable bool
-	dictValues    map[string]value
+	dictMembers   map[string]typeInfo
 }
 
 type variable struct {
 	name string
-	value
+	typeInfo
 }
 
 type checker struct {
@@ -31,14 +31,14 @@ type checker struct {
 }
 
 // Problems lists what a template, and those that it uses, read of data without that its type has it. A member of a
-// value of unknown type is a problem, too. tree finds a template that has not been executed; nil: there is none.
+// value of unknown type is a problem, too. findTree finds a template that has not been executed; nil: there is none.
 func Problems(name string, data any, funcs map[string]any, findTree func(name string) *parse.Tree) []string {
 	c := &checker{findTree: findTree, funcs: funcs, checkedKeys: map[string]bool{}}
-	c.checkTemplate(name, value{typ: reflect.TypeOf(data)})
+	c.checkTemplate(name, typeInfo{typ: reflect.TypeOf(data)})
 	return c.problems
 }
 
-func (c *checker) checkTemplate(name string, dot value) {
+func (c *checker) checkTemplate(name string, dot typeInfo) {
 	key := fmt.Sprint(name, dot)
 	tree := c.findTree(name)
 	if tree == nil {
@@ -54,7 +54,7 @@ func (c *checker) checkTemplate(name string, dot value) {
 	c.variables = outerVariables
 }
 
-func (c *checker) checkNodes(l *parse.ListNode, dot value) {
+func (c *checker) checkNodes(l *parse.ListNode, dot typeInfo) {
 	if l == nil {
 		return
 	}
@@ -65,18 +65,18 @@ func (c *checker) checkNodes(l *parse.ListNode, dot value) {
 		case *parse.TemplateNode:
 			c.checkTemplate(n.Name, c.checkPipe(n.Pipe, dot))
 		case *parse.IfNode:
-			c.checkBranch(&n.BranchNode, dot, func(value) value { return dot })
+			c.checkBranch(&n.BranchNode, dot, func(typeInfo) typeInfo { return dot })
 		case *parse.WithNode:
-			c.checkBranch(&n.BranchNode, dot, func(v value) value { return v })
+			c.checkBranch(&n.BranchNode, dot, func(v typeInfo) typeInfo { return v })
 		case *parse.RangeNode:
-			c.checkBranch(&n.BranchNode, dot, func(all value) value {
-				key, element := elementTypes(all)
+			c.checkBranch(&n.BranchNode, dot, func(container typeInfo) typeInfo {
+				key, element := elementTypes(container)
 				for i, declared := range n.Pipe.Decl {
-					declaredValue := element
+					declaredType := element
 					if i == 0 && len(n.Pipe.Decl) == 2 {
-						declaredValue = key
+						declaredType = key
 					}
-					c.declare(declared.Ident[0], declaredValue)
+					c.declare(declared.Ident[0], declaredType)
 				}
 				return element
 			})
@@ -84,20 +84,20 @@ func (c *checker) checkNodes(l *parse.ListNode, dot value) {
 	}
 }
 
-// checkBranch checks both ways; inside gives the dot of the first. Variables that are declared there end with it.
-func (c *checker) checkBranch(n *parse.BranchNode, dot value, dotInside func(value) value) {
+// checkBranch checks both ways; dotInside gives the dot of the first. Variables that are declared there end with it.
+func (c *checker) checkBranch(n *parse.BranchNode, dot typeInfo, dotInside func(typeInfo) typeInfo) {
 	outerVariableCount := len(c.variables)
 	c.checkNodes(n.List, dotInside(c.checkPipe(n.Pipe, dot)))
 	c.checkNodes(n.ElseList, dot)
 	c.variables = c.variables[:outerVariableCount]
 }
 
-func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
+func (c *checker) checkPipe(p *parse.PipeNode, dot typeInfo) (v typeInfo) {
 	if p == nil {
 		return v
 	}
 	for _, command := range p.Cmds {
-		var args []value
+		var args []typeInfo
 		for _, arg := range command.Args[1:] {
 			args = append(args, c.valueOf(arg, dot))
 		}
@@ -109,7 +109,7 @@ func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
 	}
 	for _, declared := range p.Decl {
 		if p.IsAssign {
-			c.findVariable(declared.Ident[0]).value = v
+			c.findVariable(declared.Ident[0]).typeInfo = v
 		} else {
 			c.declare(declared.Ident[0], v)
 		}
@@ -117,7 +117,9 @@ func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
 	return v
 }
 
-func (c *checker) declare(name string, v value) { c.variables = append(c.variables, variable{name, v}) }
+func (c *checker) declare(name string, v typeInfo) {
+	c.variables = append(c.variables, variable{name, v})
+}
 
 // findVariable returns the innermost variable of a name: the parser lets none pass that is not declared.
 func (c *checker) findVariable(name string) *variable {
@@ -128,14 +130,14 @@ func (c *checker) findVariable(name string) *variable {
 	return &c.variables[index]
 }
 
-func (c *checker) valueOf(n parse.Node, dot value) value {
+func (c *checker) valueOf(n parse.Node, dot typeInfo) typeInfo {
 	switch n := n.(type) {
 	case *parse.DotNode:
 		return dot
 	case *parse.FieldNode:
 		return c.resolveMembers(n, dot, n.Ident)
 	case *parse.VariableNode:
-		return c.resolveMembers(n, c.findVariable(n.Ident[0]).value, n.Ident[1:])
+		return c.resolveMembers(n, c.findVariable(n.Ident[0]).typeInfo, n.Ident[1:])
 	case *parse.ChainNode:
 		return c.resolveMembers(n, c.valueOf(n.Node, dot), n.Field)
 	case *parse.PipeNode:
@@ -143,18 +145,18 @@ func (c *checker) valueOf(n parse.Node, dot value) value {
 	case *parse.IdentifierNode:
 		return c.callResult(n.Ident, nil, nil)
 	case *parse.StringNode:
-		return value{typ: reflect.TypeFor[string]()}
+		return typeInfo{typ: reflect.TypeFor[string]()}
 	}
-	return value{}
+	return typeInfo{}
 }
 
-func (c *checker) callResult(functionName string, nodes []parse.Node, args []value) (v value) {
+func (c *checker) callResult(functionName string, nodes []parse.Node, args []typeInfo) (v typeInfo) {
 	switch functionName {
 	case "dict":
-		v.dictValues = map[string]value{}
+		v.dictMembers = map[string]typeInfo{}
 		for n := 0; n+1 < len(args); n += 2 {
 			if key, isText := nodes[n].(*parse.StringNode); isText {
-				v.dictValues[key.Text] = args[n+1]
+				v.dictMembers[key.Text] = args[n+1]
 			}
 		}
 	case "index":
@@ -165,8 +167,8 @@ func (c *checker) callResult(functionName string, nodes []parse.Node, args []val
 	case "and", "or": // one of them
 		v = args[0]
 		for _, other := range args[1:] {
-			if v.typ != other.typ || v.dictValues != nil || other.dictValues != nil {
-				return value{}
+			if v.typ != other.typ || v.dictMembers != nil || other.dictMembers != nil {
+				return typeInfo{}
 			}
 		}
 	default:
@@ -178,24 +180,24 @@ func (c *checker) callResult(functionName string, nodes []parse.Node, args []val
 }
 
 // elementTypes returns the keys and the elements of what range and index go through.
-func elementTypes(container value) (key, element value) {
+func elementTypes(container typeInfo) (key, element typeInfo) {
 	if container.typ == nil {
 		return key, element
 	}
 	t, isAddressable := indirect(container)
 	switch t.Kind() {
 	case reflect.Map:
-		return value{typ: t.Key()}, value{typ: t.Elem()}
+		return typeInfo{typ: t.Key()}, typeInfo{typ: t.Elem()}
 	case reflect.Slice, reflect.Array:
-		return value{typ: reflect.TypeFor[int]()},
-			value{typ: t.Elem(), isAddressable: isAddressable || t.Kind() == reflect.Slice}
+		return typeInfo{typ: reflect.TypeFor[int]()},
+			typeInfo{typ: t.Elem(), isAddressable: isAddressable || t.Kind() == reflect.Slice}
 	case reflect.Int:
-		return value{typ: t}, value{typ: t}
+		return typeInfo{typ: t}, typeInfo{typ: t}
 	}
 	return key, element
 }
 
-func indirect(v value) (reflect.Type, bool) {
+func indirect(v typeInfo) (reflect.Type, bool) {
 	if v.typ.Kind() == reflect.Pointer {
 		return v.typ.Elem(), true
 	}
@@ -203,51 +205,51 @@ func indirect(v value) (reflect.Type, bool) {
 }
 
 // resolveMembers reads one member after the other.
-func (c *checker) resolveMembers(node parse.Node, v value, names []string) value {
-	for _, name := range names {
+func (c *checker) resolveMembers(node parse.Node, v typeInfo, memberNames []string) typeInfo {
+	for _, name := range memberNames {
 		member, exists := v.member(name)
 		if !exists {
 			location, text := (&parse.Tree{}).ErrorContext(node)
 			c.problems = append(c.problems, fmt.Sprintf("%s: %s: there is no %s in %v", location, text, name, v))
-			return value{}
+			return typeInfo{}
 		}
 		v = member
 	}
 	return v
 }
 
-func (v value) member(name string) (memberValue value, isFound bool) {
-	if v.dictValues != nil {
-		memberValue, isFound = v.dictValues[name]
-		return memberValue, isFound
+func (v typeInfo) member(name string) (memberType typeInfo, isFound bool) {
+	if v.dictMembers != nil {
+		memberType, isFound = v.dictMembers[name]
+		return memberType, isFound
 	}
 	if v.typ == nil {
-		return memberValue, false
+		return memberType, false
 	}
-	receiver, isAddressable := indirect(v)
-	methods := v.typ
+	baseType, isAddressable := indirect(v)
+	methodType := v.typ
 	if isAddressable {
-		methods = reflect.PointerTo(receiver)
+		methodType = reflect.PointerTo(baseType)
 	}
-	if m, exists := methods.MethodByName(name); exists {
-		return value{typ: m.Type.Out(0)}, true
+	if m, exists := methodType.MethodByName(name); exists {
+		return typeInfo{typ: m.Type.Out(0)}, true
 	}
-	switch receiver.Kind() {
+	switch baseType.Kind() {
 	case reflect.Struct:
-		f, exists := receiver.FieldByName(name)
+		f, exists := baseType.FieldByName(name)
 		// a field of an embedded struct may be behind a pointer
-		return value{typ: f.Type, isAddressable: isAddressable || len(f.Index) > 1}, exists && f.IsExported()
+		return typeInfo{typ: f.Type, isAddressable: isAddressable || len(f.Index) > 1}, exists && f.IsExported()
 	case reflect.Map:
-		return value{typ: receiver.Elem()}, true
+		return typeInfo{typ: baseType.Elem()}, true
 	}
-	return memberValue, false
+	return memberType, false
 }
 
 // String names the type.
-func (v value) String() string {
+func (v typeInfo) String() string {
 	switch {
-	case v.dictValues != nil:
-		return fmt.Sprint(v.dictValues)
+	case v.dictMembers != nil:
+		return fmt.Sprint(v.dictMembers)
 	case v.typ == nil:
 		return "a value of unknown type"
 	}

@@ -25,8 +25,8 @@ const maxAliasNodes = 1_000_000
 // afterwards.
 const maxYAMLDepth = 200
 
-// Decode reads a YAML file as jsonval.DecodeInOrder reads JSON. Numbers keep every digit. A duplicate key is refused,
-// and so is anything that JSON cannot express.
+// Decode reads a YAML file as jsonval.DecodeWithKeyOrder reads JSON. Numbers keep every digit. A duplicate key is
+// refused, and so is anything that JSON cannot express.
 func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
 	return decode(data, yamlReader{maxNodeCount: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxAliasNodes})
 }
@@ -56,7 +56,7 @@ func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 	v, err := y.readValue(&document, "$", 0)
 	if err == nil {
 		// YAML must keep the limits of JSON files too.
-		v, order, err = jsonval.DecodeInOrder(jsonval.Encode(v), jsonval.DefaultLimits)
+		v, order, err = jsonval.DecodeWithKeyOrder(jsonval.Encode(v), jsonval.DefaultLimits)
 	}
 	var yamlErr *yamlError
 	if errors.As(err, &yamlErr) {
@@ -154,9 +154,9 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		}
 		m, isSeen[k.Value] = m.Append(k.Value, v), true
 	}
-	for _, part := range mergedObjects {
-		part, _ := part.(jsonval.OrderedObject)
-		for _, f := range part {
+	for _, mergedObject := range mergedObjects {
+		mergedObject, _ := mergedObject.(jsonval.OrderedObject)
+		for _, f := range mergedObject {
 			if !isSeen[f.Key] {
 				m, isSeen[f.Key] = append(m, f), true
 			}
@@ -213,8 +213,8 @@ var decimalPattern = regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[
 
 // toJSONNumber rewrites a YAML number as a JSON number, if there is exactly one way to do so.
 func toJSONNumber(text string) string {
-	unsigned := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
-	digits, isNegative := strings.CutPrefix(unsigned, "-")
+	withoutPlus := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
+	digits, isNegative := strings.CutPrefix(withoutPlus, "-")
 	sign := ""
 	if isNegative {
 		sign = "-"

@@ -41,10 +41,10 @@ func scenario(t *testing.T, context string) *modeltest.Scenario {
 	return s
 }
 
-func approve(s *modeltest.Scenario, p approval.Pending) { s.Decide("approve", p.CallID) }
+func approve(s *modeltest.Scenario, p approval.PendingCall) { s.Decide("approve", p.CallID) }
 
 // finish plays a process to its end, and reads it from the chain that it leaves.
-func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
+func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.PendingCall),
 	replies ...string) *backtest.FinishedProcess {
 	t.Helper()
 	past, err := backtest.Read(chainOf(t, s, decide, replies...))
@@ -55,10 +55,10 @@ func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario
 }
 
 // chainOf plays a process to its end, and gives the chain that it leaves.
-func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
-	replies ...string) past.Run {
+func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.PendingCall),
+	replies ...string) past.RecordedProcess {
 	t.Helper()
-	run := past.Run{ProcessID: "p"}
+	run := past.RecordedProcess{ProcessID: "p"}
 	seal := func(in *turn.RequestInput, calls []ideafile.WrittenCall, output any, request int, log []turn.LogEntry) {
 		idea := turn.SnapshotIdea(s.Idea.Source, in, calls, output)
 		meta := map[string]any{"at": len(run.Ideas) + 1}
@@ -136,8 +136,8 @@ func compare(t *testing.T, i *ideafile.Idea, planner backtest.Planner, past ...*
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Skipped) > 0 {
-		t.Errorf("left out: %v", r.Skipped)
+	if len(r.SkippedInstances) > 0 {
+		t.Errorf("left out: %v", r.SkippedInstances)
 	}
 	return r
 }
@@ -189,8 +189,8 @@ func TestOtherParametersAreADifferenceAndWhatReadsTheResultIsUnknown(t *testing.
 		`① different; call-changed: fetch would have id "x", and had "a"; ? rate reads what is not known; ? refund reads what is not known`,
 		`② different; call-changed: fetch would have id "x", and had "b"; ? rate reads what is not known; ? refund reads what is not known`,
 		`③ different; call-changed: fetch would have id "x", and had "c"; ? rate reads what is not known; ? refund reads what is not known`)
-	if r.UnmatchedCallCount != 3 || len(r.Summary) != 1 || len(r.Summary[0].Instances) != 3 {
-		t.Errorf("unmatched %d, summary %v", r.UnmatchedCallCount, r.Summary)
+	if r.UnmatchedCallCount != 3 || len(r.DifferenceGroups) != 1 || len(r.DifferenceGroups[0].Instances) != 3 {
+		t.Errorf("unmatched %d, summary %v", r.UnmatchedCallCount, r.DifferenceGroups)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 		{"answer", `{"output": "by hand"}`, "ann answered it"},
 		{"replace", `{"with": {"_tool": "rate", "of": "†state.order"}}`, "ann replaced it"},
 	} {
-		decide := func(s *modeltest.Scenario, p approval.Pending) { s.Decide(c.kind, p.CallID, c.more) }
+		decide := func(s *modeltest.Scenario, p approval.PendingCall) { s.Decide(c.kind, p.CallID, c.more) }
 		past := finish(t, scenario(t, orders), decide, reply(plan), reply(`[]`), reply(`[]`))
 		again := compare(t, idea(t, ""), nil, past)
 		want(t, again, "① same", "② same", "③ same")

@@ -51,9 +51,9 @@ func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
 	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	r := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 30`), nil, past, past)
-	if len(r.Summary) != 1 || r.Summary[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" &&
-		len(r.Summary[0].Instances) == 0 {
-		t.Errorf("%v", r.Summary)
+	if len(r.DifferenceGroups) != 1 || r.DifferenceGroups[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" &&
+		len(r.DifferenceGroups[0].Instances) == 0 {
+		t.Errorf("%v", r.DifferenceGroups)
 	}
 	if r.SameCount != 4 || r.DifferentCount != 2 || r.DifferingCount() != 2 {
 		t.Errorf("%+v", r)
@@ -77,7 +77,7 @@ func TestValuesThatTheLLMFittedAreFittedAgain(t *testing.T) {
 func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, "", orders)
-	run := past.Run{ProcessID: "p"}
+	run := past.RecordedProcess{ProcessID: "p"}
 	c := s.ReplyWith(reply(plan))
 	first := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, nil).Source
 	first["meta"] = map[string]any{"request": jsonval.ToJSONValue(1)}
@@ -106,16 +106,16 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := backtest.Compare(idea(t, ""), bind, nil, read)
-	if err != nil || len(r.Skipped) != 1 ||
-		r.Skipped[0] != (backtest.SkippedInstance{ProcessID: "p", Instance: "①",
+	if err != nil || len(r.SkippedInstances) != 1 ||
+		r.SkippedInstances[0] != (backtest.SkippedInstance{ProcessID: "p", Instance: "①",
 			Reason: "a person changed its State while it ran"}) || r.SameCount != 2 {
-		t.Errorf("%v; left out %v, %d the same", err, r.Skipped, r.SameCount)
+		t.Errorf("%v; left out %v, %d the same", err, r.SkippedInstances, r.SameCount)
 	}
 	run.Ideas[0]["meta"] = map[string]any{"simulated": true}
 	if _, err := backtest.Read(run); err == nil || !strings.Contains(err.Error(), "it was simulated") {
 		t.Errorf("simulated: %v", err)
 	}
-	if _, err := backtest.Read(past.Run{ProcessID: "p"}); err == nil {
+	if _, err := backtest.Read(past.RecordedProcess{ProcessID: "p"}); err == nil {
 		t.Error("a process without Ideas is read")
 	}
 }
@@ -151,12 +151,12 @@ func TestAnotherOutputIsNamedWhereEveryInstanceIsTheSame(t *testing.T) {
 			`}, "context": [{"type": "plan", "stage": "complete", "plan": `+
 			strings.ReplaceAll(plan, `"_instance": "*", `, "")+`, "output": `+output+`}]}`)
 	}
-	if r := compare(t, made(`{"summary": "all well"}`), nil, past); len(r.Outputs) != 0 || r.SameCount != 3 {
+	if r := compare(t, made(`{"summary": "all well"}`), nil, past); len(r.OutputDifferences) != 0 || r.SameCount != 3 {
 		t.Errorf("%+v", r)
 	}
-	if r := compare(t, made(`{"summary": "badly"}`), nil, past); len(r.Outputs) != 1 ||
-		r.Outputs[0].Text != `p would give the output {"summary":"badly"}, and gave {"summary":"all well"}` {
-		t.Errorf("%+v", r.Outputs)
+	if r := compare(t, made(`{"summary": "badly"}`), nil, past); len(r.OutputDifferences) != 1 ||
+		r.OutputDifferences[0].Text != `p would give the output {"summary":"badly"}, and gave {"summary":"all well"}` {
+		t.Errorf("%+v", r.OutputDifferences)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		return turn.LogEntry{Write: statelog.Write{Path: jsonval.Path{path}, Value: value, Author: "1.1", Request: 1,
 			Index: 1}}
 	}
-	past, err := backtest.Read(past.Run{ProcessID: "d",
+	past, err := backtest.Read(past.RecordedProcess{ProcessID: "d",
 		Ideas: []map[string]any{modeltest.MustDecodeJSON(first).(map[string]any),
 			modeltest.MustDecodeJSON(last).(map[string]any)},
 		Log: []turn.LogEntry{write("answer", "yes"), write("draft", "Dear Ann")}})
@@ -187,8 +187,8 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		return map[string]ideafile.ToolBinding{"ask": {Kind: ideafile.KindDelegate}, "send": {Kind: ideafile.KindGo}}
 	}
 	r, err := backtest.Compare(new, delegates, nil, past)
-	if err != nil || len(r.Skipped) > 0 || describe(r) != "same" {
-		t.Errorf("%v %v: %s", err, r.Skipped, describe(r))
+	if err != nil || len(r.SkippedInstances) > 0 || describe(r) != "same" {
+		t.Errorf("%v %v: %s", err, r.SkippedInstances, describe(r))
 	}
 }
 
@@ -204,7 +204,7 @@ func TestWhoMayDecideAndUntilWhenIsNotLookedAt(t *testing.T) {
 func TestACallForAllIsForThoseThatItsRequestCovered(t *testing.T) {
 	t.Parallel()
 	waited := 0
-	late := func(s *modeltest.Scenario, p approval.Pending) {
+	late := func(s *modeltest.Scenario, p approval.PendingCall) {
 		if waited++; waited > 1 {
 			approve(s, p)
 		}

@@ -41,19 +41,19 @@ type Difference struct {
 	Topic string `json:"about"`
 }
 
-// compareTraces lists what differs between two runs of an instance, in the order of the graph. unknown says what cannot
-// be determined.
+// compareTraces lists what differs between two runs of an instance, in the order of the graph. unknownReasons says what
+// cannot be determined.
 func compareTraces(recorded, replayed *trace) (differences []Difference, unknownReasons []string) {
-	unknownReasons = slices.Clone(replayed.otherUnknowns)
+	unknownReasons = slices.Clone(replayed.otherUnknownReasons)
 	pairs := matchCalls(recorded, replayed)
 	for _, p := range pairs {
 		switch {
 		case p.isUnknown:
 			unknownReasons = append(unknownReasons, fmt.Sprintf("%s reads what is not known", p.replayed.tool))
 		case p.replayed == nil:
-			d, openReason := describeMissingCall(p.recorded, replayed)
-			if openReason != "" {
-				unknownReasons = append(unknownReasons, openReason)
+			d, unknownReason := describeMissingCall(p.recorded, replayed)
+			if unknownReason != "" {
+				unknownReasons = append(unknownReasons, unknownReason)
 				continue
 			}
 			differences = append(differences, d)
@@ -64,14 +64,17 @@ func compareTraces(recorded, replayed *trace) (differences []Difference, unknown
 	if replayed.status == "" || len(unknownReasons) > 0 {
 		return differences, unknownReasons
 	}
-	differences = append(differences, compareSteps(recorded.steps, replayed.steps)...)
-	if replayed.status != recorded.status && (replayed.fault == nil || replayed.fault.Code != turn.CodeUnfulfilled) { // the step is named
+	differences = append(differences, compareSteps(recorded.stepOutcomes, replayed.stepOutcomes)...)
+	// the step is named
+	if replayed.status != recorded.status && (replayed.fault == nil ||
+		replayed.fault.Code != turn.CodeStepUnfulfilled) {
 		text := fmt.Sprintf("it would end %s, and %s", replayed.status, recorded.status)
 		if replayed.fault != nil {
 			text += ": " + replayed.fault.Message
 		}
 		differences = append(differences,
-			Difference{Kind: EndChanged, Text: text, Topic: fmt.Sprintf("instances that would end %s", replayed.status)})
+			Difference{Kind: EndChanged, Text: text, Topic: fmt.Sprintf("instances that would end %s",
+				replayed.status)})
 	}
 	if d, differs := compareStates(recorded, replayed, pairs); differs && len(differences) == 0 {
 		differences = append(differences, d)
@@ -98,8 +101,9 @@ func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference)
 	return list
 }
 
-// describeMissingCall describes a Call of the past that would not run. If the Call may still come, open says so instead.
-func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, openReason string) {
+// describeMissingCall describes a Call of the past that would not run. If the Call may still come, unknownReason says
+// so instead.
+func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, unknownReason string) {
 	d = Difference{Kind: CallMissing, Tool: c.tool, RecordedID: c.id, Topic: c.tool + " would not run",
 		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, briefJSON(c.params))}
 	for _, other := range replayed.calls {
@@ -115,7 +119,7 @@ func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, openReas
 		d.Text += ": " + other.notRunReason
 		return d, ""
 	}
-	if len(replayed.otherUnknowns) > 0 || !replayed.isDirectPlan && replayed.status == "" {
+	if len(replayed.otherUnknownReasons) > 0 || !replayed.isDirectPlan && replayed.status == "" {
 		return d, c.tool + " may come later"
 	}
 	return d, ""
@@ -139,7 +143,7 @@ func (p *callPair) differences() (list []Difference) {
 		}
 		return list
 	}
-	if p.differs {
+	if p.haveDifferentParams {
 		names, text := changedParams(p.recorded.params, p.replayed.params)
 		add(CallChanged, "would have another "+names, "would have %s", text)
 	}
@@ -151,7 +155,7 @@ func (p *callPair) differences() (list []Difference) {
 			decisionsText(p.recorded.decisions))
 	}
 	switch {
-	case p.differs || p.replayed.isResultUnknown:
+	case p.haveDifferentParams || p.replayed.isResultUnknown:
 	case p.replayed.status != p.recorded.status:
 		add(OutcomeChanged, fmt.Sprintf("would be %s, and was %s", p.replayed.status, p.recorded.status),
 			"with %s would be %s, and was %s%s",
@@ -216,22 +220,23 @@ func compareStates(recorded, replayed *trace, pairs []*callPair) (Difference, bo
 		if p.recorded == nil || p.replayed == nil {
 			continue
 		}
-		from, to := p.recorded.output.Paths(), p.replayed.output.Paths()
-		for n := range min(len(from), len(to)) {
-			v, ok := jsonval.ValueAt(oldState, from[n])
-			if !ok || len(from[n]) == 0 || from[n].String() == to[n].String() {
+		recordedPaths, replayedPaths := p.recorded.outputPath.Paths(), p.replayed.outputPath.Paths()
+		for n := range min(len(recordedPaths), len(replayedPaths)) {
+			v, ok := jsonval.ValueAt(oldState, recordedPaths[n])
+			if !ok || len(recordedPaths[n]) == 0 || recordedPaths[n].String() == replayedPaths[n].String() {
 				continue
 			}
-			if moved, isDone := jsonval.SetAt(removeValue(oldState, from[n], true), to[n], v); isDone {
-				oldState = moved
+			if movedState, isDone := jsonval.SetAt(removeValue(oldState, recordedPaths[n], true), replayedPaths[n],
+				v); isDone {
+				oldState = movedState
 			}
 		}
 	}
-	names := past.DifferingPaths(oldState, replayed.state)
-	if len(names) == 0 {
+	differingPaths := past.DifferingPaths(oldState, replayed.state)
+	if len(differingPaths) == 0 {
 		return Difference{}, false
 	}
-	paths := strings.Join(names, ", ")
-	return Difference{Kind: StateChanged, Text: "the same Calls would leave another value in " + paths,
-		Topic: "another value in " + paths}, true
+	pathsText := strings.Join(differingPaths, ", ")
+	return Difference{Kind: StateChanged, Text: "the same Calls would leave another value in " + pathsText,
+		Topic: "another value in " + pathsText}, true
 }

@@ -2,7 +2,7 @@
 // there, and reports what would differ. Nothing runs outside, and nobody is asked except the Planner, if the new Idea
 // needs one.
 //
-//	read, err := Read(past.Run{ProcessID: id, Ideas: ideas, Log: log})
+//	read, err := Read(past.RecordedProcess{ProcessID: id, Ideas: ideas, Log: log})
 //	report, err := Compare(newIdeaWithPastData, bind, planner, read...)
 //
 // Every instance is run twice by the same dataflow.Instance that runs real ones: once as it went (replayCalls), and

@@ -17,7 +17,7 @@ type outcomeSource interface {
 	findOutcome(call dataflow.ReadyCall) (o outcome, known bool)
 	// findDecision is the decision on a pending approval. asked is the number of earlier decisions on this Call. ok is
 	// false if nobody took one.
-	findDecision(rec *dataflow.CallRecord, p approval.Pending, asked int) (d approval.Decision, ok bool)
+	findDecision(rec *dataflow.CallRecord, p approval.PendingCall, asked int) (d approval.Decision, ok bool)
 	// findAnswer is what the LLM answered to a question; known is false if it was not asked this.
 	findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
 }
@@ -32,22 +32,22 @@ type outcome struct {
 
 // player runs one instance with recorded outcomes in place of the outside world.
 type player struct {
-	flow          *dataflow.Instance
-	outcomes      outcomeSource
-	callByID      map[string]*tracedCall
-	otherUnknowns []string // what else is unknown, beside results
-	clock         int
+	flow                *dataflow.Instance
+	outcomes            outcomeSource
+	callByID            map[string]*tracedCall
+	otherUnknownReasons []string // what else is unknown, beside results
+	logicalTime         int
 }
 
 func newPlayer(flow *dataflow.Instance, outcomes outcomeSource) *player {
 	return &player{flow: flow, outcomes: outcomes, callByID: map[string]*tracedCall{}}
 }
 
-func (p *player) callOf(id string) *tracedCall {
-	if p.callByID[id] == nil {
-		p.callByID[id] = &tracedCall{id: id}
+func (p *player) ensureCall(callID string) *tracedCall {
+	if p.callByID[callID] == nil {
+		p.callByID[callID] = &tracedCall{id: callID}
 	}
-	return p.callByID[id]
+	return p.callByID[callID]
 }
 
 // isStuck reports whether a running Call has an unknown outcome.
@@ -62,19 +62,19 @@ func (p *player) isStuck() bool {
 
 // playAll plays the instance until no Call can go on.
 func (p *player) playAll() {
-	for progressed := true; progressed; {
-		progressed = false
-		p.clock += 2
+	for hasProgressed := true; hasProgressed; {
+		hasProgressed = false
+		p.logicalTime += 2
 		for _, ready := range p.flow.Advance() {
-			progressed = true
-			c := p.callOf(ready.Record.ID)
-			c.readyCall, c.beganAt, c.endedAt = ready, p.clock, p.clock+1
+			hasProgressed = true
+			c := p.ensureCall(ready.Record.ID)
+			c.readyCall, c.startLogicalTime, c.endLogicalTime = ready, p.logicalTime, p.logicalTime+1
 			p.endCall(ready, c)
 		}
-		progressed = p.decideAll() || p.answerAll() || progressed
+		hasProgressed = p.decideAll() || p.answerAll() || hasProgressed
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.callOf(update.CallID).isResultUnknown = true
-			p.otherUnknowns = append(p.otherUnknowns,
+			p.ensureCall(update.CallID).isResultUnknown = true
+			p.otherUnknownReasons = append(p.otherUnknownReasons,
 				update.CallID+" puts large values together, which is not done here")
 		}
 	}
@@ -117,35 +117,35 @@ func checkResult(tool *ideafile.Tool, result any) error {
 }
 
 // decideAll decides on everything that waits for a decision.
-func (p *player) decideAll() (progressed bool) {
+func (p *player) decideAll() (hasProgressed bool) {
 	for _, pending := range p.flow.PendingApprovals() {
 		rec := p.flow.FindCall(pending.CallID)
-		c := p.callOf(rec.ID)
+		c := p.ensureCall(rec.ID)
 		d, ok := p.outcomes.findDecision(rec, pending, c.decisionCount)
 		d.CallID = rec.ID
 		if ok && p.flow.ApplyDecision(d) == nil {
 			c.decisionCount++
-			progressed = true
+			hasProgressed = true
 			continue
 		}
 		if c.isResultUnknown {
 			continue
 		}
-		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson,
+		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedDecider,
 			Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
 			c.isResultUnknown = true
-			p.otherUnknowns = append(p.otherUnknowns, rec.ID+" waits for a person: "+err.Error())
+			p.otherUnknownReasons = append(p.otherUnknownReasons, rec.ID+" waits for a person: "+err.Error())
 			continue
 		}
 		c.autoApprovalCount++
-		progressed = true
+		hasProgressed = true
 	}
-	return progressed
+	return hasProgressed
 }
 
 // answerAll answers the questions that the LLM would be asked about Calls, if it was asked the same ones then.
-func (p *player) answerAll() (progressed bool) {
+func (p *player) answerAll() (hasProgressed bool) {
 	for _, q := range p.flow.LLMQuestions() {
 		o, isKnown := p.outcomes.findAnswer(p.flow.FindCall(q.CallID), q)
 		switch {
@@ -158,24 +158,24 @@ func (p *player) answerAll() (progressed bool) {
 		default:
 			p.answer(q.CallID, o.result)
 		}
-		progressed = true
+		hasProgressed = true
 	}
-	return progressed
+	return hasProgressed
 }
 
 // answer ends a Call with the result that the LLM wrote.
 func (p *player) answer(id string, result any) {
-	c := p.callOf(id)
+	c := p.ensureCall(id)
 	c.result, c.hasResult = result, true
 	p.flow.SucceedCall(id, result)
 }
 
 // readTrace reads how the run went.
 func (p *player) readTrace() *trace {
-	t := &trace{state: p.flow.State(), otherUnknowns: p.otherUnknowns}
+	t := &trace{state: p.flow.State(), otherUnknownReasons: p.otherUnknownReasons}
 	records := p.flow.CallRecords()
 	for _, rec := range records {
-		c := p.callOf(rec.ID)
+		c := p.ensureCall(rec.ID)
 		c.readRecord(p.flow, rec)
 		t.calls = append(t.calls, c)
 	}
@@ -184,17 +184,17 @@ func (p *player) readTrace() *trace {
 }
 
 // withoutDeciders returns the Tools with policies that say only whether a person is asked, not who or until when.
-func withoutDeciders(tools []*ideafile.Tool, override policy.Override) []*ideafile.Tool {
+func withoutDeciders(tools []*ideafile.Tool, oversight policy.Oversight) []*ideafile.Tool {
 	out := make([]*ideafile.Tool, len(tools))
 	for n, tool := range tools {
-		copied := *tool
-		if current := override.PolicyFor(tool.Name, tool.Approval); current != nil {
-			stripped := *current
-			stripped.Deciders, stripped.Timeout = nil, 0
-			stripped.ReminderRules = policy.Approval{}.ReminderRules
-			copied.Approval = &stripped
+		toolCopy := *tool
+		if toolPolicy := oversight.PolicyFor(tool.Name, tool.Approval); toolPolicy != nil {
+			policyCopy := *toolPolicy
+			policyCopy.Deciders, policyCopy.Timeout = nil, 0
+			policyCopy.ReminderRules = policy.Approval{}.ReminderRules
+			toolCopy.Approval = &policyCopy
 		}
-		out[n] = &copied
+		out[n] = &toolCopy
 	}
 	return out
 }

@@ -17,31 +17,31 @@ type pastOutcomes struct {
 	isDirectPlan bool
 	// usedResults and usedDecisions are the Calls of the past whose results, or decisions, were already used.
 	usedResults, usedDecisions map[*tracedCall]bool
-	// decisionSource is the Call of the past whose decisions are applied again, by the id of the new Call.
-	decisionSource map[string]*tracedCall
+	// decisionSourceByID is the Call of the past whose decisions are applied again, by the id of the new Call.
+	decisionSourceByID map[string]*tracedCall
 }
 
 func newPastOutcomes(pastTrace *trace, isDirectPlan bool) *pastOutcomes {
 	return &pastOutcomes{pastTrace: pastTrace, isDirectPlan: isDirectPlan, usedResults: map[*tracedCall]bool{},
-		usedDecisions: map[*tracedCall]bool{}, decisionSource: map[string]*tracedCall{}}
+		usedDecisions: map[*tracedCall]bool{}, decisionSourceByID: map[string]*tracedCall{}}
 }
 
-// find returns the same Call of the past; of reads the Tool and the parameters to compare, and returns false for a Call
-// without them. Of several such Calls, find prefers one that is not used yet, then one that wrote to the same place,
-// then, if direct, one that was done, and then the first.
-func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
+// findMatch returns the same Call of the past; readCall reads the Tool and the parameters to compare, and returns false
+// for a Call without them. Of several such Calls, findMatch prefers one that is not used yet, then one that wrote to
+// the same place, then, if isDirectPlan, one that was done, and then the first.
+func (k *pastOutcomes) findMatch(rec *dataflow.CallRecord, tool string, params jsonval.Object,
 	readCall func(*tracedCall) (string, jsonval.Object, bool),
 	usedCalls map[*tracedCall]bool) *tracedCall {
 	var match *tracedCall
 	bestRank := -1
 	for _, c := range k.pastTrace.calls {
-		name, values, ok := readCall(c)
-		if !ok || name != tool || !jsonval.Equal(values, params) {
+		callTool, callParams, ok := readCall(c)
+		if !ok || callTool != tool || !jsonval.Equal(callParams, params) {
 			continue
 		}
 		rank := 0
-		for _, better := range []bool{!usedCalls[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(),
-			k.isDirectPlan && c.status == ideafile.Done} {
+		for _, better := range []bool{!usedCalls[c], c.outputPath.ReferenceText() == rec.OutputPath.ReferenceText(),
+			k.isDirectPlan && c.status == ideafile.CallDone} {
 			rank *= 2
 			if better {
 				rank++
@@ -55,7 +55,7 @@ func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonva
 }
 
 func readExecutedCall(c *tracedCall) (string, jsonval.Object, bool) {
-	return c.executedTool, c.executedParams, c.wasExecuted && (c.hasResult || c.status == ideafile.Failed)
+	return c.executedTool, c.executedParams, c.wasExecuted && (c.hasResult || c.status == ideafile.CallFailed)
 }
 
 func readShownCall(c *tracedCall) (string, jsonval.Object, bool) {
@@ -63,35 +63,36 @@ func readShownCall(c *tracedCall) (string, jsonval.Object, bool) {
 }
 
 func (k *pastOutcomes) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
-	c := k.find(ready.Record, ready.Tool.Name, ready.Params, readExecutedCall, k.usedResults)
+	c := k.findMatch(ready.Record, ready.Tool.Name, ready.Params, readExecutedCall, k.usedResults)
 	if c == nil {
 		return outcome{}, false
 	}
 	k.usedResults[c] = true
-	if c.status == ideafile.Failed {
+	if c.status == ideafile.CallFailed {
 		return outcome{fault: c.fault}, true
 	}
 	return outcome{result: c.result, delegateWrites: c.delegateWrites}, true
 }
 
-func (k *pastOutcomes) findDecision(rec *dataflow.CallRecord, p approval.Pending, index int) (approval.Decision, bool) {
+func (k *pastOutcomes) findDecision(rec *dataflow.CallRecord, p approval.PendingCall,
+	index int) (approval.Decision, bool) {
 	if index == 0 {
-		c := k.find(rec, p.Tool, p.Params, readShownCall, k.usedDecisions)
-		k.decisionSource[rec.ID], k.usedDecisions[c] = c, true
+		c := k.findMatch(rec, p.Tool, p.Params, readShownCall, k.usedDecisions)
+		k.decisionSourceByID[rec.ID], k.usedDecisions[c] = c, true
 	}
-	c := k.decisionSource[rec.ID]
+	c := k.decisionSourceByID[rec.ID]
 	if c == nil || index >= len(c.decisions) {
 		return approval.Decision{}, false
 	}
-	return withoutDecider(c.decisions[index]), true
+	return withoutGroupsAndProof(c.decisions[index]), true
 }
 
 // findAnswer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are
 // adapted as the LLM adapted the same parameters then.
 func (k *pastOutcomes) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
-		c := k.find(rec, q.Tool, q.Params, readExecutedCall, k.usedResults)
-		if c == nil || c.status == ideafile.Failed {
+		c := k.findMatch(rec, q.Tool, q.Params, readExecutedCall, k.usedResults)
+		if c == nil || c.status == ideafile.CallFailed {
 			return outcome{}, false
 		}
 		return outcome{result: c.result}, true

@@ -9,32 +9,33 @@ import (
 // callPair is a Call of the past and the same Call of the new run. One of them is nil if the other run has no such
 // Call.
 type callPair struct {
-	recorded, replayed *tracedCall
-	differs            bool // they have the same Tool, and other parameters
-	isUnknown          bool // the new one reads an unknown value, so that they cannot be compared
+	recorded, replayed  *tracedCall
+	haveDifferentParams bool // they have the same Tool, and other parameters
+	isUnknown           bool // the new one reads an unknown value, so that they cannot be compared
 }
 
 // matchCalls pairs the Calls of two traces that have an effect by Tool and parameters, whatever their places, ids and
 // output paths are. The remaining Calls are paired by Tool.
 func matchCalls(recorded, replayed *trace) (pairs []*callPair) {
-	oldCalls, newCalls := effectiveCalls(recorded), effectiveCalls(replayed)
-	pairCalls := func(differs, isUnknown bool, matches func(a, b *tracedCall) bool) {
+	oldCalls, newCalls := callsWithEffect(recorded), callsWithEffect(replayed)
+	pairCalls := func(haveDifferentParams, isUnknown bool, matches func(a, b *tracedCall) bool) {
 		for _, a := range slices.Clone(oldCalls) {
 			index := slices.IndexFunc(newCalls, func(b *tracedCall) bool { return a.tool == b.tool && matches(a, b) })
 			if index >= 0 {
-				pairs = append(pairs, &callPair{recorded: a, replayed: newCalls[index], differs: differs,
-					isUnknown: isUnknown})
+				pairs = append(pairs, &callPair{recorded: a, replayed: newCalls[index],
+					haveDifferentParams: haveDifferentParams,
+					isUnknown:           isUnknown})
 				newCalls = slices.Delete(newCalls, index, index+1)
 				oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return c == a })
 			}
 		}
 	}
-	equal := func(a, b *tracedCall) bool { return b.params != nil && jsonval.Equal(a.params, b.params) }
+	haveEqualParams := func(a, b *tracedCall) bool { return b.params != nil && jsonval.Equal(a.params, b.params) }
 	pairCalls(false, false, func(a, b *tracedCall) bool {
-		return equal(a, b) && a.status == b.status && a.isReviewed == b.isReviewed
+		return haveEqualParams(a, b) && a.status == b.status && a.isReviewed == b.isReviewed
 	})
-	pairCalls(false, false, func(a, b *tracedCall) bool { return equal(a, b) && a.status == b.status })
-	pairCalls(false, false, equal)
+	pairCalls(false, false, func(a, b *tracedCall) bool { return haveEqualParams(a, b) && a.status == b.status })
+	pairCalls(false, false, haveEqualParams)
 	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isFailedAttempt(c, pairs) })
 	pairCalls(true, false, func(a, b *tracedCall) bool { return b.params != nil })
 	newCalls = append(newCalls, unknownCalls(replayed)...)
@@ -59,8 +60,8 @@ func (p *callPair) depth() int {
 	return p.recorded.depth
 }
 
-// effectiveCalls lists the Calls of a trace that matter.
-func effectiveCalls(t *trace) []*tracedCall {
+// callsWithEffect lists the Calls of a trace that matter.
+func callsWithEffect(t *trace) []*tracedCall {
 	return jsonval.Filter(t.calls, (*tracedCall).hasEffect)
 }
 

@@ -9,22 +9,22 @@ import (
 	"processidea/model/jsonval"
 )
 
-// newIdeaWithPastData returns the new Idea with the instances of a past process, and the data that they began with. Shared data of
-// the new file replaces the shared data of the past; data of a single instance is always taken from the past. Schemas
-// come from the new file.
+// newIdeaWithPastData returns the new Idea with the instances of a past process, and the data that they began with.
+// Shared data of the new file replaces the shared data of the past; data of a single instance is always taken from the
+// past. Schemas come from the new file.
 func newIdeaWithPastData(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	source := maps.Clone(idea.Source)
 	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
 	delete(source, "solution")
 	source["context"] = newContext(idea, c)
-	addToolsOfServers(source, idea, c)
-	created, problems := ideafile.ReadIdea(source)
+	addMCPTools(source, idea, c)
+	newIdea, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.ProcessID, errs)
 	}
-	created.Config.Limits.Duration = 0   // no time passes here
-	created.Config.UndoOnFailure = false // and nothing happened that could be undone
-	return created, nil
+	newIdea.Config.Limits.Duration = 0   // no time passes here
+	newIdea.Config.UndoOnFailure = false // and nothing happened that could be undone
+	return newIdea, nil
 }
 
 // WithPastData returns a new Idea with the data of a past process, or of its first part with instances if it was split.
@@ -56,27 +56,28 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 			(m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
 			context = append(context, withoutRecord(m))
 		case m.PayloadKind != "":
-			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: jsonval.Object{},
+			payloadMessage := ideafile.Message{PayloadKind: m.PayloadKind, Payload: jsonval.Object{},
 				PayloadSchema: m.PayloadSchema}
 			if isReplacement {
-				replacedKinds[m.PayloadKind], empty.Payload = true, m.Payload
+				replacedKinds[m.PayloadKind], payloadMessage.Payload = true, m.Payload
 			}
 			if m.InstanceToken != "" && kindsWithSchema[m.PayloadKind] {
-				empty.PayloadSchema = nil
+				payloadMessage.PayloadSchema = nil
 			}
 			kindsWithSchema[m.PayloadKind] = kindsWithSchema[m.PayloadKind] || m.PayloadSchema != nil
-			context = append(context, ideafile.EncodePayloadMessage(empty))
+			context = append(context, ideafile.EncodePayloadMessage(payloadMessage))
 		default:
 			context = append(context,
-				ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: jsonval.Object{}}))
+				ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
+					Payload: jsonval.Object{}}))
 		}
 	}
-	return append(context, recordedData(c, replacedKinds)...)
+	return append(context, recordedDataMessages(c, replacedKinds)...)
 }
 
-// recordedData returns Messages with the data that the instances began with, except shared data that the new file
-// replaces.
-func recordedData(c *chain, replacedKinds map[string]bool) (context []any) {
+// recordedDataMessages returns Messages with the data that the instances began with, except shared data that the new
+// file replaces.
+func recordedDataMessages(c *chain, replacedKinds map[string]bool) (context []any) {
 	for n, i := range c.instances {
 		messages := i.ownMessages
 		if n == 0 {
@@ -109,12 +110,12 @@ func withoutRecord(m ideafile.Message) jsonval.Object {
 	if m.Type != ideafile.TypePlan {
 		return m.Source
 	}
-	return jsonval.WithoutKey(m.Source, "record", ideafile.FallbackInstancesKey)
+	return jsonval.WithoutKey(m.Source, "record", ideafile.FallbackTokensKey)
 }
 
-// addToolsOfServers adds the tools that the MCP servers of the new Idea offered in the past process, so that no server
+// addMCPTools adds the tools that the MCP servers of the new Idea offered in the past process, so that no server
 // is asked.
-func addToolsOfServers(source jsonval.Object, idea *ideafile.Idea, c *chain) {
+func addMCPTools(source jsonval.Object, idea *ideafile.Idea, c *chain) {
 	if len(idea.MCPServersToAskForTools()) == 0 {
 		return
 	}

@@ -25,12 +25,12 @@ type ideaRun struct {
 	palette          ideafile.Palette
 	chain            *chain
 	planner          Planner
-	pastPlans        *pastPlans // the Planner, if none was given
+	pastPlanner      *pastPlanner // the Planner, if none was given
 	loop             *loop.Loop
 	playerByToken    map[string]*player
 	reportedCallByID map[string]dataflow.ReportedCall
 	lastReportNumber int
-	clock            time.Time
+	now              time.Time
 }
 
 // runNewIdea runs a new Idea on a chain's instances. It returns the trace of each instance, by token, and the loop with
@@ -38,12 +38,14 @@ type ideaRun struct {
 func runNewIdea(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner,
 	c *chain) (map[string]*trace, *loop.Loop, error) {
 	r := &ideaRun{idea: idea, bindings: bindings, chain: c, planner: planner, playerByToken: map[string]*player{},
-		reportedCallByID: map[string]dataflow.ReportedCall{}, clock: startTime}
+		reportedCallByID: map[string]dataflow.ReportedCall{}, now: startTime}
 	if planner == nil {
-		r.pastPlans = &pastPlans{chain: c, answeredCountByToken: map[string]int{}, withoutRecordedReply: map[string]bool{}}
-		r.planner = r.pastPlans
+		r.pastPlanner = &pastPlanner{chain: c, answeredCountByToken: map[string]int{},
+			lacksRecordedReply: map[string]bool{}}
+		r.planner = r.pastPlanner
 	}
-	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
+	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.ApprovalOverride),
+		BindingByTool:      bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
 	r.loop = loop.New(idea, c.ProcessID, bindings, startTime)
 	for _, i := range c.instances {
@@ -68,7 +70,7 @@ const maxSteps = 10_000
 // runToEnd runs the process until it is finished, or waits for something unknown.
 func (r *ideaRun) runToEnd() error {
 	for range maxSteps {
-		step, request := r.loop.Advance(r.clock)
+		step, request := r.loop.Advance(r.now)
 		switch step {
 		case loop.StepFinished:
 			return nil
@@ -81,10 +83,10 @@ func (r *ideaRun) runToEnd() error {
 			return nil
 		case loop.StepWait:
 			wakeTime := r.loop.NextWakeTime()
-			if wakeTime.IsZero() || !wakeTime.After(r.clock) {
+			if wakeTime.IsZero() || !wakeTime.After(r.now) {
 				return nil
 			}
-			r.clock = wakeTime
+			r.now = wakeTime
 		case loop.StepRequest:
 			if err := r.runRequest(request); err != nil {
 				return err
@@ -96,12 +98,12 @@ func (r *ideaRun) runToEnd() error {
 
 func (r *ideaRun) noteUnknown(token, reason string) {
 	p := r.playerByToken[token]
-	p.otherUnknowns = jsonval.AppendNew(p.otherUnknowns, reason)
+	p.otherUnknownReasons = jsonval.AppendNew(p.otherUnknownReasons, reason)
 }
 
 // runRequest lets the Planner answer a Request, delivers the Calls to their instances, and plays the instances.
 func (r *ideaRun) runRequest(request *turn.RequestInput) error {
-	if r.pastPlans != nil {
+	if r.pastPlanner != nil {
 		r.noteFallbacks(request)
 	}
 	reply, err := r.planner.Reply(r.idea, r.bindings, request)
@@ -155,7 +157,7 @@ func (r *ideaRun) noteFallbacks(request *turn.RequestInput) {
 				reason = f.Message
 			}
 			r.noteUnknown(i.token, "the LLM would be asked: "+reason)
-			r.pastPlans.withoutRecordedReply[i.token] = true
+			r.pastPlanner.lacksRecordedReply[i.token] = true
 		}
 	}
 }
@@ -182,12 +184,12 @@ func (r *ideaRun) deliverCalls(request *turn.RequestInput, answer *turn.LLMReply
 	return tokensWithCalls
 }
 
-func (r *ideaRun) deliverAnswer(request *turn.RequestInput, index int, call ideafile.WrittenCall,
+func (r *ideaRun) deliverAnswer(request *turn.RequestInput, callIndex int, call ideafile.WrittenCall,
 	answer *turn.LLMReply) {
 	q, output, params, f := turn.ReadLLMAnswer(r.idea, request, call)
 	switch {
 	case f != nil:
-		answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: index, Fault: *f})
+		answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: callIndex, Fault: *f})
 	case q.ParamsError != "":
 		r.playerByToken[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
@@ -197,19 +199,20 @@ func (r *ideaRun) deliverAnswer(request *turn.RequestInput, index int, call idea
 
 // reportProgress reports an instance to the loop. An instance that waits for something unknown is never reported as
 // idle, so that nobody plans on for it.
-func (r *ideaRun) reportProgress(token string, request int) {
+func (r *ideaRun) reportProgress(token string, requestNumber int) {
 	p := r.playerByToken[token]
 	r.lastReportNumber++
 	report := turn.InstanceReport{
-		Token: token, ReportNumber: r.lastReportNumber, WorkflowHistoryLength: r.lastReportNumber, ClosedThroughRequest: request,
-		Writes:                p.flow.TakeNewWrites(),
+		Token: token, ReportNumber: r.lastReportNumber, WorkflowHistoryLength: r.lastReportNumber,
+		ClosedThroughRequest:  requestNumber,
+		Writes:                p.flow.TakeUnreportedWrites(),
 		InstanceStatusDetails: p.flow.StatusDetails(),
 	}
 	report.IsIdle, report.PendingApprovals = report.IsIdle && !p.isStuck(), nil
-	if r.pastPlans != nil && len(report.Questions) > 0 {
+	if r.pastPlanner != nil && len(report.Questions) > 0 {
 		report.IsIdle, report.Questions = false, nil // there is no LLM to ask
 	}
-	report.Calls = p.flow.ReportCalls(r.reportedCallByID, func(*dataflow.CallRecord) bool { return true })
+	report.Calls = p.flow.ReportChangedCalls(r.reportedCallByID, func(*dataflow.CallRecord) bool { return true })
 	r.loop.ApplyReport(report)
 }
 
@@ -219,7 +222,7 @@ func (r *ideaRun) readTraces() map[string]*trace {
 	for _, i := range r.loop.Instances {
 		p := r.playerByToken[i.Token]
 		t := p.readTrace()
-		t.status, t.fault, t.steps, t.isDirectPlan = i.Status, i.Fault, i.StepOutcomes, p.flow.HasDirectPlan()
+		t.status, t.fault, t.stepOutcomes, t.isDirectPlan = i.Status, i.Fault, i.StepOutcomes, p.flow.HasDirectPlan()
 		questions := p.flow.LLMQuestions()
 		for _, q := range questions {
 			t.markUnanswered(p.flow, q)

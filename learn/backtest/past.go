@@ -11,9 +11,9 @@ import (
 
 // FinishedProcess is a finished process that has been read.
 type FinishedProcess struct {
-	processID string
-	chains    []*chain
-	skipped   []SkippedInstance
+	processID        string
+	chains           []*chain
+	skippedInstances []SkippedInstance
 }
 
 // SkippedInstance is an instance that cannot be compared, and why.
@@ -26,8 +26,8 @@ type SkippedInstance struct {
 // chain holds what one chain of Ideas records, of a process or of one of its parts.
 type chain struct {
 	*past.Chain
-	instances []*pastInstance
-	output    any // the solution's last output; nil if there was none
+	instances  []*pastInstance
+	lastOutput any // the solution's last output; nil if there was none
 }
 
 // pastInstance is the recorded past of one instance.
@@ -38,16 +38,16 @@ type pastInstance struct {
 	ownMessages, sharedMessages []ideafile.Message
 	calls                       []*past.Call // in Plan order
 	wasCorrected                bool         // a person wrote State while it ran
-	areWritesUndone             bool         // undoWrites found the State with which it began
+	isStartStateRestored        bool         // restoreStartState found the State with which it began
 	finalState                  any
 	status                      ideafile.InstanceStatus
-	steps                       []ideafile.StepOutcome // of the instructions that it followed
+	stepOutcomes                []ideafile.StepOutcome // of the instructions that it followed
 	trace                       *trace
 }
 
 // Read reads a finished process, and replays it from its chain. The error says that there is nothing to read, that the
 // process has not finished, or that its values are made up.
-func Read(run past.Run) (*FinishedProcess, error) {
+func Read(run past.RecordedProcess) (*FinishedProcess, error) {
 	p := &FinishedProcess{processID: run.ProcessID}
 	var err error
 	if p.chains, err = openChains(run); err != nil {
@@ -62,8 +62,8 @@ func Read(run past.Run) (*FinishedProcess, error) {
 }
 
 // openChains reads the chains that contain the instances of a process.
-func openChains(run past.Run) (chains []*chain, err error) {
-	parts, err := past.OpenParts(run)
+func openChains(run past.RecordedProcess) (chains []*chain, err error) {
+	parts, err := past.OpenInstanceChains(run)
 	if err != nil {
 		return nil, fmt.Errorf("model: backtest %s: %w", run.ProcessID, err)
 	}
@@ -71,7 +71,7 @@ func openChains(run past.Run) (chains []*chain, err error) {
 		c := &chain{Chain: part}
 		for _, idea := range part.Ideas {
 			if out := jsonval.Lookup(idea.Source, "solution", "output"); out != nil {
-				c.output = out
+				c.lastOutput = out
 			}
 		}
 		chains = append(chains, c)
@@ -88,7 +88,7 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 		i.processID = p.processID
 		c.replayByRequest(i)
 		if reason := i.mismatchReason(); reason != "" {
-			p.skipped = append(p.skipped, SkippedInstance{p.processID, token, reason})
+			p.skippedInstances = append(p.skippedInstances, SkippedInstance{p.processID, token, reason})
 			continue
 		}
 		c.instances = append(c.instances, i)

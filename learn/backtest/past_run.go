@@ -19,8 +19,8 @@ import (
 // its Calls. This shows which values each Call ran with.
 func (ch *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 	p, outcomes := replayCalls(ch, i)
-	if i.trace = traceReplay(p, outcomes, i); i.trace.branchDiffers && i.areWritesUndone {
-		ch.undoWrites(i, false)
+	if i.trace = traceReplay(p, outcomes, i); i.trace.branchDiffers && i.isStartStateRestored {
+		ch.restoreStartState(i, false)
 		p, outcomes = replayCalls(ch, i)
 		i.trace = traceReplay(p, outcomes, i)
 	}
@@ -29,19 +29,19 @@ func (ch *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 
 // replayCalls plays the Calls of an instance in their recorded order.
 func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
-	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
+	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.ApprovalOverride),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
-		UntargetedCallsGoToAll: true, AllowsConditions: true}
+		UntargetedCallsGoToAll: true, AllowsDirectPlanKeys: true}
 	outcomes := recordedCalls{callByKey: map[ideafile.CallKey]*past.Call{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.sharedMessages, i.ownMessages), i.token), outcomes)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
-		request := call.Key.Request + 1
-		outcomes.callByKey[ideafile.CallKey{Request: request, Index: call.Key.Index}] = call
-		p.flow.AcceptCall(request, call.Key.Index, replayedCall(call.Written))
+		requestNumber := call.Key.Request + 1
+		outcomes.callByKey[ideafile.CallKey{Request: requestNumber, Index: call.Key.Index}] = call
+		p.flow.AcceptCall(requestNumber, call.Key.Index, callForReplay(call.WrittenCall))
 		if n+1 == len(i.calls) || i.calls[n+1].Key.Request != call.Key.Request {
-			p.flow.CloseRequest(request)
+			p.flow.CloseRequest(requestNumber)
 			p.playAll()
 		}
 	}
@@ -51,11 +51,12 @@ func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 // traceReplay is the trace of a replay, with each Call as the chain records it.
 func traceReplay(p *player, outcomes recordedCalls, i *pastInstance) *trace {
 	t := p.readTrace()
-	t.status, t.steps = i.status, i.steps
+	t.status, t.stepOutcomes = i.status, i.stepOutcomes
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
 		if call := outcomes.callByKey[rec.Key()]; call != nil {
-			t.branchDiffers = t.branchDiffers || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
+			t.branchDiffers = t.branchDiffers ||
+				(call.Status == ideafile.CallSkipped) != (rec.Status == ideafile.CallSkipped)
 			traced.applyRecordedCall(call)
 		}
 	}
@@ -64,7 +65,7 @@ func traceReplay(p *player, outcomes recordedCalls, i *pastInstance) *trace {
 
 // applyRecordedCall sets a replayed Call to what its chain records.
 func (c *tracedCall) applyRecordedCall(call *past.Call) {
-	_, c.isWrittenByLLM = call.Written.RawObject()["_output"]
+	_, c.isWrittenByLLM = call.WrittenCall.RawObject()["_output"]
 	c.status, c.isResultUnknown, c.isReviewed = call.Status, false, c.isReviewed || len(call.Decisions) > 0
 	if call.Fault != nil {
 		c.fault = call.Fault
@@ -73,15 +74,15 @@ func (c *tracedCall) applyRecordedCall(call *past.Call) {
 		c.decisions = call.Decisions
 	}
 	wasAnswered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
-	neverRan := c.fault != nil && (c.fault.Code == ideafile.CodeBadParams || past.IsBadlyWritten(*c.fault))
-	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.Done ||
-		c.status == ideafile.Failed && !neverRan)
-	c.hasResult = c.hasResult && c.status == ideafile.Done
+	neverRan := c.fault != nil && (c.fault.Code == ideafile.CodeBadParams || past.IsMalformedCallFault(*c.fault))
+	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.CallDone ||
+		c.status == ideafile.CallFailed && !neverRan)
+	c.hasResult = c.hasResult && c.status == ideafile.CallDone
 }
 
-// replayedCall returns a Call for replay. It has no result written by the LLM, since the chain holds that result like
+// callForReplay returns a Call for replay. It has no result written by the LLM, since the chain holds that result like
 // any other, and the Request numbers in it are raised by one.
-func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
+func callForReplay(w ideafile.WrittenCall) ideafile.WrittenCall {
 	if w.RawObject() == nil {
 		return w
 	}
@@ -118,9 +119,9 @@ func (r recordedCalls) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
 	switch {
 	case c == nil:
 		return outcome{}, false
-	case c.HasResult && c.Status == ideafile.Done:
+	case c.HasResult && c.Status == ideafile.CallDone:
 		return outcome{result: c.Result, delegateWrites: c.DelegateWrites}, true
-	case c.Status == ideafile.Done:
+	case c.Status == ideafile.CallDone:
 		return outcome{}, false
 	case c.Fault != nil:
 		return outcome{fault: c.Fault}, true
@@ -128,24 +129,25 @@ func (r recordedCalls) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
 	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
 }
 
-func (r recordedCalls) findDecision(rec *dataflow.CallRecord, _ approval.Pending, index int) (approval.Decision, bool) {
+func (r recordedCalls) findDecision(rec *dataflow.CallRecord, _ approval.PendingCall,
+	index int) (approval.Decision, bool) {
 	c := r.find(rec)
 	if c == nil || index >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return withoutDecider(c.Decisions[index]), true
+	return withoutGroupsAndProof(c.Decisions[index]), true
 }
 
 func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	c := r.find(rec)
-	if c == nil || q.ParamsError == "" || !c.Adaptation.IsAnswered() {
+	if c == nil || q.ParamsError == "" || !c.ParamsAdaptation.IsAnswered() {
 		return outcome{}, false
 	}
-	return outcome{adaptedParams: c.Adaptation.AdaptedParams}, true
+	return outcome{adaptedParams: c.ParamsAdaptation.AdaptedParams}, true
 }
 
-// withoutDecider returns a decision to apply again, without its groups and proof, which are not checked again.
-func withoutDecider(d approval.Decision) approval.Decision {
+// withoutGroupsAndProof returns a decision to apply again, without its groups and proof, which are not checked again.
+func withoutGroupsAndProof(d approval.Decision) approval.Decision {
 	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
 		Replacement:  d.Replacement,
 		AnswerResult: d.AnswerResult}

@@ -26,14 +26,14 @@ type Reply struct {
 // ErrNoReply is wrapped by the error of a Planner that has no answer to a Request.
 var ErrNoReply = errors.New("nobody answers")
 
-// pastPlans plans for every instance as was planned for it in the past: Request by Request, with the same Calls. It is
-// the Planner if none is given.
-type pastPlans struct {
+// pastPlanner plans for every instance as was planned for it in the past: Request by Request, with the same Calls. It
+// is the Planner if none is given.
+type pastPlanner struct {
 	chain                *chain
 	answeredCountByToken map[string]int // how many Requests of an instance have been answered
-	// withoutRecordedReply are instances for which a Plan asks the LLM something new: the recorded reply was about
+	// lacksRecordedReply are instances for which a Plan asks the LLM something new: the recorded reply was about
 	// something else.
-	withoutRecordedReply map[string]bool
+	lacksRecordedReply map[string]bool
 }
 
 // isLLMPlanned reports whether no Plan ran an instance directly then, so that the LLM planned for it from the
@@ -52,29 +52,29 @@ func (i *pastInstance) requestNumbers() (numbers []int) {
 	return slices.Compact(numbers) // the Calls are in Plan order
 }
 
-// nextCallsFor returns the Calls that an instance got in its next Request of the past. more says whether other Requests
-// followed.
-func (p *pastPlans) nextCallsFor(i *pastInstance) (calls []any, hasMore bool) {
-	numbers := i.requestNumbers()
+// takeNextCalls returns the Calls that an instance got in its next Request of the past. hasMore says whether other
+// Requests followed.
+func (p *pastPlanner) takeNextCalls(i *pastInstance) (calls []any, hasMore bool) {
+	requestNumbers := i.requestNumbers()
 	n := p.answeredCountByToken[i.token]
 	p.answeredCountByToken[i.token]++
-	if n >= len(numbers) {
+	if n >= len(requestNumbers) {
 		return nil, false
 	}
 	for _, c := range i.calls {
-		if c.Key.Request != numbers[n] {
+		if c.Key.Request != requestNumbers[n] {
 			continue
 		}
-		raw := jsonval.WithoutKey(c.Written.RawObject(), "_instance")
+		raw := jsonval.WithoutKey(c.WrittenCall.RawObject(), "_instance")
 		if i.token != "" {
 			raw["_instance"] = i.token
 		}
 		calls = append(calls, raw)
 	}
-	return calls, n+1 < len(numbers)
+	return calls, n+1 < len(requestNumbers)
 }
 
-func (p *pastPlans) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
+func (p *pastPlanner) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 	request *turn.RequestInput) (Reply, error) {
 	var reply Reply
 	if len(request.Questions) > 0 {
@@ -83,14 +83,14 @@ func (p *pastPlans) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 	hasMore := false
 	if !request.IsOutputOnly {
 		for _, i := range p.chain.instances {
-			if slices.Contains(request.InstanceTokens(), i.token) && !p.withoutRecordedReply[i.token] {
-				calls, othersFollow := p.nextCallsFor(i)
+			if slices.Contains(request.InstanceTokens(), i.token) && !p.lacksRecordedReply[i.token] {
+				calls, othersFollow := p.takeNextCalls(i)
 				reply.Calls, hasMore = append(reply.Calls, calls...), hasMore || othersFollow
 			}
 		}
 	}
 	if idea.OutputSchema != nil && !hasMore && request.ReplyMayHoldOutput() {
-		reply.Output = p.chain.output
+		reply.Output = p.chain.lastOutput
 	}
 	return reply, nil
 }

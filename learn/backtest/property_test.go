@@ -64,7 +64,7 @@ func drawCalls(t *rapid.T, tokens []string) string {
 
 // drawPast runs a random process to its end, with a person who decides as it comes; ok is false for one that came to
 // none.
-func drawPast(t *rapid.T) (run past.Run, idea *ideafile.Idea, ok bool) {
+func drawPast(t *rapid.T) (run past.RecordedProcess, idea *ideafile.Idea, ok bool) {
 	plan := ""
 	if rapid.IntRange(0, 2).Draw(t, "direct") == 0 {
 		m, _ := jsonval.DecodeObject([]byte(drawCalls(t, []string{"*"})))
@@ -141,8 +141,8 @@ func TestWhateverHappenedTheSameIdeaDiffersInNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		compared += r.SameCount
-		if len(r.Skipped) > 0 || r.DifferentCount+r.UnknownCount > 0 {
-			t.Fatalf("left out %v\n%s", r.Skipped, describe(r))
+		if len(r.SkippedInstances) > 0 || r.DifferentCount+r.UnknownCount > 0 {
+			t.Fatalf("left out %v\n%s", r.SkippedInstances, describe(r))
 		}
 	})
 	if compared == 0 {

@@ -24,9 +24,9 @@ type ExecutedInstance struct {
 	Calls            []undo.Call
 }
 
-// ReadExecutedInstances reads from its chain what the Calls of a process did: what each ran with, read, wrote and returned. If
-// an instance cannot be replayed, it returns only what the chain records directly of its Calls.
-func ReadExecutedInstances(run past.Run) (all []ExecutedInstance, err error) {
+// ReadExecutedInstances reads from its chain what the Calls of a process did: what each ran with, read, wrote and
+// returned. If an instance cannot be replayed, it returns only what the chain records directly of its Calls.
+func ReadExecutedInstances(run past.RecordedProcess) (all []ExecutedInstance, err error) {
 	chains, err := openChains(run)
 	for _, c := range chains {
 		for _, token := range c.Last().InstanceTokens() {
@@ -42,20 +42,21 @@ func (ch *chain) readExecutedInstance(token string) ExecutedInstance {
 		ch.addUnrecordedCalls(i)
 	}
 	player, outcomes := ch.replayByRequest(i)
-	mismatch := i.mismatchReason()
+	mismatchReason := i.mismatchReason()
 	out := ExecutedInstance{ch.ProcessID, token, ch.Last(), i.status.HasEnded(), i.finalState, nil}
 	callByKey := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
 		callByKey[rec.Key()] = i.trace.calls[n]
 	}
 	for _, c := range undo.CallsOfInstance(player.flow, ch.Last().Tools) {
-		recordedCall, output := outcomes.callByKey[c.Key], player.flow.FindCall(c.ID).OutputPath
-		c.StartLogicalTime, c.EndLogicalTime = player.callOf(c.ID).beganAt, player.callOf(c.ID).endedAt
+		recordedCall, outputPath := outcomes.callByKey[c.Key], player.flow.FindCall(c.ID).OutputPath
+		c.StartLogicalTime, c.EndLogicalTime = player.ensureCall(c.ID).startLogicalTime,
+			player.ensureCall(c.ID).endLogicalTime
 		c.ProcessID, c.ID = ch.ProcessID, recordedCall.Key.ID(token)
 		c.Status, c.Fault, c.Result = recordedCall.Status, recordedCall.Fault, recordedCall.Result
-		ch.readWrites(&c, i, recordedCall, output)
-		describeRun(&c, callByKey[c.Key], recordedCall, mismatch)
-		readBranch(&c, output)
+		ch.readWrites(&c, i, recordedCall, outputPath)
+		describeRun(&c, callByKey[c.Key], recordedCall, mismatchReason)
+		readBranch(&c, outputPath)
 		c.RanSuccessfully = c.RanSuccessfully && !ch.wasDoneByReplacedPlan(i, recordedCall)
 		out.Calls = append(out.Calls, c)
 	}
@@ -69,20 +70,20 @@ func (ch *chain) addUnrecordedCalls(i *pastInstance) {
 	for _, c := range i.calls {
 		knownKeys[c.Key] = true
 		if !c.IsRecorded && !ch.hasWritten(i, c.Key) {
-			c.Status = ideafile.Running
+			c.Status = ideafile.CallRunning
 		}
 	}
-	last := ch.Last()
-	planIndex, _ := ideafile.FindDirectPlans(last.Context).ChooseForInstance(i.token,
-		ideafile.InstanceViewOf(last.Context, i.token))
+	lastIdea := ch.Last()
+	planIndex, _ := ideafile.FindDirectPlans(lastIdea.Context).ChooseForInstance(i.token,
+		ideafile.InstanceViewOf(lastIdea.Context, i.token))
 	if planIndex < 0 {
 		return
 	}
-	for n, w := range last.Context[planIndex].PlanCalls {
-		key := ideafile.CallKey{Index: last.Context[planIndex].CallIndexOffset + n + 1}
+	for n, w := range lastIdea.Context[planIndex].PlanCalls {
+		key := ideafile.CallKey{Index: lastIdea.Context[planIndex].CallIndexOffset + n + 1}
 		if !knownKeys[key] && !w.TargetsOtherInstance(i.token) {
-			i.calls = append(i.calls, &past.Call{Key: key, Written: w.WithoutTarget(),
-				Status: ideafile.Running})
+			i.calls = append(i.calls, &past.Call{Key: key, WrittenCall: w.WithoutTarget(),
+				Status: ideafile.CallRunning})
 		}
 	}
 }
@@ -97,7 +98,7 @@ func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 }
 
 // readWrites reads from the log what a Call wrote, since a replay may have written less.
-func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recordedCall *past.Call, output refexpr.OutputPath) {
+func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recordedCall *past.Call, outputPath refexpr.OutputPath) {
 	c.WrittenPaths, c.IsUpdate = nil, false
 	for _, e := range ch.WritesByInstance[i.token] {
 		if e.Request != recordedCall.Key.Request || e.Index != recordedCall.Key.Index || e.CorrectionNumber != 0 {
@@ -105,21 +106,21 @@ func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recordedCall *past.Ca
 		}
 		c.WrittenPaths = append(c.WrittenPaths, undo.WrittenPaths(e.Path, e.Value)...)
 		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
-		if recordedCall.ExecutedCall != nil && recordedCall.ExecutedCall.Tool != recordedCall.Written.Tool {
-			c.Result = output.ResultForPath(e.Path, e.Value) // the result of the Call that replaced it
+		if recordedCall.ExecutedCall != nil && recordedCall.ExecutedCall.Tool != recordedCall.WrittenCall.Tool {
+			c.Result = outputPath.ResultForPath(e.Path, e.Value) // the result of the Call that replaced it
 		}
 	}
 }
 
 // readBranch reads the result of a Call from the branch that the result names. In the last branch it may be a fault
 // instead.
-func readBranch(c *undo.Call, output refexpr.OutputPath) {
-	branch, result, named, err := output.SelectBranch(c.Result)
-	if !named || err != nil {
+func readBranch(c *undo.Call, outputPath refexpr.OutputPath) {
+	branchIndex, result, isNamed, err := outputPath.SelectBranch(c.Result)
+	if !isNamed || err != nil {
 		return
 	}
 	c.Result = result
-	if f, isFault := diag.FaultFromJSON(result); isFault && branch == len(output)-1 {
+	if f, isFault := diag.FaultFromJSON(result); isFault && branchIndex == len(outputPath)-1 {
 		c.SetWrittenFault(f)
 	}
 }
@@ -133,35 +134,35 @@ func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *past.Call) bool {
 			offsetBefore = max(offsetBefore, m.CallIndexOffset)
 		}
 	}
-	return c.Key.Request == 0 && ch.Last().HasNoOutputPath(c.Written) &&
+	return c.Key.Request == 0 && ch.Last().HasNoOutputPath(c.WrittenCall) &&
 		slices.ContainsFunc(i.calls, func(o *past.Call) bool {
-			return o.Key.Request == 0 && o.Key.Index <= offsetBefore && o.Status == ideafile.Done &&
-				o.Written.SameCallAs(c.Written)
+			return o.Key.Request == 0 && o.Key.Index <= offsetBefore && o.Status == ideafile.CallDone &&
+				o.WrittenCall.SameCallAs(c.WrittenCall)
 		})
 }
 
-// describeRun states whether a Call ran, and with which Tool and parameters. why says why its instance cannot be
-// replayed; it is empty if it can.
-func describeRun(c *undo.Call, t *tracedCall, recordedCall *past.Call, mismatch string) {
-	lastKind := ""
+// describeRun states whether a Call ran, and with which Tool and parameters. mismatchReason says why its instance
+// cannot be replayed; it is empty if it can.
+func describeRun(c *undo.Call, t *tracedCall, recordedCall *past.Call, mismatchReason string) {
+	lastDecisionKind := ""
 	if n := len(recordedCall.Decisions); n > 0 {
-		lastKind = recordedCall.Decisions[n-1].Kind
+		lastDecisionKind = recordedCall.Decisions[n-1].Kind
 	}
-	_, c.IsWrittenByLLM = recordedCall.Written.RawObject()["_output"]
-	c.RanSuccessfully = recordedCall.Status == ideafile.Done && lastKind != policy.Answer
+	_, c.HasLLMWrittenResult = recordedCall.WrittenCall.RawObject()["_output"]
+	c.RanSuccessfully = recordedCall.Status == ideafile.CallDone && lastDecisionKind != policy.Answer
 	switch {
 	case recordedCall.ExecutedCall != nil:
 		c.Tool, c.Params = recordedCall.ExecutedCall.Tool, recordedCall.ExecutedCall.Params
-	case t != nil && t.params != nil && mismatch == "":
+	case t != nil && t.params != nil && mismatchReason == "":
 		c.Tool, c.Params = t.executedTool, t.executedParams
-	case lastKind == policy.Amend || lastKind == policy.Replace:
+	case lastDecisionKind == policy.Amend || lastDecisionKind == policy.Replace:
 		c.Tool, c.UnknownReason = "", "what a person made of it is not on record"
-	case holdsReference(recordedCall.Written):
-		if c.UnknownReason = mismatch; mismatch == "" {
+	case holdsReference(recordedCall.WrittenCall):
+		if c.UnknownReason = mismatchReason; mismatchReason == "" {
 			c.UnknownReason = "what it read is not on record"
 		}
 	default:
-		c.Tool, c.Params = recordedCall.Written.Tool, writtenParams(recordedCall.Written)
+		c.Tool, c.Params = recordedCall.WrittenCall.Tool, writtenParams(recordedCall.WrittenCall)
 	}
 }
 

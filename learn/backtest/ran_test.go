@@ -14,19 +14,19 @@ import (
 	"processidea/model/modeltest"
 )
 
-func amendTo30(s *modeltest.Scenario, p approval.Pending) {
+func amendTo30(s *modeltest.Scenario, p approval.PendingCall) {
 	s.Decide("amend", p.CallID, `{"params": {"amount": 30}}`)
 }
 
-func answer(s *modeltest.Scenario, p approval.Pending) {
+func answer(s *modeltest.Scenario, p approval.PendingCall) {
 	s.Decide("answer", p.CallID, `{"output": "paid by hand"}`)
 }
 
-func replace(s *modeltest.Scenario, p approval.Pending) {
+func replace(s *modeltest.Scenario, p approval.PendingCall) {
 	s.Decide("replace", p.CallID, `{"with": {"_tool": "log", "line": "†state.id"}}`)
 }
 
-func revise(s *modeltest.Scenario, p approval.Pending) {
+func revise(s *modeltest.Scenario, p approval.PendingCall) {
 	s.Revise(`{"by": "ann", "context": [{"type": "state", "state": {"id": "z"}}]}`)
 	s.ApplyCorrections("", "ann")
 	s.Decide("approve", p.CallID)
@@ -55,7 +55,7 @@ func TestWhatCallsDidIsReadFromTheChain(t *testing.T) {
 	const one = `"context": [{"type": "state", "state": {"id": "a", "amount": 150}}`
 	for _, row := range []struct {
 		name, context, reply string
-		decide               func(*modeltest.Scenario, approval.Pending)
+		decide               func(*modeltest.Scenario, approval.PendingCall)
 		want                 string
 	}{
 		{"parameters with the values that they referred to, and by what they were amended", one + `]`, `[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"},
@@ -129,7 +129,7 @@ func TestWhatAPlanHadDoneBeforeAnotherTookItsPlaceRanOnce(t *testing.T) {
 		plan(`{"0.1": {"done": 1, "results": {"": "order"}}}`, "")
 	last := first + ", " +
 		plan(`{"0.3": {"done": 1, "results": {"": "order"}}, "0.4": {"done": 1, "results": {"": "x"}}}`, `"after": 2, `)
-	run := past.Run{ProcessID: "p"}
+	run := past.RecordedProcess{ProcessID: "p"}
 	for _, idea := range []string{first, last} {
 		run.Ideas = append(run.Ideas, modeltest.MustDecodeJSON(idea+"]}").(map[string]any))
 	}

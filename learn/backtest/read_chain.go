@@ -14,17 +14,17 @@ func (ch *chain) readInstance(token string) *pastInstance {
 		finalState: ch.EndView(token).PayloadByKind[ideafile.TypeState]}
 	for _, m := range ch.Last().Context {
 		if m.InstanceToken == token && m.InstanceStepOutcomes != nil {
-			i.steps = m.InstanceStepOutcomes
+			i.stepOutcomes = m.InstanceStepOutcomes
 		}
 	}
 	for _, call := range ch.Calls(token) {
-		call.Written = call.Written.WithoutTarget()
+		call.WrittenCall = call.WrittenCall.WithoutTarget()
 		i.calls = append(i.calls, &call)
 	}
 	i.sharedMessages, i.ownMessages = ch.StartMessages(token)
-	if slices.ContainsFunc(past.DirectCallsAtStart(ch.FirstIdeaByInstance[token]),
+	if slices.ContainsFunc(past.DirectPlanCallsAtStart(ch.FirstIdeaByInstance[token]),
 		func(p turn.RecordedCall) bool { return p.StatusByInstance[token].IsFinal() }) {
-		ch.undoWrites(i, true)
+		ch.restoreStartState(i, true)
 	}
 	for _, e := range ch.WritesByInstance[token] {
 		i.wasCorrected = i.wasCorrected || e.CorrectionNumber > 0

@@ -18,22 +18,23 @@ const (
 
 // Report is what backtest --json prints.
 type Report struct {
-	Processes []string `json:"processes"`
-	// SameCount, Different and Unknown count instances.
+	ProcessIDs []string `json:"processes"`
+	// SameCount, DifferentCount and UnknownCount count instances.
 	SameCount      int              `json:"same"`
 	DifferentCount int              `json:"different"`
 	UnknownCount   int              `json:"unknown"`
 	Instances      []InstanceReport `json:"instances"`
-	// Summary lists every kind of difference once, with the instances that have it.
-	Summary []DiffGroup `json:"summary"`
+	// DifferenceGroups lists every kind of difference once, with the instances that have it.
+	DifferenceGroups []DiffGroup `json:"summary"`
 	// Approvals counts the Calls about which a person was asked then, and would be asked now.
 	Approvals ApprovalCounts `json:"asked"`
-	// Outputs are the processes whose output would differ.
-	Outputs []Difference      `json:"outputs"`
-	Skipped []SkippedInstance `json:"leftOut"`
+	// OutputDifferences are the processes whose output would differ.
+	OutputDifferences []Difference      `json:"outputs"`
+	SkippedInstances  []SkippedInstance `json:"leftOut"`
 	// InstructionStepCounts say in how many instances the steps of the new Idea's instructions would be fulfilled.
 	InstructionStepCounts ideafile.StepCounts `json:"instructions,omitempty"`
-	// CallCount counts the recorded Calls that ran, Unmatched the Calls of the new runs whose results are unknown.
+	// CallCount counts the recorded Calls that ran, UnmatchedCallCount the Calls of the new runs whose results are
+	// unknown.
 	CallCount          int `json:"calls"`
 	UnmatchedCallCount int `json:"callsWithoutResult"`
 	// RequestCount counts the Requests that the new Idea makes.
@@ -84,11 +85,12 @@ func (r *Report) DifferingCount() int { return r.DifferentCount + r.UnknownCount
 // error is for an Idea that does not fit the instances, or for a Planner that cannot go on.
 func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings, planner Planner,
 	processes ...*FinishedProcess) (*Report, error) {
-	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []DiffGroup{}, Outputs: []Difference{},
-		Skipped: []SkippedInstance{}}
+	r := &Report{ProcessIDs: []string{}, Instances: []InstanceReport{}, DifferenceGroups: []DiffGroup{},
+		OutputDifferences: []Difference{},
+		SkippedInstances:  []SkippedInstance{}}
 	for _, p := range processes {
-		r.Processes = append(r.Processes, p.processID)
-		r.Skipped = append(r.Skipped, p.skipped...)
+		r.ProcessIDs = append(r.ProcessIDs, p.processID)
+		r.SkippedInstances = append(r.SkippedInstances, p.skippedInstances...)
 		for _, c := range p.chains {
 			if len(c.instances) == 0 {
 				continue
@@ -104,11 +106,11 @@ func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBinding
 
 func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings,
 	planner Planner, c *chain) error {
-	withData, err := newIdeaWithPastData(idea, c)
+	ideaWithData, err := newIdeaWithPastData(idea, c)
 	if err != nil {
 		return err
 	}
-	traces, loop, err := runNewIdea(withData, bind(withData), planner, c)
+	traces, loop, err := runNewIdea(ideaWithData, bind(ideaWithData), planner, c)
 	if err != nil {
 		return err
 	}
@@ -116,16 +118,16 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 	r.InstructionStepCounts = r.InstructionStepCounts.Merge(loop.StepCounts())
 	areAllSame := true
 	for _, i := range c.instances {
-		replayed := traces[i.token]
-		differences, unknown := compareTraces(i.trace, replayed)
+		replayedTrace := traces[i.token]
+		differences, unknownReasons := compareTraces(i.trace, replayedTrace)
 		report := InstanceReport{ProcessID: i.processID, Instance: i.token, Verdict: VerdictSame,
 			Differences:    append([]Difference{}, differences...),
-			UnknownReasons: append([]string{}, unknown...)}
+			UnknownReasons: append([]string{}, unknownReasons...)}
 		switch {
 		case len(differences) > 0:
 			report.Verdict = VerdictDifferent
 			r.DifferentCount++
-		case len(unknown) > 0 || replayed.status == "":
+		case len(unknownReasons) > 0 || replayedTrace.status == "":
 			report.Verdict = VerdictUnknown
 			r.UnknownCount++
 		default:
@@ -133,7 +135,7 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 		}
 		areAllSame = areAllSame && report.Verdict == VerdictSame
 		r.Instances = append(r.Instances, report)
-		r.countTraces(i.trace, replayed)
+		r.countTraces(i.trace, replayedTrace)
 	}
 	r.compareOutput(c, loop.Output, areAllSame)
 	return nil
@@ -164,36 +166,36 @@ func (r *Report) countTraces(recorded, replayed *trace) {
 // compareOutput compares the outputs of a process whose instances are all the same. It skips a recorded output that
 // refers to State, which is not a value yet.
 func (r *Report) compareOutput(c *chain, output any, areAllSame bool) {
-	refs, err := refexpr.FindReferences(c.output)
-	if !areAllSame || c.output == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.output, output) {
+	refs, err := refexpr.FindReferences(c.lastOutput)
+	if !areAllSame || c.lastOutput == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.lastOutput, output) {
 		return
 	}
-	r.Outputs = append(r.Outputs, Difference{Kind: OutputChanged, Topic: "another output",
+	r.OutputDifferences = append(r.OutputDifferences, Difference{Kind: OutputChanged, Topic: "another output",
 		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, briefJSON(output),
-			briefJSON(c.output))})
+			briefJSON(c.lastOutput))})
 }
 
 // summarize groups the differences by kind.
 func (r *Report) summarize() {
 	indexByKey := map[string]int{}
-	add := func(kind, topic, name string) {
+	add := func(kind, topic, instanceName string) {
 		n, ok := indexByKey[kind+topic]
 		if !ok {
-			n = len(r.Summary)
+			n = len(r.DifferenceGroups)
 			indexByKey[kind+topic] = n
-			r.Summary = append(r.Summary, DiffGroup{Kind: kind, Topic: topic})
+			r.DifferenceGroups = append(r.DifferenceGroups, DiffGroup{Kind: kind, Topic: topic})
 		}
-		if list := r.Summary[n].Instances; len(list) == 0 || list[len(list)-1] != name {
-			r.Summary[n].Instances = append(list, name)
+		if list := r.DifferenceGroups[n].Instances; len(list) == 0 || list[len(list)-1] != instanceName {
+			r.DifferenceGroups[n].Instances = append(list, instanceName)
 		}
 	}
 	for _, i := range r.Instances {
-		name := i.Name(len(r.Processes) > 1)
+		instanceName := i.Name(len(r.ProcessIDs) > 1)
 		for _, d := range i.Differences {
-			add(d.Kind, d.Topic, name)
+			add(d.Kind, d.Topic, instanceName)
 		}
 		if i.Verdict == VerdictUnknown {
-			add(VerdictUnknown, "not known", name)
+			add(VerdictUnknown, "not known", instanceName)
 		}
 	}
 }

@@ -17,12 +17,12 @@ type trace struct {
 	calls []*tracedCall // in Plan order
 	state any
 	// status is how the instance ended. It is empty if the instance did not end, and unknown says why.
-	status        ideafile.InstanceStatus
-	fault         *diag.Fault
-	otherUnknowns []string
-	steps         []ideafile.StepOutcome // of its instructions, if it has ended
-	isDirectPlan  bool                   // in a new run: a Plan runs the instance, so no Calls come later
-	branchDiffers bool                   // in a replay: a Call was skipped then and not here, or the reverse
+	status              ideafile.InstanceStatus
+	fault               *diag.Fault
+	otherUnknownReasons []string
+	stepOutcomes        []ideafile.StepOutcome // of its instructions, if it has ended
+	isDirectPlan        bool                   // in a new run: a Plan runs the instance, so no Calls come later
+	branchDiffers       bool                   // in a replay: a Call was skipped then and not here, or the reverse
 }
 
 // tracedCall is a Call with its outcome.
@@ -32,7 +32,7 @@ type tracedCall struct {
 	// params are the resolved parameters of the Call as a person was shown it, before decisions. They are nil if a
 	// value that they read was missing.
 	params jsonval.Object
-	// readExecutedCall and executedParams are the Tool and the parameters after people's decisions.
+	// executedTool and executedParams are the Tool and the parameters after people's decisions.
 	executedTool      string
 	executedParams    jsonval.Object
 	wasExecuted       bool
@@ -46,7 +46,7 @@ type tracedCall struct {
 	isResultUnknown   bool // it would run, with an unknown result
 	isWrittenByLLM    bool // the LLM wrote its result
 	autoApprovalCount int  // how often the backtest approved it, since nobody had decided on such a Call
-	output            refexpr.OutputPath
+	outputPath        refexpr.OutputPath
 	depth             int // the length of the longest chain of Calls before it
 
 	adaptation     *approval.ParamsAdaptation
@@ -54,8 +54,8 @@ type tracedCall struct {
 
 	readyCall     dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
 	decisionCount int
-	// beganAt and endedAt are moments: all Calls that are ready together begin at the same one.
-	beganAt, endedAt int
+	// startLogicalTime and endLogicalTime are moments: all Calls that are ready together begin at the same one.
+	startLogicalTime, endLogicalTime int
 }
 
 // hasEffect reports whether a Call had an effect, or would have had one if no person had stopped it. Other Calls leave
@@ -68,7 +68,7 @@ func (c *tracedCall) hasEffect() bool {
 func (c *tracedCall) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	c.tool, c.status, c.fault, c.decisions = rec.Tool, rec.Status, rec.Fault, rec.Decisions
 	c.isReviewed = len(rec.Decisions) > 0 || rec.PendingApproval != nil
-	c.output, c.adaptation = rec.OutputPath, rec.ParamsAdaptation
+	c.outputPath, c.adaptation = rec.OutputPath, rec.ParamsAdaptation
 	if c.isWrittenByLLM = rec.HasOutput; c.isWrittenByLLM {
 		c.result, c.hasResult = rec.Output, true
 	}
@@ -77,9 +77,9 @@ func (c *tracedCall) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecor
 		c.params, c.wasExecuted = c.readyCall.Params, rec.Status.IsFinal()
 	case rec.PendingApproval != nil:
 		c.params = rec.PendingApproval.Params
-	case rec.Status == ideafile.Done || rec.Status == ideafile.Failed:
+	case rec.Status == ideafile.CallDone || rec.Status == ideafile.CallFailed:
 		c.params, _ = flow.ResolvedParams(rec)
-		c.wasExecuted = rec.Status == ideafile.Done
+		c.wasExecuted = rec.Status == ideafile.CallDone
 	}
 	c.executedTool, c.executedParams = rec.Tool, rec.ParamsAdaptation.ApplyTo(c.params)
 	if n := len(rec.Decisions); n > 0 {
@@ -98,7 +98,7 @@ func notRunReason(rec *dataflow.CallRecord) string {
 		return rec.Fault.Message
 	case rec.UntakenBranchReference != "":
 		return "it stands in a branch that is not taken"
-	case rec.Status == ideafile.Skipped:
+	case rec.Status == ideafile.CallSkipped:
 		return "its value is there already"
 	}
 	return ""
@@ -107,25 +107,25 @@ func notRunReason(rec *dataflow.CallRecord) string {
 // setDepths sets for every Call the length of the longest chain of Calls before it in the graph. A Call comes before
 // another if it writes what the other reads.
 func setDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
-	reads := make([][]jsonval.Path, len(calls))
+	readPathsByCall := make([][]jsonval.Path, len(calls))
 	for n, rec := range records {
 		refs, _ := refexpr.FindReferences(rec.Params)
 		for _, ref := range refs {
 			if ref.Kind == ideafile.TypeState {
-				reads[n] = append(reads[n], ref.Path)
+				readPathsByCall[n] = append(readPathsByCall[n], ref.Path)
 			}
 		}
 	}
 	// A chain of n Calls has depth n at most. Calls that wait for each other are not raised beyond that.
-	for round, changed := 0, true; changed && round < len(calls); round++ {
-		changed = false
+	for round, hasChanged := 0, true; hasChanged && round < len(calls); round++ {
+		hasChanged = false
 		for n, c := range calls {
 			for k, writer := range calls {
-				reads := k != n && slices.ContainsFunc(reads[n], func(p jsonval.Path) bool {
-					return slices.ContainsFunc(writer.output.Paths(), p.Overlaps)
+				isRead := k != n && slices.ContainsFunc(readPathsByCall[n], func(p jsonval.Path) bool {
+					return slices.ContainsFunc(writer.outputPath.Paths(), p.Overlaps)
 				})
-				if reads && c.depth <= writer.depth && writer.depth+1 < len(calls) {
-					c.depth, changed = writer.depth+1, true
+				if isRead && c.depth <= writer.depth && writer.depth+1 < len(calls) {
+					c.depth, hasChanged = writer.depth+1, true
 				}
 			}
 		}

@@ -8,11 +8,12 @@ import (
 	"processidea/model/turn"
 )
 
-// undoWrites finds the State with which an instance began, if Calls of a direct Plan had ended before its first Idea
-// was sealed. It takes their writes out of the final State. A replay of the instance then shows whether that State was
-// right. An object left empty may have been there before, or have come with a write; prune removes it.
-func (ch *chain) undoWrites(i *pastInstance, shouldPrune bool) {
-	i.areWritesUndone = true
+// restoreStartState finds the State with which an instance began, if Calls of a direct Plan had ended before its first
+// Idea was sealed. It takes their writes out of the final State. A replay of the instance then shows whether that State
+// was right. An object left empty may have been there before, or have come with a write; with shouldPrune it is
+// removed.
+func (ch *chain) restoreStartState(i *pastInstance, shouldPrune bool) {
+	i.isStartStateRestored = true
 	state := i.finalState
 	for _, e := range slices.Backward(ch.WritesByInstance[i.token]) {
 		state = removeWrite(state, e, shouldPrune)
@@ -50,8 +51,8 @@ func removeWrite(state any, e turn.LogEntry, shouldPrune bool) any {
 	return removeValue(state, e.Path, shouldPrune)
 }
 
-// removeValue is a State without the value at a path. With prune, it also removes the objects above it that are then
-// empty.
+// removeValue is a State without the value at a path. With shouldPrune, it also removes the objects above it that are
+// then empty.
 func removeValue(state any, p jsonval.Path, shouldPrune bool) any {
 	for ; len(p) > 0; p = p[:len(p)-1] {
 		shrunk, ok := jsonval.RemoveAt(state, p)

@@ -19,7 +19,7 @@ type field struct {
 	path            jsonval.Path
 	isLength        bool // the values are the lengths of lists
 	values          []any
-	exists          []bool
+	existsInSample  []bool
 	numbers         []float64 // the values that are numbers
 	isNumber        []bool
 	comparisonTexts []string // each value as text, to compare values one by one; "" if there is none
@@ -43,32 +43,32 @@ func readFields(samples []Sample) []*field {
 }
 
 // collectFields adds the fields that one sample has at a path and below.
-func collectFields(fieldByName map[string]*field, total, n int, path jsonval.Path, v any) {
-	add := func(name string, v any, isLength bool) bool {
+func collectFields(fieldByName map[string]*field, sampleCount, sampleIndex int, path jsonval.Path, v any) {
+	addField := func(name string, v any, isLength bool) bool {
 		f := fieldByName[name]
 		if f == nil && len(fieldByName) >= maxFields {
 			return false
 		}
 		if f == nil {
-			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, total),
-				exists: make([]bool, total)}
+			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, sampleCount),
+				existsInSample: make([]bool, sampleCount)}
 			fieldByName[name] = f
 		}
-		f.values[n], f.exists[n] = v, true
+		f.values[sampleIndex], f.existsInSample[sampleIndex] = v, true
 		return true
 	}
-	if len(path) > 0 && !add(path.String(), v, false) {
+	if len(path) > 0 && !addField(path.String(), v, false) {
 		return
 	}
 	if list, ok := v.([]any); ok && len(path) > 0 {
-		add(path.String()+"\x00length", jsonval.ToJSONValue(len(list)), true)
+		addField(path.String()+"\x00length", jsonval.ToJSONValue(len(list)), true)
 	}
 	m, ok := v.(jsonval.Object)
 	if _, isHandle := jsonval.AsBlobHandle(v); !ok || isHandle || len(path) >= maxFieldDepth {
 		return
 	}
 	for k, v := range jsonval.Sorted(m) {
-		collectFields(fieldByName, total, n, path.WithStep(k), v)
+		collectFields(fieldByName, sampleCount, sampleIndex, path.WithStep(k), v)
 	}
 }
 
@@ -76,29 +76,29 @@ func collectFields(fieldByName map[string]*field, total, n int, path jsonval.Pat
 func (f *field) deriveKind() {
 	f.isScalar, f.comparisonTexts = true, make([]string, len(f.values))
 	f.numbers, f.isNumber = make([]float64, len(f.values)), make([]bool, len(f.values))
-	numbers, others := 0, 0
+	numberCount, otherCount := 0, 0
 	for n, v := range f.values {
-		if !f.exists[n] {
+		if !f.existsInSample[n] {
 			continue
 		}
 		switch t := jsonval.TypeOf(v); t {
 		case "object", "array":
 			f.isScalar, f.comparisonTexts[n] = false, t
-			others++
+			otherCount++
 			continue
 		case "number", "integer":
 			if x, err := jsonval.ToFloat(v); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
 				f.numbers[n], f.isNumber[n] = x, true
-				numbers++
+				numberCount++
 			}
 		case "null":
 		default:
-			others++
+			otherCount++
 		}
 		f.comparisonTexts[n] = jsonval.EncodeToString(v)
 		f.isScalar = f.isScalar && len(f.comparisonTexts[n]) <= maxTextBytes
 	}
-	f.isNumeric = numbers > 0 && others == 0
+	f.isNumeric = numberCount > 0 && otherCount == 0
 	if f.isLength {
 		f.isScalar = false // lengths are compared, not listed
 	}
@@ -107,7 +107,8 @@ func (f *field) deriveKind() {
 // varies reports whether any two samples differ in the field.
 func (f *field) varies() bool {
 	for n := range f.values {
-		if f.exists[n] != f.exists[0] || ((f.isScalar || f.isNumeric) && f.comparisonTexts[n] != f.comparisonTexts[0]) {
+		if f.existsInSample[n] != f.existsInSample[0] || ((f.isScalar || f.isNumeric) &&
+			f.comparisonTexts[n] != f.comparisonTexts[0]) {
 			return true
 		}
 	}
@@ -117,7 +118,7 @@ func (f *field) varies() bool {
 // absentOrNull describes what a sample has in place of a number: nothing, or null; empty if it has a number.
 func (f *field) absentOrNull(n int) string {
 	switch {
-	case !f.exists[n]:
+	case !f.existsInSample[n]:
 		return "absent"
 	case !f.isNumber[n]:
 		return "null"

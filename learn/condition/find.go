@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MinSide is the minimum number of samples on each side.
-const MinSide = 3
+// MinSamplesPerSide is the minimum number of samples on each side.
+const MinSamplesPerSide = 3
 
 // Sample is a JSON value that was observed at one time, and whether it belongs to the class.
 type Sample struct {
@@ -35,22 +35,22 @@ type Condition struct {
 	// samples as well.
 	Text         string
 	Alternatives []string
-	// Undecided lists, in words, cases that no sample showed and that a longer condition might decide otherwise.
+	// UndecidedCases lists, in words, cases that no sample showed and that a longer condition might decide otherwise.
 	// Neither When nor Unless holds there.
-	Undecided []string
+	UndecidedCases []string
 	// Size is the number of tests, where a test of n values counts n times.
 	Size int
 	// ReadPaths lists the places that the condition reads.
 	ReadPaths []jsonval.Path
-	// InClassCount of Total samples are in the class.
-	InClassCount, Total int
+	// InClassCount of SampleCount samples are in the class.
+	InClassCount, SampleCount int
 }
 
 // Doubt says why there is no Condition.
 type Doubt struct {
 	Reason string
-	// Candidate is a condition that separates the samples but may do so by chance; empty if there is none.
-	Candidate string
+	// CandidateText is a condition that separates the samples but may do so by chance; empty if there is none.
+	CandidateText string
 }
 
 // String returns the reason.
@@ -59,45 +59,45 @@ func (d *Doubt) String() string { return d.Reason }
 // hypothesis is a set of tests. All of them hold in the samples of one side. In each sample of the other side at least
 // one of them fails.
 type hypothesis struct {
-	tests   []*test
-	inClass bool // all tests hold in the class, not in the others
+	tests        []*test
+	holdsInClass bool // all tests hold in the class, not in the others
 }
 
 // Find returns the simplest condition that separates the samples, or why there is none.
 func (s Search) Find() (*Condition, *Doubt) {
-	class, others := s.splitSamples()
-	if len(class) == 0 || len(others) == 0 {
+	classIndexes, otherIndexes := s.splitSamples()
+	if len(classIndexes) == 0 || len(otherIndexes) == 0 {
 		return nil, &Doubt{Reason: "there is nothing to tell apart"}
 	}
 	fields := readFields(s.Samples)
-	tests, reverse := testsFor(fields, class, others), testsFor(fields, others, class)
+	tests, reverseTests := testsFor(fields, classIndexes, otherIndexes), testsFor(fields, otherIndexes, classIndexes)
 	for size := 1; size <= maxConditionSize; size++ {
 		var hypotheses []hypothesis
-		for _, testSet := range excludingTests(tests, others, size) {
+		for _, testSet := range excludingTestSets(tests, otherIndexes, size) {
 			hypotheses = append(hypotheses, hypothesis{testSet, true})
 		}
-		for _, testSet := range excludingTests(reverse, class, size) {
+		for _, testSet := range excludingTestSets(reverseTests, classIndexes, size) {
 			if len(testSet) > 1 { // a single test is the reverse of one in tests
 				hypotheses = append(hypotheses, hypothesis{testSet, false})
 			}
 		}
 		if len(hypotheses) > 0 {
-			return s.judgeHypotheses(hypotheses, fields, size, class, others)
+			return s.judgeHypotheses(hypotheses, fields, size, classIndexes, otherIndexes)
 		}
 	}
 	return nil, s.doubtOfSeparation()
 }
 
 // splitSamples lists the samples of the class, and the others.
-func (s Search) splitSamples() (class, others []int) {
+func (s Search) splitSamples() (classIndexes, otherIndexes []int) {
 	for n, sample := range s.Samples {
 		if sample.IsInClass {
-			class = append(class, n)
+			classIndexes = append(classIndexes, n)
 		} else {
-			others = append(others, n)
+			otherIndexes = append(otherIndexes, n)
 		}
 	}
-	return class, others
+	return classIndexes, otherIndexes
 }
 
 // doubtOfSeparation says why nothing separates the samples.
@@ -106,7 +106,8 @@ func (s Search) doubtOfSeparation() *Doubt {
 	for n, sample := range s.Samples {
 		key := jsonval.EncodeToString(sample.View)
 		if firstIndex, isKnown := indexByView[key]; isKnown && s.Samples[firstIndex].IsInClass != sample.IsInClass {
-			return &Doubt{Reason: fmt.Sprintf("%s and %s had the same data but differ in this", s.Samples[firstIndex].Name,
+			return &Doubt{Reason: fmt.Sprintf("%s and %s had the same data but differ in this",
+				s.Samples[firstIndex].Name,
 				sample.Name)}
 		} else if !isKnown {
 			indexByView[key] = n
@@ -116,84 +117,88 @@ func (s Search) doubtOfSeparation() *Doubt {
 }
 
 // judgeHypotheses makes a Condition of all equally simple hypotheses, if they are believable.
-func (s Search) judgeHypotheses(hypotheses []hypothesis, fields []*field, size int, class, others []int) (*Condition,
+func (s Search) judgeHypotheses(hypotheses []hypothesis, fields []*field, size int, classIndexes,
+	otherIndexes []int) (*Condition,
 	*Doubt) {
-	text := s.describe(hypotheses[0], class, others)
-	doubt := func(reason string) *Doubt {
-		return &Doubt{Candidate: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
-			text, len(class), len(class), len(others), reason)}
+	text := s.describeHypothesis(hypotheses[0], classIndexes, otherIndexes)
+	newDoubt := func(reason string) *Doubt {
+		return &Doubt{CandidateText: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
+			text, len(classIndexes), len(classIndexes), len(otherIndexes), reason)}
 	}
-	switch k := min(len(class), len(others)); {
-	case k < MinSide:
-		return nil, doubt(fmt.Sprintf("too few, %d on each side are needed", MinSide))
-	case !isBelievable(fields, size, len(class), len(s.Samples)):
-		return nil, doubt("too few, it may be chance")
+	switch k := min(len(classIndexes), len(otherIndexes)); {
+	case k < MinSamplesPerSide:
+		return nil, newDoubt(fmt.Sprintf("too few, %d on each side are needed", MinSamplesPerSide))
+	case !isBelievable(fields, size, len(classIndexes), len(s.Samples)):
+		return nil, newDoubt("too few, it may be chance")
 	case len(hypotheses) > maxHypotheses:
-		return nil, doubt("many other conditions do the same, so it is unclear which is meant")
+		return nil, newDoubt("many other conditions do the same, so it is unclear which is meant")
 	}
-	c := s.newCondition(hypotheses, size, class, others)
-	c.setSchemas(s, fields, hypotheses, class, others)
+	c := s.newCondition(hypotheses, size, classIndexes, otherIndexes)
+	c.setSchemas(s, fields, hypotheses, classIndexes, otherIndexes)
 	return c, nil
 }
 
 // newCondition is the Condition that the hypotheses make together, still without When and Unless.
-func (s Search) newCondition(hypotheses []hypothesis, size int, class, others []int) *Condition {
-	c := &Condition{Text: s.describe(hypotheses[0], class, others), Size: size, InClassCount: len(class),
-		Total: len(s.Samples)}
-	var rounded []jsonval.Object
+func (s Search) newCondition(hypotheses []hypothesis, size int, classIndexes, otherIndexes []int) *Condition {
+	c := &Condition{Text: s.describeHypothesis(hypotheses[0], classIndexes, otherIndexes), Size: size,
+		InClassCount: len(classIndexes),
+		SampleCount:  len(s.Samples)}
+	var roundedSchemas []jsonval.Object
 	for n, h := range hypotheses {
-		_, falseSchema := h.schemas(class, others, true)
-		rounded = append(rounded, falseSchema)
+		_, falseSchema := h.schemas(classIndexes, otherIndexes, true)
+		roundedSchemas = append(roundedSchemas, falseSchema)
 		if n > 0 {
-			c.Alternatives = append(c.Alternatives, s.describe(h, class, others))
+			c.Alternatives = append(c.Alternatives, s.describeHypothesis(h, classIndexes, otherIndexes))
 		}
 		for _, t := range h.tests {
-			c.addRead(t.field.path)
+			c.addReadPath(t.field.path)
 		}
 	}
-	c.UnlessRounded = allOf(rounded)
+	c.UnlessRounded = allOf(roundedSchemas)
 	return c
 }
 
-func (c *Condition) addRead(p jsonval.Path) {
+func (c *Condition) addReadPath(p jsonval.Path) {
 	if !slices.ContainsFunc(c.ReadPaths, func(q jsonval.Path) bool { return slices.Equal(p, q) }) {
 		c.ReadPaths = append(c.ReadPaths, p)
 	}
 }
 
 // splitSamples returns the samples in which all tests hold, and the others.
-func (h hypothesis) splitSamples(class, others []int) (matching, excluded []int) {
-	if h.inClass {
-		return class, others
+func (h hypothesis) splitSamples(classIndexes, otherIndexes []int) (matchingIndexes, excludedIndexes []int) {
+	if h.holdsInClass {
+		return classIndexes, otherIndexes
 	}
-	return others, class
+	return otherIndexes, classIndexes
 }
 
 // excludedOnlyBy lists the samples that one test alone excludes: the other tests hold in them.
-func (h hypothesis) excludedOnlyBy(t *test, excluded []int) []int {
-	return jsonval.Filter(excluded, func(n int) bool {
-		return t.excludes[n] && !slices.ContainsFunc(h.tests, func(o *test) bool { return o != t && o.excludes[n] })
+func (h hypothesis) excludedOnlyBy(t *test, excludedIndexes []int) []int {
+	return jsonval.Filter(excludedIndexes, func(n int) bool {
+		return t.excludesSample[n] && !slices.ContainsFunc(h.tests,
+			func(o *test) bool { return o != t && o.excludesSample[n] })
 	})
 }
 
 // constraints returns, for each test, what holds in the class, and what holds in the others.
-func (h hypothesis) constraints(class, others []int, isRounded bool) (trueConstraints, falseConstraints []constraint) {
-	matching, excluded := h.splitSamples(class, others)
+func (h hypothesis) constraints(classIndexes, otherIndexes []int,
+	isRounded bool) (trueConstraints, falseConstraints []constraint) {
+	matchingIndexes, excludedIndexes := h.splitSamples(classIndexes, otherIndexes)
 	for _, t := range h.tests {
-		excludedByTest := h.excludedOnlyBy(t, excluded)
-		trueConstraints = append(trueConstraints, t.constraint(matching, excludedByTest, true, isRounded))
-		falseConstraints = append(falseConstraints, t.constraint(excludedByTest, matching, false, isRounded))
+		excludedByTest := h.excludedOnlyBy(t, excludedIndexes)
+		trueConstraints = append(trueConstraints, t.constraint(matchingIndexes, excludedByTest, true, isRounded))
+		falseConstraints = append(falseConstraints, t.constraint(excludedByTest, matchingIndexes, false, isRounded))
 	}
-	if h.inClass {
+	if h.holdsInClass {
 		return trueConstraints, falseConstraints
 	}
 	return falseConstraints, trueConstraints
 }
 
 // schemas returns a JSON Schema that holds in the class, and one that holds in the others.
-func (h hypothesis) schemas(class, others []int, isRounded bool) (trueSchema, falseSchema jsonval.Object) {
-	trueConstraints, falseConstraints := h.constraints(class, others, isRounded)
-	if h.inClass {
+func (h hypothesis) schemas(classIndexes, otherIndexes []int, isRounded bool) (trueSchema, falseSchema jsonval.Object) {
+	trueConstraints, falseConstraints := h.constraints(classIndexes, otherIndexes, isRounded)
+	if h.holdsInClass {
 		return allOf(viewSchemas(trueConstraints)), anyOf(viewSchemas(falseConstraints))
 	}
 	return anyOf(viewSchemas(trueConstraints)), allOf(viewSchemas(falseConstraints))

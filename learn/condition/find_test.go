@@ -152,7 +152,7 @@ func TestTooFewSamplesAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	s := samples(t, 6, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d, "x": %d}`, n, n*5%7), n >= 3 })
 	c, doubt := s.Find()
-	if c != nil || doubt.Candidate != "amount > 2" ||
+	if c != nil || doubt.CandidateText != "amount > 2" ||
 		doubt.Reason != "amount > 2 in 3 of 3, and not in the other 3: too few, it may be chance" {
 		t.Errorf("%v %v", c, doubt)
 	}

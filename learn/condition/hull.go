@@ -20,8 +20,8 @@ func newHull(fields []*field, hypotheses []hypothesis, insideSamples, outsideSam
 	h := &hull{insideSamples: insideSamples, outsideSamples: outsideSamples}
 	for _, f := range fields {
 		tests := testsOf(hypotheses, f)
-		if mode, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == testMember })); ok {
-			s := newSpan(f, mode, insideSamples)
+		if kind, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == testMember })); ok {
+			s := newSpan(f, kind, insideSamples)
 			s.conditionTests = tests
 			h.spans = append(h.spans, s)
 		}
@@ -31,12 +31,12 @@ func newHull(fields []*field, hypotheses []hypothesis, insideSamples, outsideSam
 			func(s *span) bool { return s.field == t.field && (t.kind != testMember || s.kind == spanValues) })
 	})
 	for size := 1; size <= maxConditionSize; size++ {
-		sets := excludingTests(tests, outsideSamples, size)
-		if len(sets) == 0 {
+		testSets := excludingTestSets(tests, outsideSamples, size)
+		if len(testSets) == 0 {
 			continue
 		}
-		if size == maxConditionSize && len(sets) <= maxHypotheses {
-			h.keepFieldsOf(sets) // a condition has no room for one more test
+		if size == maxConditionSize && len(testSets) <= maxHypotheses {
+			h.keepSpansTestedBy(testSets) // a condition has no room for one more test
 		}
 		h.openEnds()
 		return h
@@ -56,9 +56,9 @@ func testsOf(hypotheses []hypothesis, f *field) (tests []*test) {
 	return tests
 }
 
-func (h *hull) keepFieldsOf(sets [][]*test) {
+func (h *hull) keepSpansTestedBy(testSets [][]*test) {
 	h.spans = slices.DeleteFunc(h.spans, func(s *span) bool {
-		return !slices.ContainsFunc(sets, func(set []*test) bool {
+		return !slices.ContainsFunc(testSets, func(set []*test) bool {
 			return slices.ContainsFunc(set, func(t *test) bool { return s.field.path.IsAtOrBelow(t.field.path) })
 		})
 	})
@@ -70,14 +70,15 @@ func (h *hull) openEnds() {
 		for _, end := range []testKind{testAtLeast, testAtMost} {
 			if s.mayOpen(h.outsideSamples, len(h.insideSamples)+len(h.outsideSamples), end) {
 				s.isOpen[end] = true
-				s.isOpen[end] = !slices.ContainsFunc(h.outsideSamples, func(n int) bool { return len(h.outerBounds(n)) == 0 })
+				s.isOpen[end] = !slices.ContainsFunc(h.outsideSamples,
+					func(n int) bool { return len(h.outerBounds(n)) == 0 })
 			}
 		}
 	}
 }
 
-// schema returns a JSON Schema that holds within the hull.
-func (h *hull) schema() jsonval.Object {
+// insideSchema returns a JSON Schema that holds within the hull.
+func (h *hull) insideSchema() jsonval.Object {
 	var all []constraint
 	for _, s := range h.spans {
 		if z, ok := s.constraint(h.insideSamples); ok {
@@ -89,16 +90,16 @@ func (h *hull) schema() jsonval.Object {
 
 // bound says that a field has a value that samples outside of the hull have, or lies even farther out.
 type bound struct {
-	span    *span
-	kind    testKind // testAtLeast, testAtMost or member
-	samples []int
+	span          *span
+	kind          testKind // testAtLeast, testAtMost or member
+	sampleIndexes []int
 }
 
 // outerBounds lists the fields by which a sample is outside of the hull. A view with the same values there, or values
 // farther out, cannot be told from the sample by any condition that holds within the hull.
 func (h *hull) outerBounds(n int) (list []bound) {
 	for _, s := range h.spans {
-		if k, isOutside := s.isOutside(n); isOutside {
+		if k, isOutside := s.outsideDirection(n); isOutside {
 			list = append(list, bound{s, k, []int{n}})
 		}
 	}
@@ -133,7 +134,8 @@ func addBoundSet(list [][]bound, bounds []bound) [][]bound {
 		}
 		if index, ok := differingValueIndex(boundSet, bounds); ok {
 			joinedSet := slices.Clone(boundSet)
-			joinedSet[index].samples = append(slices.Clone(boundSet[index].samples), bounds[index].samples...)
+			joinedSet[index].sampleIndexes = append(slices.Clone(boundSet[index].sampleIndexes),
+				bounds[index].sampleIndexes...)
 			return addBoundSet(slices.Delete(slices.Clone(list), n, n+1), joinedSet)
 		}
 	}
@@ -152,18 +154,20 @@ func (b bound) isWithin(o bound) bool {
 	if b.span != o.span || b.kind != o.kind {
 		return false
 	}
-	switch x, y := b.span.field.numbers[b.samples[0]], o.span.field.numbers[o.samples[0]]; b.kind {
+	switch x, y := b.span.field.numbers[b.sampleIndexes[0]], o.span.field.numbers[o.sampleIndexes[0]]; b.kind {
 	case testAtLeast:
 		return x >= y
 	case testAtMost:
 		return x <= y
 	}
-	return !slices.ContainsFunc(b.samples, func(n int) bool {
-		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.valueText(n) == b.span.valueText(k) })
+	return !slices.ContainsFunc(b.sampleIndexes, func(n int) bool {
+		return !slices.ContainsFunc(o.sampleIndexes,
+			func(k int) bool { return b.span.valueText(n) == b.span.valueText(k) })
 	})
 }
 
-// differingValueIndex returns the index of the only bound in which two reaches differ, by other values of the same field.
+// differingValueIndex returns the index of the only bound in which two reaches differ, by other values of the same
+// field.
 func differingValueIndex(a, b []bound) (index int, ok bool) {
 	if len(a) != len(b) {
 		return 0, false
@@ -183,9 +187,9 @@ func differingValueIndex(a, b []bound) (index int, ok bool) {
 
 func (b bound) constraint() (z constraint, ok bool) {
 	if b.kind == testMember {
-		return b.span.constraintOf(b.samples)
+		return b.span.constraintOf(b.sampleIndexes)
 	}
-	return b.span.field.valueConstraint(b.kind, b.samples, nil, false), true
+	return b.span.field.valueConstraint(b.kind, b.sampleIndexes, nil, false), true
 }
 
 // describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
@@ -193,7 +197,7 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 	for _, s := range h.spans {
 		for _, k := range []testKind{testMember, testAtLeast, testAtMost} {
 			beyondSamples := slices.DeleteFunc(slices.Clone(h.outsideSamples), func(n int) bool {
-				direction, isOutside := s.isOutside(n)
+				direction, isOutside := s.outsideDirection(n)
 				return !isOutside || direction != k
 			})
 			if len(beyondSamples) == 0 || slices.ContainsFunc(s.conditionTests,
@@ -214,32 +218,33 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 
 // decidesOn reports whether a test decides that some samples, which lie beyond this side in the direction k, are on the
 // other side.
-func (t *test) decidesOn(beyondSamples, inside []int, k testKind) bool {
-	holdsBeyond := slices.ContainsFunc(inside, func(n int) bool { return t.excludes[n] })
-	return t.excludes[beyondSamples[0]] || holdsBeyond && (k == testMember || t.kind == k)
+func (t *test) decidesOn(beyondSamples, insideSamples []int, k testKind) bool {
+	holdsBeyond := slices.ContainsFunc(insideSamples, func(n int) bool { return t.excludesSample[n] })
+	return t.excludesSample[beyondSamples[0]] || holdsBeyond && (k == testMember || t.kind == k)
 }
 
 // setSchemas sets When and Unless of a Condition. Each schema holds only where all conditions of up to maxConditionSize
 // tests that separate the samples agree, whether they are conjunctions or disjunctions.
-func (c *Condition) setSchemas(search Search, fields []*field, hypotheses []hypothesis, class, others []int) {
+func (c *Condition) setSchemas(search Search, fields []*field, hypotheses []hypothesis, classIndexes,
+	otherIndexes []int) {
 	var when, unless []jsonval.Object
-	add := func(h *hull, inClass bool) {
+	addHull := func(h *hull, inClass bool) {
 		if h == nil {
 			return
 		}
-		withinSchema, outsideSchema, format := h.schema(), h.outsideSchema(), "%s and %s"
+		insideSchema, outsideSchema, format := h.insideSchema(), h.outsideSchema(), "%s and %s"
 		if !inClass {
-			withinSchema, outsideSchema, format = outsideSchema, withinSchema, "not (%s) and %s"
+			insideSchema, outsideSchema, format = outsideSchema, insideSchema, "not (%s) and %s"
 		}
-		when, unless = append(when, withinSchema), append(unless, outsideSchema)
+		when, unless = append(when, insideSchema), append(unless, outsideSchema)
 		for _, s := range h.spans {
-			c.addRead(s.field.path)
+			c.addReadPath(s.field.path)
 		}
 		for _, text := range h.describeUnseen(search.describeConstraint) {
-			c.Undecided = append(c.Undecided, fmt.Sprintf(format, c.Text, text))
+			c.UndecidedCases = append(c.UndecidedCases, fmt.Sprintf(format, c.Text, text))
 		}
 	}
-	add(newHull(fields, hypotheses, class, others), true)
-	add(newHull(fields, hypotheses, others, class), false)
+	addHull(newHull(fields, hypotheses, classIndexes, otherIndexes), true)
+	addHull(newHull(fields, hypotheses, otherIndexes, classIndexes), false)
 	c.When, c.Unless = allOf(when), allOf(unless)
 }

@@ -8,13 +8,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// roundedSchema bounds a zone that ends at the sample edge, where near is the first sample of the other side. The
-// threshold itself belongs to the lower side, so that the zones of the two sides fit together.
-func (f *field) roundedSchema(k testKind, edge, nearest int) jsonval.Object {
-	low, high := min(f.numbers[edge], f.numbers[nearest]), max(f.numbers[edge], f.numbers[nearest])
+// roundedSchema bounds a zone that ends at the sample edgeIndex, where nearestIndex is the first sample of the other
+// side. The threshold itself belongs to the lower side, so that the zones of the two sides fit together.
+func (f *field) roundedSchema(k testKind, edgeIndex, nearestIndex int) jsonval.Object {
+	low, high := min(f.numbers[edgeIndex], f.numbers[nearestIndex]), max(f.numbers[edgeIndex], f.numbers[nearestIndex])
 	threshold := roundBetween(low, high)
 	if value, err := jsonval.ToFloat(threshold); f.isLength || err != nil || value < low || value >= high {
-		return f.boundSchema(k, f.values[edge])
+		return f.boundSchema(k, f.values[edgeIndex])
 	}
 	if k == testAtLeast {
 		return jsonval.Object{"type": "number", "exclusiveMinimum": threshold}

@@ -12,12 +12,12 @@ type constraint struct {
 	path         jsonval.Path
 	valueSchema  jsonval.Object // nil allows any value
 	allowsAbsent bool           // a missing field is allowed too
-	isAbsent     bool           // the field must be missing
+	mustBeAbsent bool           // the field must be missing
 }
 
 // viewSchema is the constraint as a schema of the whole view.
 func (z constraint) viewSchema() jsonval.Object {
-	if z.isAbsent {
+	if z.mustBeAbsent {
 		return jsonval.Object{"not": nestedSchema(z.path, nil, true)}
 	}
 	return nestedSchema(z.path, z.valueSchema, !z.allowsAbsent)
@@ -95,8 +95,8 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 				merged[name] = part
 			}
 			out[k] = merged
-		case stricterBoundByKeyword[k] != nil:
-			out[k] = stricterBoundByKeyword[k](old, v)
+		case pickStricterByKeyword[k] != nil:
+			out[k] = pickStricterByKeyword[k](old, v)
 		default:
 			return nil, false
 		}
@@ -104,8 +104,8 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 	return out, true
 }
 
-// stricterBoundByKeyword maps a keyword to a function that returns the stricter of two bounds.
-var stricterBoundByKeyword = map[string]func(a, b any) any{
+// pickStricterByKeyword maps a keyword to a function that returns the stricter of two bounds.
+var pickStricterByKeyword = map[string]func(a, b any) any{
 	"minimum": greaterNumber, "minItems": greaterNumber, "exclusiveMinimum": greaterNumber, "maximum": smallerNumber,
 	"maxItems": smallerNumber,
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// maxDistinctValues bounds the distinct values of a field that are compared one by one if no test of a condition does so.
+// maxDistinctValues bounds the distinct values of a field that are compared one by one if no test of a condition does
+// so.
 const maxDistinctValues = 12
 
 // How the samples span a field.
@@ -17,33 +18,33 @@ const (
 
 // span is what the samples of one side have in one field.
 type span struct {
-	field          *field
-	kind           int
-	valueTexts     map[string]bool   // what is not in a range of numbers: values, absence
-	low, high      int               // the samples with the smallest and the greatest number; -1: there is none
-	isOpen         map[testKind]bool // no bound there: testAtLeast is the upper end, testAtMost the lower
-	conditionTests []*test           // the tests of the field in found conditions
+	field               *field
+	kind                int
+	valueTexts          map[string]bool   // what is not in a range of numbers: values, absence
+	lowIndex, highIndex int               // the samples with the smallest and the greatest number; -1: there is none
+	isOpen              map[testKind]bool // no bound there: testAtLeast is the upper end, testAtMost the lower
+	conditionTests      []*test           // the tests of the field in found conditions
 }
 
 // spanKind chooses how to span a field; ok is false if no condition would test it, for example texts that never repeat.
-func (f *field) spanKind(asValues bool) (kind int, ok bool) {
+func (f *field) spanKind(prefersValues bool) (kind int, ok bool) {
 	switch {
 	case f.isLength:
 		return spanNumbers, true
-	case asValues && f.listsValues():
+	case prefersValues && f.comparesByValue():
 		return spanValues, true
 	case f.isNumeric:
 		return spanNumbers, true
 	case f.isScalar && f.hasRepeatedValues():
 		return spanValues, true
 	}
-	return spanPresence, slices.Contains(f.exists, true) && slices.Contains(f.exists, false)
+	return spanPresence, slices.Contains(f.existsInSample, true) && slices.Contains(f.existsInSample, false)
 }
 
 // hasRepeatedValues reports whether the distinct values of a field are few, and occur at least twice on average.
 func (f *field) hasRepeatedValues() bool {
 	distinct, count := map[string]bool{}, 0
-	for n, exists := range f.exists {
+	for n, exists := range f.existsInSample {
 		if exists {
 			distinct[f.comparisonTexts[n]] = true
 			count++
@@ -53,9 +54,10 @@ func (f *field) hasRepeatedValues() bool {
 }
 
 func newSpan(f *field, kind int, insideSamples []int) *span {
-	s := &span{field: f, kind: kind, valueTexts: map[string]bool{}, low: -1, high: -1, isOpen: map[testKind]bool{}}
+	s := &span{field: f, kind: kind, valueTexts: map[string]bool{}, lowIndex: -1, highIndex: -1,
+		isOpen: map[testKind]bool{}}
 	if kind == spanNumbers {
-		s.low, s.high = f.extremes(insideSamples)
+		s.lowIndex, s.highIndex = f.extremes(insideSamples)
 	}
 	for _, n := range insideSamples {
 		s.valueTexts[s.valueText(n)] = true
@@ -66,9 +68,9 @@ func newSpan(f *field, kind int, insideSamples []int) *span {
 // valueText is what a sample has in the field, unless that is a number in a range.
 func (s *span) valueText(n int) string {
 	switch {
-	case s.kind == spanPresence && s.field.exists[n]:
+	case s.kind == spanPresence && s.field.existsInSample[n]:
 		return "there"
-	case s.kind == spanNumbers && s.field.isNumber[n] && s.low < 0:
+	case s.kind == spanNumbers && s.field.isNumber[n] && s.lowIndex < 0:
 		return s.field.comparisonTexts[n]
 	case s.kind == spanNumbers:
 		return s.field.absentOrNull(n)
@@ -76,14 +78,15 @@ func (s *span) valueText(n int) string {
 	return s.field.comparisonTexts[n]
 }
 
-// isOutside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.
-func (s *span) isOutside(n int) (testKind, bool) {
-	if s.kind == spanNumbers && s.field.isNumber[n] && s.low >= 0 {
+// outsideDirection reports whether a sample has a value in the field that no sample of this side has, or a number
+// beyond theirs.
+func (s *span) outsideDirection(n int) (testKind, bool) {
+	if s.kind == spanNumbers && s.field.isNumber[n] && s.lowIndex >= 0 {
 		x := s.field.numbers[n]
 		switch {
-		case x > s.field.numbers[s.high] && !s.isOpen[testAtLeast]:
+		case x > s.field.numbers[s.highIndex] && !s.isOpen[testAtLeast]:
 			return testAtLeast, true
-		case x < s.field.numbers[s.low] && !s.isOpen[testAtMost]:
+		case x < s.field.numbers[s.lowIndex] && !s.isOpen[testAtMost]:
 			return testAtMost, true
 		}
 		return testMember, false
@@ -97,11 +100,12 @@ func (s *span) isOutside(n int) (testKind, bool) {
 func (s *span) mayOpen(outsideSamples []int, sampleCount int, end testKind) bool {
 	beyondCount := 0
 	for _, n := range outsideSamples {
-		if k, isOutside := s.isOutside(n); isOutside && k == end {
+		if k, isOutside := s.outsideDirection(n); isOutside && k == end {
 			beyondCount++
 		}
 	}
-	return s.low >= 0 && (len(s.conditionTests) > 0 && beyondCount == 0 || len(s.conditionTests) == 0 && isRare(beyondCount, sampleCount))
+	return s.lowIndex >= 0 && (len(s.conditionTests) > 0 && beyondCount == 0 || len(s.conditionTests) == 0 &&
+		isRare(beyondCount, sampleCount))
 }
 
 // A part of a condition that fewer than rareShare of the samples fail is ignored. That they are fewer must be
@@ -111,14 +115,15 @@ const (
 	rareSignificance = 1e-4
 )
 
-// isRare reports whether m of n samples are too few for a share of rareShare: the probability of m or fewer is then at
-// most rareSignificance.
+// isRare reports whether failingCount of sampleCount samples are too few for a share of rareShare: the probability of
+// failingCount or fewer is then at most rareSignificance.
 func isRare(failingCount, sampleCount int) bool {
-	sum := 0.0
+	probability := 0.0
 	for k := range failingCount + 1 {
-		sum += math.Exp2(log2Choose(sampleCount, k) + float64(k)*math.Log2(rareShare) + float64(sampleCount-k)*math.Log2(1-rareShare))
+		probability += math.Exp2(log2Choose(sampleCount, k) + float64(k)*math.Log2(rareShare) +
+			float64(sampleCount-k)*math.Log2(1-rareShare))
 	}
-	return sum <= rareSignificance
+	return probability <= rareSignificance
 }
 
 // constraint covers all that is spanned; ok is false if that is everything.
@@ -136,10 +141,10 @@ func (s *span) constraint(insideSamples []int) (z constraint, ok bool) {
 func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
 	switch sampleSpan := newSpan(s.field, s.kind, samples); {
 	case s.kind == spanPresence:
-		return constraint{path: s.field.path, isAbsent: sampleSpan.valueTexts[""]}, len(sampleSpan.valueTexts) == 1
-	case s.kind == spanNumbers && sampleSpan.low >= 0:
+		return constraint{path: s.field.path, mustBeAbsent: sampleSpan.valueTexts[""]}, len(sampleSpan.valueTexts) == 1
+	case s.kind == spanNumbers && sampleSpan.lowIndex >= 0:
 		z = s.field.valueConstraint(testAtLeast, samples, nil, false)
-		z.valueSchema[s.field.boundKeyword(testAtMost)] = s.field.values[sampleSpan.high]
+		z.valueSchema[s.field.boundKeyword(testAtMost)] = s.field.values[sampleSpan.highIndex]
 		return z, true
 	}
 	return s.field.valueConstraint(testMember, samples, nil, false), true

@@ -29,19 +29,21 @@ const (
 
 // test is one test of one field: the narrowest that holds in all samples of one side.
 type test struct {
-	field         *field
-	kind          testKind
-	size          int // as how many tests it counts
-	excludes      []bool
-	excludedCount int // of the samples that it excludes
+	field          *field
+	kind           testKind
+	size           int // as how many tests it counts
+	excludesSample []bool
+	excludedCount  int // of the samples that it excludes
 }
 
 // testsFor lists the tests that hold in all samples of one side and exclude some of the other.
 func testsFor(fields []*field, insideSamples, outsideSamples []int) []*test {
 	var list []*test
 	for _, f := range fields {
-		tests := append(f.presenceTests(insideSamples, outsideSamples), f.numericTests(insideSamples, outsideSamples)...)
-		if t := f.memberTest(insideSamples, outsideSamples); t != nil && !slices.ContainsFunc(tests, t.excludesSameSamples) {
+		tests := append(f.presenceTests(insideSamples, outsideSamples),
+			f.numericTests(insideSamples, outsideSamples)...)
+		if t := f.memberTest(insideSamples, outsideSamples); t != nil &&
+			!slices.ContainsFunc(tests, t.excludesSameSamples) {
 			tests = append(tests, t)
 		}
 		list = append(list, tests...)
@@ -71,14 +73,16 @@ func (k testKind) rank(f *field) int {
 	return 3
 }
 
-func (t *test) excludesSameSamples(o *test) bool { return slices.Equal(t.excludes, o.excludes) }
+func (t *test) excludesSameSamples(o *test) bool {
+	return slices.Equal(t.excludesSample, o.excludesSample)
+}
 
 // newTest returns a test that excludes the samples of the other side for which holds is false; nil if it excludes none.
 func (f *field) newTest(k testKind, size int, outsideSamples []int, holds func(n int) bool) *test {
-	t := &test{field: f, kind: k, size: size, excludes: make([]bool, len(f.values))}
+	t := &test{field: f, kind: k, size: size, excludesSample: make([]bool, len(f.values))}
 	for _, n := range outsideSamples {
 		if !holds(n) {
-			t.excludes[n] = true
+			t.excludesSample[n] = true
 			t.excludedCount++
 		}
 	}
@@ -89,14 +93,14 @@ func (f *field) newTest(k testKind, size int, outsideSamples []int, holds func(n
 }
 
 func (f *field) presenceTests(insideSamples, outsideSamples []int) []*test {
-	k, isPresent := testAbsent, len(insideSamples) > 0 && f.exists[insideSamples[0]]
+	k, isPresent := testAbsent, len(insideSamples) > 0 && f.existsInSample[insideSamples[0]]
 	if isPresent {
 		k = testPresent
 	}
-	if f.isLength || slices.ContainsFunc(insideSamples, func(n int) bool { return f.exists[n] != isPresent }) {
+	if f.isLength || slices.ContainsFunc(insideSamples, func(n int) bool { return f.existsInSample[n] != isPresent }) {
 		return nil
 	}
-	if t := f.newTest(k, 1, outsideSamples, func(n int) bool { return f.exists[n] == isPresent }); t != nil {
+	if t := f.newTest(k, 1, outsideSamples, func(n int) bool { return f.existsInSample[n] == isPresent }); t != nil {
 		return []*test{t}
 	}
 	return nil
@@ -111,13 +115,13 @@ func (f *field) countByValue() map[string]int {
 	return countByKey
 }
 
-// listsValues reports whether the field's values are compared one by one.
-func (f *field) listsValues() bool {
+// comparesByValue reports whether the field's values are compared one by one.
+func (f *field) comparesByValue() bool {
 	return f.isScalar && (!f.isNumeric || len(f.countByValue()) <= maxNumberEnums)
 }
 
 func (f *field) memberTest(insideSamples, outsideSamples []int) *test {
-	if !f.listsValues() {
+	if !f.comparesByValue() {
 		return nil
 	}
 	insideValueTexts := map[string]bool{}
@@ -128,29 +132,30 @@ func (f *field) memberTest(insideSamples, outsideSamples []int) *test {
 	if size < 1 || size > maxConditionSize {
 		return nil
 	}
-	return f.newTest(testMember, size, outsideSamples, func(n int) bool { return insideValueTexts[f.comparisonTexts[n]] })
+	return f.newTest(testMember, size, outsideSamples,
+		func(n int) bool { return insideValueTexts[f.comparisonTexts[n]] })
 }
 
 // extremes are the samples with the smallest and the greatest number, or -1 if none has a number.
-func (f *field) extremes(samples []int) (low, high int) {
-	low, high = -1, -1
+func (f *field) extremes(samples []int) (lowIndex, highIndex int) {
+	lowIndex, highIndex = -1, -1
 	for _, n := range samples {
 		if !f.isNumber[n] {
 			continue
 		}
-		if low < 0 || f.numbers[n] < f.numbers[low] {
-			low = n
+		if lowIndex < 0 || f.numbers[n] < f.numbers[lowIndex] {
+			lowIndex = n
 		}
-		if high < 0 || f.numbers[n] > f.numbers[high] {
-			high = n
+		if highIndex < 0 || f.numbers[n] > f.numbers[highIndex] {
+			highIndex = n
 		}
 	}
-	return low, high
+	return lowIndex, highIndex
 }
 
 func (f *field) numericTests(insideSamples, outsideSamples []int) (list []*test) {
-	low, high := f.extremes(insideSamples)
-	if !f.isNumeric || low < 0 {
+	lowIndex, highIndex := f.extremes(insideSamples)
+	if !f.isNumeric || lowIndex < 0 {
 		return nil
 	}
 	nonNumberTexts := map[string]bool{}
@@ -163,8 +168,8 @@ func (f *field) numericTests(insideSamples, outsideSamples []int) (list []*test)
 			if !f.isNumber[n] {
 				return nonNumberTexts[f.absentOrNull(n)]
 			}
-			holds := k == testAtLeast && f.numbers[n] >= f.numbers[low] ||
-				k == testAtMost && f.numbers[n] <= f.numbers[high]
+			holds := k == testAtLeast && f.numbers[n] >= f.numbers[lowIndex] ||
+				k == testAtMost && f.numbers[n] <= f.numbers[highIndex]
 			excludesNumber = excludesNumber || !holds
 			return holds
 		})
@@ -175,19 +180,20 @@ func (f *field) numericTests(insideSamples, outsideSamples []int) (list []*test)
 	return list
 }
 
-// constraint is what the test requires of the given samples: of its own side, or of the excluded side. With rounded, a
-// threshold is a round number between the two sides, otherwise it is the nearest sample.
+// constraint is what the test requires of the given samples: of its own side, or of the excluded side. With isRounded,
+// a threshold is a round number between the two sides, otherwise it is the nearest sample.
 func (t *test) constraint(samples, others []int, isOwnSide, isRounded bool) constraint {
 	k := t.kind
 	if !isOwnSide {
-		k = map[testKind]testKind{testPresent: testAbsent, testAbsent: testPresent, testMember: testMember, testAtLeast: testAtMost, testAtMost: testAtLeast}[k]
+		k = map[testKind]testKind{testPresent: testAbsent, testAbsent: testPresent, testMember: testMember,
+			testAtLeast: testAtMost, testAtMost: testAtLeast}[k]
 	}
 	z := constraint{path: t.field.path}
 	switch k {
 	case testPresent:
 		return z
 	case testAbsent:
-		z.isAbsent = true
+		z.mustBeAbsent = true
 		return z
 	}
 	return t.field.valueConstraint(k, samples, others, isRounded)
@@ -198,7 +204,7 @@ func (f *field) valueConstraint(k testKind, samples, others []int, isRounded boo
 	z := constraint{path: f.path, valueSchema: jsonval.Object{}}
 	values, hasNull := []any{}, false
 	for _, n := range samples {
-		if !f.exists[n] {
+		if !f.existsInSample[n] {
 			z.allowsAbsent = true
 			continue
 		}
@@ -207,22 +213,22 @@ func (f *field) valueConstraint(k testKind, samples, others []int, isRounded boo
 			values = append(values, f.values[n])
 		}
 	}
-	edge, high := f.extremes(samples)
-	low, nearest := f.extremes(others)
+	edgeIndex, highIndex := f.extremes(samples)
+	lowIndex, nearestIndex := f.extremes(others)
 	if k == testAtMost {
-		edge, nearest = high, low
+		edgeIndex, nearestIndex = highIndex, lowIndex
 	}
-	if k == testMember || edge < 0 {
+	if k == testMember || edgeIndex < 0 {
 		slices.SortFunc(values, func(a, b any) int { return bytes.Compare(jsonval.Encode(a), jsonval.Encode(b)) })
 		z.valueSchema["enum"] = values
 		if len(values) == 0 {
-			return constraint{path: f.path, isAbsent: true}
+			return constraint{path: f.path, mustBeAbsent: true}
 		}
 		return z
 	}
-	z.valueSchema = f.boundSchema(k, f.values[edge])
-	if isRounded && nearest >= 0 {
-		z.valueSchema = f.roundedSchema(k, edge, nearest)
+	z.valueSchema = f.boundSchema(k, f.values[edgeIndex])
+	if isRounded && nearestIndex >= 0 {
+		z.valueSchema = f.roundedSchema(k, edgeIndex, nearestIndex)
 	}
 	if hasNull {
 		z.valueSchema["type"] = []any{z.valueSchema["type"], "null"}
@@ -239,15 +245,16 @@ func (f *field) boundKeyword(k testKind) string {
 }
 
 func (f *field) boundSchema(k testKind, bound any) jsonval.Object {
-	name := "number"
+	typeName := "number"
 	if f.isLength {
-		name = "array"
+		typeName = "array"
 	}
-	return jsonval.Object{"type": name, f.boundKeyword(k): bound}
+	return jsonval.Object{"type": typeName, f.boundKeyword(k): bound}
 }
 
-// excludingTests lists the sets of tests, each of the given size in total, that together exclude the whole other side.
-func excludingTests(tests []*test, outsideSamples []int, size int) [][]*test {
+// excludingTestSets lists the sets of tests, each of the given size in total, that together exclude the whole other
+// side.
+func excludingTestSets(tests []*test, outsideSamples []int, size int) [][]*test {
 	var testSets [][]*test
 	var extend func(from int, testSet []*test, remaining int)
 	extend = func(from int, testSet []*test, remaining int) {
@@ -283,6 +290,6 @@ func doTestsExcludeAll(tests []*test, outsideSamples []int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(outsideSamples, func(n int) bool {
-		return !slices.ContainsFunc(tests, func(t *test) bool { return t.excludes[n] })
+		return !slices.ContainsFunc(tests, func(t *test) bool { return t.excludesSample[n] })
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// describe returns a hypothesis as a sentence that holds in the class.
-func (s Search) describe(h hypothesis, class, others []int) string {
-	trueConstraints, _ := h.constraints(class, others, true)
+// describeHypothesis returns a hypothesis as a sentence that holds in the class.
+func (s Search) describeHypothesis(h hypothesis, classIndexes, otherIndexes []int) string {
+	trueConstraints, _ := h.constraints(classIndexes, otherIndexes, true)
 	parts := jsonval.Map(trueConstraints, s.describeConstraint)
-	if h.inClass {
+	if h.holdsInClass {
 		return strings.Join(parts, " and ")
 	}
 	return strings.Join(parts, " or ")
@@ -22,7 +22,7 @@ func (s Search) describeConstraint(z constraint) string {
 	if s.NameOf != nil {
 		name = s.NameOf(z.path)
 	}
-	if z.isAbsent {
+	if z.mustBeAbsent {
 		return name + " is not there"
 	}
 	if len(z.valueSchema) == 0 {
@@ -53,9 +53,9 @@ var formatByKeyword = map[string]string{
 
 // joinWithOr lists values as alternatives.
 func joinWithOr(values []any) string {
-	names := jsonval.Map(values, jsonval.EncodeToString)
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " or " + names[last]
+	valueTexts := jsonval.Map(values, jsonval.EncodeToString)
+	if lastIndex := len(valueTexts) - 1; lastIndex > 0 {
+		return strings.Join(valueTexts[:lastIndex], ", ") + " or " + valueTexts[lastIndex]
 	}
-	return strings.Join(names, "")
+	return strings.Join(valueTexts, "")
 }

@@ -12,11 +12,11 @@ import (
 // String names a Call as people would: by its tool, where its result goes, and its number among such Calls.
 func (c *mergedCall) String() string {
 	name := c.key.tool
-	if c.key.path != "" {
-		name += " → " + c.key.path
+	if c.key.outputPath != "" {
+		name += " → " + c.key.outputPath
 	}
-	if c.key.number != 1 {
-		name += fmt.Sprintf(" (no. %d)", c.key.number)
+	if c.key.occurrenceNumber != 1 {
+		name += fmt.Sprintf(" (no. %d)", c.key.occurrenceNumber)
 	}
 	return name + c.variantSuffix()
 }
@@ -29,7 +29,7 @@ func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
 // alignCalls brings the Calls of all instances into one order. It keeps the order within each instance, as far as the
 // instances agree.
 func (h *hardener) alignCalls() {
-	callsByKey := map[alignmentKey]*mergedCall{}
+	callByKey := map[alignmentKey]*mergedCall{}
 	predecessors := map[*mergedCall]map[*mergedCall]bool{}
 	for _, instance := range h.instances {
 		var previous *mergedCall
@@ -37,11 +37,11 @@ func (h *hardener) alignCalls() {
 		for _, pastCall := range dropReplannedCalls(instance.recordedCalls) {
 			key := pastCall.alignmentKey()
 			countByKey[key]++
-			key.number = countByKey[key]
-			call := callsByKey[key]
+			key.occurrenceNumber = countByKey[key]
+			call := callByKey[key]
 			if call == nil {
 				call = &mergedCall{key: key, pastCallByInstance: map[*instanceRun]*recordedCall{}}
-				callsByKey[key], predecessors[call] = call, map[*mergedCall]bool{}
+				callByKey[key], predecessors[call] = call, map[*mergedCall]bool{}
 				h.mergedCalls = append(h.mergedCalls, call)
 			}
 			call.pastCallByInstance[instance] = pastCall
@@ -60,7 +60,7 @@ func dropReplannedCalls(recordedCalls []*recordedCall) []*recordedCall {
 	var remaining []*recordedCall
 	for n, pastCall := range recordedCalls {
 		hasSameKey := func(later *recordedCall) bool { return later.alignmentKey() == pastCall.alignmentKey() }
-		if pastCall.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], hasSameKey) {
+		if pastCall.Status != ideafile.CallBlocked || !slices.ContainsFunc(recordedCalls[n+1:], hasSameKey) {
 			remaining = append(remaining, pastCall)
 		}
 	}
@@ -69,9 +69,9 @@ func dropReplannedCalls(recordedCalls []*recordedCall) []*recordedCall {
 
 // alignmentKey is the Call's key without its number.
 func (c *recordedCall) alignmentKey() alignmentKey {
-	key := alignmentKey{tool: c.call.Tool, method: c.call.OutputMethod}
-	if len(c.call.OutputPath) > 0 {
-		key.path = c.call.OutputPath.ReferenceText()
+	key := alignmentKey{tool: c.parsedCall.Tool, outputMethod: c.parsedCall.OutputMethod}
+	if len(c.parsedCall.OutputPath) > 0 {
+		key.outputPath = c.parsedCall.OutputPath.ReferenceText()
 	}
 	return key
 }
@@ -81,12 +81,12 @@ func (c *recordedCall) alignmentKey() alignmentKey {
 func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
 	var out []*mergedCall
 	for remaining := slices.Clone(calls); len(remaining) > 0; {
-		ready := slices.IndexFunc(remaining, func(c *mergedCall) bool {
+		readyIndex := slices.IndexFunc(remaining, func(c *mergedCall) bool {
 			return !slices.ContainsFunc(remaining, func(o *mergedCall) bool { return predecessors[c][o] })
 		})
-		next := max(ready, 0)
-		out = append(out, remaining[next])
-		remaining = slices.Delete(remaining, next, next+1)
+		nextIndex := max(readyIndex, 0)
+		out = append(out, remaining[nextIndex])
+		remaining = slices.Delete(remaining, nextIndex, nextIndex+1)
 	}
 	return out
 }
@@ -96,17 +96,17 @@ func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCal
 func (h *hardener) dropUnusedCalls() {
 	h.dropCalls(func(c *mergedCall) bool {
 		instances := h.instancesOf(c)
-		names := diag.SummarizeNames(instanceNames(instances))
+		instanceSummary := diag.SummarizeNames(instanceNames(instances))
 		switch {
-		case c.endedWithAny(ideafile.Done, ideafile.Skipped):
+		case c.endedWithAny(ideafile.CallDone, ideafile.CallSkipped):
 			return false
-		case c.endedWithAny(ideafile.Failed):
+		case c.endedWithAny(ideafile.CallFailed):
 			h.addNote(
 				"%s failed wherever it was planned (%s): it stays in the Plan, before what was planned in its place",
-				c, names)
+				c, instanceSummary)
 			return false
 		}
-		h.addNote("left out: %s, which never ran (planned in %s)", c, names)
+		h.addNote("left out: %s, which never ran (planned in %s)", c, instanceSummary)
 		return true
 	})
 }

@@ -23,7 +23,7 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
 		return tool + " " + jsonval.AsText(params["x"]), nil
 	}
-	run := past.Run{ProcessID: "p"}
+	run := past.RecordedProcess{ProcessID: "p"}
 	seal := func(tokens string, calls ...string) {
 		in := s.ExpectRequestFor(tokens)
 		c := s.ReplyWith(`{"calls": [` + strings.Join(calls, ", ") + `], "output": null}`)
@@ -53,14 +53,14 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 		if !logged {
 			run.Log = nil // what a chain without a log tells is in its records alone
 		}
-		h := &hardener{bindings: s.Bindings, presentAtStartByRef: map[string]bool{}}
+		h := &hardener{bindings: s.Bindings, isPresentAtStartByRef: map[string]bool{}}
 		if err := h.readRun(run); err != nil {
 			t.Fatal(err)
 		}
 		got := map[string]string{}
 		for _, r := range h.instances {
 			for _, c := range r.recordedCalls {
-				got[r.instanceToken] += fmt.Sprintf("%s %s; ", c.call.ID, c.Status)
+				got[r.instanceToken] += fmt.Sprintf("%s %s; ", c.parsedCall.ID, c.Status)
 			}
 		}
 		for token, want := range map[string]string{

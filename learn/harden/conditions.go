@@ -39,7 +39,7 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 			continue
 		}
 		s := h.newConditionSearch(c)
-		result, doubt := s.search.Find()
+		foundCondition, doubt := s.search.Find()
 		if doubt != nil {
 			if c.doubt = doubt.Reason; s.isReachedEverywhere() {
 				c.doubt =
@@ -52,23 +52,25 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 			continue
 		}
 		hasFound = true
-		c.condition = &callCondition{Condition: refexpr.Condition{When: result.When, Unless: result.Unless},
-			text: result.Text, readsOnlyStart: s.readsOnlyStart(result.ReadPaths),
+		c.condition = &callCondition{Condition: refexpr.Condition{When: foundCondition.When,
+			Unless: foundCondition.Unless},
+			text: foundCondition.Text, readsOnlyStart: s.readsOnlyStart(foundCondition.ReadPaths),
 			appliesByInstance: s.inClassByInstance(h.instances)}
 		suffix := ""
-		if len(result.Alternatives) > 0 {
-			suffix = "; so does " + strings.Join(result.Alternatives, "; and ") +
+		if len(foundCondition.Alternatives) > 0 {
+			suffix = "; so does " + strings.Join(foundCondition.Alternatives, "; and ") +
 				": where they disagree, it is left to the LLM"
 		}
-		if len(result.Undecided) > 0 {
-			suffix += "; left to the LLM, because no run had it: " + diag.SummarizeNames(result.Undecided)
+		if len(foundCondition.UndecidedCases) > 0 {
+			suffix += "; left to the LLM, because no run had it: " + diag.SummarizeNames(foundCondition.UndecidedCases)
 		}
 		if suffix != "" {
 			suffix += "; more runs decide it, or you: change the condition"
 		}
-		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c, result.Text,
-			countInstances(result.InClassCount),
-			countInstances(result.Total-result.InClassCount), suffix)
+		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c,
+			foundCondition.Text,
+			instanceCountText(foundCondition.InClassCount),
+			instanceCountText(foundCondition.SampleCount-foundCondition.InClassCount), suffix)
 	}
 	return hasFound
 }
@@ -76,7 +78,7 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 // wasReached reports whether a Call was planned in an instance, and not blocked there.
 func (c *mergedCall) wasReached(r *instanceRun) bool {
 	pastCall := c.pastCallByInstance[r]
-	return pastCall != nil && pastCall.Status != ideafile.Blocked
+	return pastCall != nil && pastCall.Status != ideafile.CallBlocked
 }
 
 // isReachedEverywhere reports whether the Call was reached in every instance, so that no condition can separate them.
@@ -89,14 +91,14 @@ func (h *hardener) describeUnsuccessful(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
 		if pastCall := c.pastCallByInstance[r]; pastCall != nil &&
-			(pastCall.Status != ideafile.Done || !pastCall.HasResult) {
+			(pastCall.Status != ideafile.CallDone || !pastCall.HasResult) {
 			names = append(names, string(pastCall.Status)+" in "+r.name)
 		}
 	}
 	return diag.SummarizeNames(names)
 }
 
-func countInstances(n int) string {
+func instanceCountText(n int) string {
 	if n == 1 {
 		return "1 instance"
 	}
@@ -141,7 +143,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		firstRequest, _ := later.requestRange()
 		return lastRequest < firstRequest
 	}
-	foundEarlier := false
+	hasEarlier := false
 	//workflowcheck:ignore -- the order does not matter
 	for r, pastCall := range later.pastCallByInstance {
 		earlier := c.pastCallByInstance[r]
@@ -150,14 +152,14 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		case pastCall.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
 			return slices.ContainsFunc(pastCall.conditionReads, p.Overlaps)
 		}):
-			foundEarlier = true
+			hasEarlier = true
 		case earlier.Key.Request >= pastCall.Key.Request:
 			return false
 		default:
-			foundEarlier = true
+			hasEarlier = true
 		}
 	}
-	return foundEarlier
+	return hasEarlier
 }
 
 func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
@@ -185,12 +187,12 @@ func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 	view := r.viewAtStart()
 	for _, d := range s.visibleCalls {
 		pastCall := d.pastCallByInstance[r]
-		if pastCall == nil || pastCall.Status != ideafile.Done {
+		if pastCall == nil || pastCall.Status != ideafile.CallDone {
 			continue
 		}
 		for _, p := range d.outputPaths() {
 			v, ok := jsonval.ValueAt(r.finalState, p)
-			if !ok || statelog.IsUpdateWrite(pastCall.call.OutputMethod, p) || s.isHidden(p) {
+			if !ok || statelog.IsUpdateWrite(pastCall.parsedCall.OutputMethod, p) || s.isHidden(p) {
 				continue
 			}
 			if updated, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
@@ -219,7 +221,7 @@ func (s *conditionSearch) readsOnlyStart(readPaths []jsonval.Path) bool {
 // knownCondition joins the conditions that a Call had in Plans that ran directly. It is nil if the result does not
 // separate the instances.
 func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
-	var when, unless []any
+	var whenSchemas, unlessSchemas []any
 	for n, r := range h.instances {
 		plan, hasPlan := r.directPlan()
 		if !hasPlan {
@@ -228,18 +230,18 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 		ownCondition := s.conditionInPlan(plan)
 		switch planGuard := plan.Source["when"]; {
 		case s.search.Samples[n].IsInClass:
-			when = addSchema(when, allOfSchemas(planGuard, ownCondition.When))
+			whenSchemas = addSchema(whenSchemas, allOfSchemas(planGuard, ownCondition.When))
 		case ownCondition.When != nil:
-			unless = addSchema(unless, allOfSchemas(planGuard, ownCondition.Unless))
+			unlessSchemas = addSchema(unlessSchemas, allOfSchemas(planGuard, ownCondition.Unless))
 		default:
-			unless = addSchema(unless, planGuard)
+			unlessSchemas = addSchema(unlessSchemas, planGuard)
 		}
 	}
-	if len(when) == 0 || len(unless) == 0 {
+	if len(whenSchemas) == 0 || len(unlessSchemas) == 0 {
 		return nil
 	}
-	joinedCondition := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
-		Unless: joinSchemas("anyOf", unless)},
+	joinedCondition := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", whenSchemas),
+		Unless: joinSchemas("anyOf", unlessSchemas)},
 		text: "the Plan that it ran by says so", appliesByInstance: s.inClassByInstance(h.instances)}
 	readPaths := joinedCondition.PathsRead(ideafile.TypeState)
 	for n := range readPaths {
@@ -259,45 +261,45 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 // conditionInPlan is the condition that the Call has in a Plan.
 func (s *conditionSearch) conditionInPlan(plan ideafile.Message) refexpr.Condition {
 	for _, w := range plan.PlanCalls {
-		raw := w.RawObject()
-		if s.call.sameAs(raw) {
-			return conditionOf(raw)
+		rawCall := w.RawObject()
+		if s.call.matchesRawCall(rawCall) {
+			return conditionOf(rawCall)
 		}
 	}
 	return refexpr.Condition{}
 }
 
-// sameAs reports whether a Call of a Plan is this one, apart from its condition.
-func (c *mergedCall) sameAs(raw jsonval.Object) bool {
-	return jsonval.EqualNumerically(withoutCondition(raw), c.rawCall)
+// matchesRawCall reports whether a Call of a Plan is this one, apart from its condition.
+func (c *mergedCall) matchesRawCall(rawCall jsonval.Object) bool {
+	return jsonval.EqualNumerically(withoutCondition(rawCall), c.rawCall)
 }
 
 // conditionOf is the condition that is written in a Call.
-func conditionOf(raw jsonval.Object) refexpr.Condition {
-	return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+func conditionOf(rawCall jsonval.Object) refexpr.Condition {
+	return refexpr.Condition{When: rawCall[ideafile.WhenKey], Unless: rawCall[ideafile.UnlessKey]}
 }
 
-func withoutCondition(raw jsonval.Object) jsonval.Object {
-	return jsonval.WithoutKey(raw, ideafile.WhenKey, ideafile.UnlessKey)
+func withoutCondition(rawCall jsonval.Object) jsonval.Object {
+	return jsonval.WithoutKey(rawCall, ideafile.WhenKey, ideafile.UnlessKey)
 }
 
 func allOfSchemas(a, b any) any { return joinSchemas("allOf", addSchema(addSchema(nil, a), b)) }
 
 // addSchema appends a JSON Schema to a list, unless it is empty or already there.
-func addSchema(list []any, schema any) []any {
-	if schema == nil || jsonval.ContainsValue(list, schema) {
-		return list
+func addSchema(schemas []any, schema any) []any {
+	if schema == nil || jsonval.ContainsValue(schemas, schema) {
+		return schemas
 	}
-	return append(list, schema)
+	return append(schemas, schema)
 }
 
 // joinSchemas combines JSON Schemas by a keyword, allOf or anyOf; nil if there are none.
-func joinSchemas(keyword string, list []any) any {
-	switch len(list) {
+func joinSchemas(keyword string, schemas []any) any {
+	switch len(schemas) {
 	case 0:
 		return nil
 	case 1:
-		return list[0]
+		return schemas[0]
 	}
-	return jsonval.Object{keyword: list}
+	return jsonval.Object{keyword: schemas}
 }

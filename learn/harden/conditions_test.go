@@ -272,11 +272,11 @@ func caseContext(cases []map[string]any) []any {
 }
 
 // runMadeUp runs the process with an LLM that plans by the truths.
-func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (past.Run, *modeltest.Scenario) {
+func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (past.RecordedProcess, *modeltest.Scenario) {
 	t.Helper()
 	s := modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+string(jsonval.Encode(caseContext(cases))))
 	s.RunTool = looked
-	run := past.Run{ProcessID: "p"}
+	run := past.RecordedProcess{ProcessID: "p"}
 	for range 4 {
 		step, in := s.Loop.Advance(s.Now)
 		if step != loop.StepRequest {
@@ -305,7 +305,7 @@ func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (past.Run, *model
 // runHardened runs a hardened Idea over cases with no LLM, and returns the instances that are left to it, and its Ideas
 // too.
 func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.Scenario, left map[string]bool,
-	run past.Run) {
+	run past.RecordedProcess) {
 	t.Helper()
 	var context []any
 	for _, raw := range h.Idea["context"].([]any) {
@@ -316,7 +316,7 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 	source := string(jsonval.Encode(append(context, caseContext(cases)...)))
 	s = modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+source)
 	s.RunTool = looked
-	run = past.Run{ProcessID: "h",
+	run = past.RecordedProcess{ProcessID: "h",
 		Ideas: []map[string]any{modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
 	s.RunDirectPlans()
 	left = map[string]bool{}
@@ -334,7 +334,7 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 func ranCalls(s *modeltest.Scenario, token string) []string {
 	var list []string
 	for _, rec := range s.InstanceByToken[token].CallRecords() {
-		if rec.Status == ideafile.Done {
+		if rec.Status == ideafile.CallDone {
 			path := any(nil)
 			if len(rec.OutputPath) > 0 {
 				path = rec.OutputPath[0][0].String()
@@ -372,7 +372,7 @@ func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 	}
 	out.process, out.cases = p, len(cases)
 	run, s := runMadeUp(t, p, cases)
-	h, err := Harden([]past.Run{run}, s.Bindings, false)
+	h, err := Harden([]past.RecordedProcess{run}, s.Bindings, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,13 +470,13 @@ func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 		p := drawProcessWithConditions(random, false)
 		cases, others := evenWorld(random).drawnCases(0, 60), evenWorld(random).drawnCases(1000, 20)
 		run, s := runMadeUp(t, p, cases)
-		first, err := Harden([]past.Run{run}, s.Bindings, false)
+		first, err := Harden([]past.RecordedProcess{run}, s.Bindings, false)
 		if err != nil || len(first.Differences) > 0 {
 			continue
 		}
 		for _, some := range [][]map[string]any{cases, cases[:6]} {
 			_, _, again := runHardened(t, first, some)
-			second, err := Harden([]past.Run{again}, s.Bindings, false)
+			second, err := Harden([]past.RecordedProcess{again}, s.Bindings, false)
 			if err != nil {
 				t.Fatalf("seed %d, %d cases, %s: %s", seed, len(some), p, err)
 			}

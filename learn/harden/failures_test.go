@@ -82,7 +82,7 @@ func TestACallThatWasRefusedAtOnceIsNoPartOfThePlan(t *testing.T) {
 	refusal, _ := jsonval.DecodeObject(
 		[]byte(`{"type": "error", "call": "1.1", "error": {"code": "bad_path", "message": "no"}}`))
 	p.Ideas[1]["context"] = append(p.Ideas[1]["context"].([]any), refusal)
-	h, err := Harden([]past.Run{p}, nil, false)
+	h, err := Harden([]past.RecordedProcess{p}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsLeftOutAndNoted(t *testing.T)
 			m["schema"] = map[string]any{"required": []any{"sent"}}
 		}
 	}
-	h, err := Harden([]past.Run{finishedRun(t, 1, sentRun(1)), bad}, nil, false)
+	h, err := Harden([]past.RecordedProcess{finishedRun(t, 1, sentRun(1)), bad}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func branching(t *testing.T) *Result {
 		return decoded(t, `{"meta": {"request": 1}, "schema": `+tools+`, "context": [{"type": "state", "state": `+state+`}`+plan+`],
 			"solution": {"calls": `+solution+`, "output": null}}`)
 	}
-	h, err := Harden([]past.Run{{ProcessID: "p", Ideas: []map[string]any{
+	h, err := Harden([]past.RecordedProcess{{ProcessID: "p", Ideas: []map[string]any{
 		idea(`{}`, ``, calls),
 		idea(`{"good": 1, "praise": 2, "verdict": 3}`, `, {"type": "plan", "plan": `+calls+
 			`, "record": {"1.1": "done", "1.2": "done", "1.3": "done"}}`, `[]`),
@@ -197,7 +197,7 @@ func stateSchemaOf(h *Result) map[string]any {
 // The instances of a split process, and their Calls, are in its parts: the process itself knows what they came to.
 func TestASplitProcessIsHardenedFromItsParts(t *testing.T) {
 	t.Parallel()
-	part := func(name, token string, n int) past.Run {
+	part := func(name, token string, n int) past.RecordedProcess {
 		p := finishedRun(t, n, sentRun(n))
 		p.ProcessID = "p/" + name
 		for _, idea := range p.Ideas {
@@ -220,9 +220,9 @@ func TestASplitProcessIsHardenedFromItsParts(t *testing.T) {
 		m := decoded(t, `{"type": "state", "_instance": "`+token+`", "_status": "settled", "state": `+end+`}`)
 		last["context"] = append(last["context"].([]any), m)
 	}
-	whole = past.Run{ProcessID: "p", Ideas: []map[string]any{last},
-		Parts: []past.Run{part("~part/1", "①", 1), part("~part/2", "②", 2)}}
-	h, err := Harden([]past.Run{whole}, nil, false)
+	whole = past.RecordedProcess{ProcessID: "p", Ideas: []map[string]any{last},
+		Parts: []past.RecordedProcess{part("~part/1", "①", 1), part("~part/2", "②", 2)}}
+	h, err := Harden([]past.RecordedProcess{whole}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

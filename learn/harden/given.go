@@ -10,25 +10,25 @@ import (
 // readActualParams finds what each Call of an instance was given when it ran. It replays the instance's own Calls,
 // Request by Request: in the common Plan all of them are there at once, so another Call may write what a Call reads.
 func (r *instanceRun) readActualParams(calls []*recordedCall) {
-	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
+	replayInstance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	callByKey := map[ideafile.CallKey]*recordedCall{}
 	for n, c := range calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
-		request := c.Key.Request + 1
-		callByKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
-		instance.AcceptCall(request, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
+		shiftedRequest := c.Key.Request + 1
+		callByKey[ideafile.CallKey{Request: shiftedRequest, Index: c.Key.Index}] = c
+		replayInstance.AcceptCall(shiftedRequest, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
 		if n+1 < len(calls) && calls[n+1].Key.Request == c.Key.Request {
 			continue
 		}
-		instance.CloseRequest(request)
-		runToEnd(instance, func(ready dataflow.ReadyCall) {
+		replayInstance.CloseRequest(shiftedRequest)
+		runToEnd(replayInstance, func(ready dataflow.ReadyCall) {
 			c := callByKey[ready.Record.Key()]
 			c.actualParams = ready.Params
-			if c.Status == ideafile.Done && c.HasResult {
-				instance.SucceedCall(ready.Record.ID, c.Result)
+			if c.Status == ideafile.CallDone && c.HasResult {
+				replayInstance.SucceedCall(ready.Record.ID, c.Result)
 			} else {
-				instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status))
+				replayInstance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status))
 			}
 		})
 	}

@@ -15,21 +15,21 @@ import (
 // Difference is something that the runs do not have in common, with the instances in which it differs.
 type Difference struct {
 	Description string `json:"what"`
-	// Decision is what a person has to decide. Where is the place in the Idea at which they write it, such as
+	// DecisionNeeded is what a person has to decide. IdeaPath is the place in the Idea at which they write it, such as
 	// context[1].plan[0].amount; it is empty if there is no Idea. If a Plan with that decision is run, it can be
 	// hardened as it is.
-	Decision  string   `json:"decide"`
-	IdeaPath  string   `json:"where,omitempty"`
-	Instances []string `json:"instances,omitempty"`
-	location  valueLocation
+	DecisionNeeded string   `json:"decide"`
+	IdeaPath       string   `json:"where,omitempty"`
+	Instances      []string `json:"instances,omitempty"`
+	location       valueLocation
 }
 
 // Advice says what to decide, and where.
 func (n Difference) Advice() string {
 	if n.IdeaPath == "" {
-		return n.Decision
+		return n.DecisionNeeded
 	}
-	return n.Decision + ": " + n.IdeaPath
+	return n.DecisionNeeded + ": " + n.IdeaPath
 }
 
 // String returns one line of text.
@@ -51,12 +51,12 @@ type Result struct {
 // ErrNothingCommon is wrapped by the error if no Plan can be made of the processes.
 var ErrNothingCommon = errors.New("there is no Plan to write")
 
-// Harden finds the Plan that finished processes have in common. With template, the Idea leaves out the data that the
+// Harden finds the Plan that finished processes have in common. With asTemplate, the Idea leaves out the data that the
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
 // An error names a process that cannot be read, has not finished, or has another palette. If the processes have no Call
 // in common, the error wraps ErrNothingCommon, and the Result has no Idea and says why.
-func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, asTemplate bool) (*Result, error) {
-	h := &hardener{bindings: bindings, notes: []string{}, presentAtStartByRef: map[string]bool{}}
+func Harden(runs []past.RecordedProcess, bindings map[string]ideafile.ToolBinding, asTemplate bool) (*Result, error) {
+	h := &hardener{bindings: bindings, notes: []string{}, isPresentAtStartByRef: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
 			return nil, fmt.Errorf("model: harden %s: %w", run.ProcessID, err)
@@ -103,15 +103,15 @@ func (h *hardener) ideaPathOf(location valueLocation, idea jsonval.Object) strin
 
 // hardener collects what finished processes have in common.
 type hardener struct {
-	bindings            map[string]ideafile.ToolBinding
-	processes           []*processRun
-	instances           []*instanceRun
-	mergedCalls         []*mergedCall // the Plan's Calls, in order
-	differences         []Difference
-	notes               []string
-	planOutput          any // the Plan's output
-	hasPlanOutput       bool
-	presentAtStartByRef map[string]bool // by Reference: whether every instance has a value there at the start
+	bindings              map[string]ideafile.ToolBinding
+	processes             []*processRun
+	instances             []*instanceRun
+	mergedCalls           []*mergedCall // the Plan's Calls, in order
+	differences           []Difference
+	notes                 []string
+	planOutput            any // the Plan's output
+	hasPlanOutput         bool
+	isPresentAtStartByRef map[string]bool // by Reference: whether every instance has a value there at the start
 }
 
 // processRun is a finished process that has been read.
@@ -138,7 +138,7 @@ type instanceRun struct {
 type recordedCall struct {
 	past.Call
 	rawCall        jsonval.Object // without the condition that it had in a Plan
-	call           ideafile.Call
+	parsedCall     ideafile.Call
 	actualParams   jsonval.Object // its parameters when it ran; nil if they are unknown
 	conditionReads []jsonval.Path // what its condition read, in a Plan that ran directly
 }
@@ -148,7 +148,7 @@ type mergedCall struct {
 	key                alignmentKey
 	pastCallByInstance map[*instanceRun]*recordedCall
 	rawCall            jsonval.Object // as written in the Plan, without its condition
-	variant            string         // the parameters by which it differs from other Calls with its key
+	variantParamsJSON  string         // the parameters by which it differs from other Calls with its key
 	condition          *callCondition // nil: it runs in every instance
 	doubt              string         // why no condition was found
 	untriedCall        *recordedCall  // the Call of a Plan that ran directly, if no instance recorded it
@@ -158,8 +158,8 @@ type mergedCall struct {
 // alignmentKey identifies the Calls of different instances that become one Call of the Plan: the nth with a tool,
 // output path and method.
 type alignmentKey struct {
-	tool, path, method string
-	number             int
+	tool, outputPath, outputMethod string
+	occurrenceNumber               int
 }
 
 // noCallsReason says why no Call is left.
@@ -168,8 +168,11 @@ func (h *hardener) noCallsReason() string {
 		return "no Call ran in " + diag.SummarizeNames(instanceNames(h.instances))
 	}
 	// The Calls of a split process may come in another order, but the reason must be the same.
-	first := slices.MinFunc(h.differences, func(a, b Difference) int { return strings.Compare(a.String(), b.String()) })
-	return "nothing can be generalised: " + first.String() + "; decide " + first.Decision
+	firstDifference := slices.MinFunc(h.differences, func(a,
+		b Difference) int {
+		return strings.Compare(a.String(), b.String())
+	})
+	return "nothing can be generalised: " + firstDifference.String() + "; decide " + firstDifference.DecisionNeeded
 }
 
 func (h *hardener) assignInstanceNames(hasManyProcesses bool) {
@@ -187,8 +190,8 @@ func (h *hardener) assignInstanceNames(hasManyProcesses bool) {
 
 // addDifference records something that the instances do not have in common, and what a person has to decide. If the
 // first of args is a Call or a valueLocation, the difference is about it.
-func (h *hardener) addDifference(instances []*instanceRun, decision, format string, args ...any) {
-	difference := Difference{Description: fmt.Sprintf(format, args...), Decision: decision}
+func (h *hardener) addDifference(instances []*instanceRun, decisionNeeded, format string, args ...any) {
+	difference := Difference{Description: fmt.Sprintf(format, args...), DecisionNeeded: decisionNeeded}
 	if len(args) > 0 {
 		difference.location, _ = args[0].(valueLocation)
 		if c, ok := args[0].(*mergedCall); ok {

@@ -29,7 +29,7 @@ type runFixture struct {
 	record                    string
 }
 
-func finishedRun(t *testing.T, n int, p runFixture) past.Run {
+func finishedRun(t *testing.T, n int, p runFixture) past.RecordedProcess {
 	if p.input == "" {
 		p.input = `{"shelf": "A1"}`
 	}
@@ -46,14 +46,14 @@ func finishedRun(t *testing.T, n int, p runFixture) past.Run {
 		return idea
 	}
 	calls := "[" + strings.Join(p.calls, ", ") + "]"
-	return past.Run{ProcessID: fmt.Sprintf("p%d", n), Ideas: []map[string]any{
+	return past.RecordedProcess{ProcessID: fmt.Sprintf("p%d", n), Ideas: []map[string]any{
 		text(p.start, "", calls, "null"),
 		text(p.end, `, {"type": "plan", "plan": `+calls+`, "record": `+p.record+`}`, "[]", p.output),
 	}}
 }
 
 func hardenRuns(t *testing.T, list ...runFixture) *Result {
-	var runs []past.Run
+	var runs []past.RecordedProcess
 	for n, fixture := range list {
 		runs = append(runs, finishedRun(t, n+1, fixture))
 	}
@@ -97,7 +97,7 @@ func (h *Result) is(t *testing.T, plan string, named ...string) {
 	var lines []string
 	for _, p := range h.Differences {
 		lines = append(lines, p.String())
-		if p.Decision == "" || !strings.HasPrefix(p.IdeaPath, "context[") {
+		if p.DecisionNeeded == "" || !strings.HasPrefix(p.IdeaPath, "context[") {
 			t.Errorf("%s: a person is not told what to decide, and where: %q", p, p.Advice())
 		}
 	}
@@ -306,14 +306,14 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 	open.Ideas = open.Ideas[:1]
 	other := finishedRun(t, 3, sentRun(3))
 	other.Ideas[1]["schema"] = map[string]any{}
-	for want, s := range map[string]past.Run{
+	for want, s := range map[string]past.RecordedProcess{
 		"model: harden p2: it has not finished": open,
 
 		"model: harden p3: its Tools or its output form differ from those of p1: harden each by itself": other,
 
 		"model: harden none: it has no Ideas": {ProcessID: "none"},
 	} {
-		if _, err := Harden([]past.Run{good, s}, nil, false); err == nil || err.Error() != want {
+		if _, err := Harden([]past.RecordedProcess{good, s}, nil, false); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -321,7 +321,7 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 
 func TestATemplateHoldsNobodysData(t *testing.T) {
 	t.Parallel()
-	h, err := Harden([]past.Run{finishedRun(t, 1, sentRun(1)), finishedRun(t, 2, sentRun(2))}, nil, true)
+	h, err := Harden([]past.RecordedProcess{finishedRun(t, 1, sentRun(1)), finishedRun(t, 2, sentRun(2))}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestWhereNoCallIsLeftThereIsNoPlanAndTheErrorSaysWhy(t *testing.T) {
 		`nothing can be generalised: find → †state.item: parameter "id" differs`: {a, b},
 		"no Call ran in p1": {idle},
 	} {
-		var runs []past.Run
+		var runs []past.RecordedProcess
 		for n, p := range list {
 			runs = append(runs, finishedRun(t, n+1, p))
 		}
@@ -404,7 +404,7 @@ func TestACompletePlanLeavesOutHowLLMsAreAsked(t *testing.T) {
 		idea["config"] = jsonval.Object{"batch": "auto", "settle": "asked", "quality": jsonval.Object{"before": true}}
 	}
 	bindings := map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
-	h, err := Harden([]past.Run{run}, bindings, false)
+	h, err := Harden([]past.RecordedProcess{run}, bindings, false)
 	if err == nil {
 		err = h.MarkComplete()
 	}

@@ -33,10 +33,11 @@ func (h *hardener) buildIdea(asTemplate bool) jsonval.Object {
 			contextMessages = append(contextMessages, m.Source)
 		}
 	}
-	contextMessages = append(contextMessages, jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(asTemplate),
-		"schema": h.stateSchema()})
+	contextMessages = append(contextMessages, jsonval.Object{"type": ideafile.TypeState,
+		ideafile.TypeState: h.sharedState(asTemplate),
+		"schema":           h.stateSchema()})
 	if asTemplate {
-		contextMessages = append(contextMessages, h.dataMessagesReadByPlan()...)
+		contextMessages = append(contextMessages, h.emptyDataMessages()...)
 	} else {
 		contextMessages = append(append(contextMessages, h.instanceStateMessages()...), instanceMessages...)
 	}
@@ -47,13 +48,13 @@ func (h *hardener) buildIdea(asTemplate bool) jsonval.Object {
 	return out
 }
 
-func (h *hardener) ideaMeta(last *ideafile.Idea) jsonval.Object {
+func (h *hardener) ideaMeta(lastIdea *ideafile.Idea) jsonval.Object {
 	meta := jsonval.Object{}
-	if last.ProcessPath != "" {
-		meta["path"] = last.ProcessPath
+	if lastIdea.ProcessPath != "" {
+		meta["path"] = lastIdea.ProcessPath
 	}
-	if last.ProcessVersion != "" {
-		meta["version"] = last.ProcessVersion
+	if lastIdea.ProcessVersion != "" {
+		meta["version"] = lastIdea.ProcessVersion
 	}
 	var sources []any
 	for _, process := range h.processes {
@@ -65,9 +66,9 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) jsonval.Object {
 	return meta
 }
 
-// dataMessagesReadByPlan returns empty Messages for the kinds of data that a template's instances must bring, each with
+// emptyDataMessages returns empty Messages for the kinds of data that a template's instances must bring, each with
 // the schema of the data that the instances had.
-func (h *hardener) dataMessagesReadByPlan() (messages []any) {
+func (h *hardener) emptyDataMessages() (messages []any) {
 	payloadsByKind := map[string][]any{}
 	for _, r := range h.instances {
 		//workflowcheck:ignore -- a map of lists again, each in the order of the instances

@@ -126,7 +126,7 @@ func TestOfOneInstanceConstantsAreBelievedAndNamed(t *testing.T) {
 
 func TestTheLiteralsOfAnOutputAreJudgedToo(t *testing.T) {
 	t.Parallel()
-	runs := []past.Run{}
+	runs := []past.RecordedProcess{}
 	for n := 1; n <= 2; n++ {
 		p := finishedRun(t, n, foundRun(fmt.Sprintf(`{"order": "o%d", "shop": ["north"]}`, n), `"†state.order"`))
 		p.Ideas[1]["solution"].(map[string]any)["output"] = map[string]any{"item": "†state.item", "where": "north"}

@@ -22,20 +22,20 @@ func (h *hardener) generalizeOutput() {
 				"%s: %s has none", valueLocation{ownerLabel: outputLabel}, process.ProcessID)
 			return
 		}
-		references, ok := process.outputReferences(output, h.outputsVary())
+		outputWithReferences, ok := process.outputAsReferences(output, h.outputsVary())
 		if !ok {
 			h.addDifference(nil, "which places of State it is made of: write their References, or leave it to the LLM",
 				"%s of %s: the LLM wrote it, and it stands nowhere in State", valueLocation{ownerLabel: outputLabel},
 				process.ProcessID)
 			return
 		}
-		if n > 0 && !jsonval.EqualNumerically(references, commonOutput) {
+		if n > 0 && !jsonval.EqualNumerically(outputWithReferences, commonOutput) {
 			h.addDifference(nil, "which places count: write their References",
 				"%s: that of %s comes from other places than that of %s", valueLocation{ownerLabel: outputLabel},
 				process.ProcessID, h.processes[0].ProcessID)
 			return
 		}
-		commonOutput = references
+		commonOutput = outputWithReferences
 	}
 	h.planOutput, h.hasPlanOutput = h.generalizeOutputLiterals(commonOutput), true
 }
@@ -63,18 +63,18 @@ func (h *hardener) generalizeOutputLiterals(output any) any {
 	return h.generalizeConstant(valueLocation{ownerLabel: outputLabel}, samples)
 }
 
-// outputReferences returns the output as References: those that a solution or a Plan used for it, or else the only
+// outputAsReferences returns the output as References: those that a solution or a Plan used for it, or else the only
 // paths at which its parts are found.
-func (p *processRun) outputReferences(output any, outputsVary bool) (any, bool) {
+func (p *processRun) outputAsReferences(output any, outputsVary bool) (any, bool) {
 	if len(p.instances) == 0 {
 		return nil, false
 	}
 	if refs, err := refexpr.FindReferences(output); err != nil || len(refs) > 0 {
-		_, err = refexpr.ResolveExpressions(output, p.resolveOutput)
+		_, err = refexpr.ResolveExpressions(output, p.resolveOutputExpression)
 		return output, err == nil
 	}
 	for _, wiredOutput := range p.wiredOutputs() {
-		v, err := refexpr.ResolveExpressions(wiredOutput, p.resolveOutput)
+		v, err := refexpr.ResolveExpressions(wiredOutput, p.resolveOutputExpression)
 		if err == nil && jsonval.EqualNumerically(v, output) {
 			return wiredOutput, true
 		}
@@ -85,27 +85,27 @@ func (p *processRun) outputReferences(output any, outputsVary bool) (any, bool) 
 // wiredOutputs lists the outputs with References of all solutions and Plans, the latest first.
 func (p *processRun) wiredOutputs() []any {
 	var list []any
-	addIfReferences := func(output any) {
+	addIfHasReferences := func(output any) {
 		if refs, err := refexpr.FindReferences(output); err == nil && len(refs) > 0 {
 			list = append(list, output)
 		}
 	}
 	for _, c := range p.chains {
 		for _, idea := range slices.Backward(c.Ideas) {
-			addIfReferences(jsonval.Lookup(idea.Source, "solution", "output"))
+			addIfHasReferences(jsonval.Lookup(idea.Source, "solution", "output"))
 		}
 	}
 	for _, m := range p.lastIdea.Context {
 		if m.IsDirectPlan() {
-			addIfReferences(m.PlanOutput)
+			addIfHasReferences(m.PlanOutput)
 		}
 	}
 	return list
 }
 
-// resolveOutput returns the value of a Reference in an output. In a process of several instances, a Reference to State
-// yields an object with the value of each instance that has one, by token.
-func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
+// resolveOutputExpression returns the value of a Reference in an output. In a process of several instances, a Reference
+// to State yields an object with the value of each instance that has one, by token.
+func (p *processRun) resolveOutputExpression(e refexpr.Expression) (any, bool) {
 	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 		return p.instances[0].resolveReferences(e.String())
 	}
@@ -124,12 +124,14 @@ func (p *processRun) locateOutput(path jsonval.Path, output any, outputsVary boo
 	var matchingReferences []refexpr.Reference
 	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,
 		p.instances[0].ownOutputPart(output)) {
-		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) &&
+		if v, ok := p.resolveOutputExpression(refexpr.Expression{{ref}}); ok &&
+			!pathPassesThroughList(p.instances[0], ref) &&
 			jsonval.EqualNumerically(v, output) {
 			matchingReferences = append(matchingReferences, ref)
 		}
 	}
-	if len(matchingReferences) == 1 && (outputsVary || isUnlikelyCoincidence(output) || endsWithParamName(matchingReferences[0], path)) {
+	if len(matchingReferences) == 1 && (outputsVary || isUnlikelyCoincidence(output) ||
+		endsWithParamName(matchingReferences[0], path)) {
 		return matchingReferences[0].String(), true
 	}
 	m, ok := output.(jsonval.Object)

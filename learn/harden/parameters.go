@@ -26,18 +26,18 @@ func (s paramSample) isOfDirectPlan() bool { return s.requestNumber == 0 }
 func (h *hardener) generalizeCalls() {
 	var remaining []*mergedCall
 	for _, c := range h.mergedCalls {
-		diffCount, noteCount := len(h.differences), len(h.notes)
+		diffCountBefore, noteCountBefore := len(h.differences), len(h.notes)
 		differingParams := h.generalizeCall(c)
 		if len(differingParams) == 0 {
 			remaining = append(remaining, c)
 			continue
 		}
-		newDiffs, newNotes := h.differences[diffCount:], h.notes[noteCount:]
-		h.differences, h.notes = slices.Clone(h.differences[:diffCount]), slices.Clone(h.notes[:noteCount])
+		newDiffs, newNotes := h.differences[diffCountBefore:], h.notes[noteCountBefore:]
+		h.differences, h.notes = slices.Clone(h.differences[:diffCountBefore]), slices.Clone(h.notes[:noteCountBefore])
 		variants := h.splitByParams(c, differingParams)
 		if len(variants) == 0 {
-			h.differences, h.notes = append(h.differences[:diffCount], newDiffs...),
-				append(h.notes[:noteCount], newNotes...)
+			h.differences, h.notes = append(h.differences[:diffCountBefore], newDiffs...),
+				append(h.notes[:noteCountBefore], newNotes...)
 			if !c.hasDifferingParam(differingParams) {
 				remaining = append(remaining, c)
 			}
@@ -50,17 +50,17 @@ func (h *hardener) generalizeCalls() {
 
 // generalizeCall writes a Call, and returns the parameters that differ between the instances.
 func (h *hardener) generalizeCall(c *mergedCall) (differingParams []string) {
-	ranInstances := h.instancesThatRan(c)
-	c.rawCall = jsonval.Object{"_tool": c.pastCallByInstance[ranInstances[0]].call.Tool}
+	ranInstances := h.instancesThatRanOrPlanned(c)
+	c.rawCall = jsonval.Object{"_tool": c.pastCallByInstance[ranInstances[0]].parsedCall.Tool}
 	h.copyMetaProperties(c, ranInstances[0])
 	commonParams, differingParams := h.commonParams(c, ranInstances)
 	for _, name := range commonParams {
 		var samples []paramSample
 		for _, r := range ranInstances {
 			pastCall := c.pastCallByInstance[r]
-			samples = append(samples, paramSample{r, pastCall.call.Params[name], pastCall.Key.Request})
+			samples = append(samples, paramSample{r, pastCall.parsedCall.Params[name], pastCall.Key.Request})
 		}
-		value, ok := h.commonValue(paramLocation(c, jsonval.Path{name}), samples)
+		value, ok := h.generalizeValue(paramLocation(c, jsonval.Path{name}), samples)
 		c.rawCall[name] = value
 		if !ok {
 			differingParams = append(differingParams, name)
@@ -69,8 +69,8 @@ func (h *hardener) generalizeCall(c *mergedCall) (differingParams []string) {
 	return differingParams
 }
 
-// hasDifferingParam reports whether the Call has one of these differing parameters in all instances, though without a common
-// value.
+// hasDifferingParam reports whether the Call has one of these differing parameters in all instances, though without a
+// common value.
 func (c *mergedCall) hasDifferingParam(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		_, isGiven := c.rawCall[name]
@@ -87,25 +87,26 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 			c.rawCall[k] = pastCall.rawCall[k]
 		}
 	}
-	tool := r.process.lastIdea.Tool(pastCall.call.Tool)
-	if len(pastCall.call.OutputPath) > 0 && !(tool.OutputPath.IsDeclared && tool.OutputPath.Schema == nil) {
-		c.rawCall["_outputPath"] = pastCall.call.OutputPath.ReferenceText()
+	tool := r.process.lastIdea.Tool(pastCall.parsedCall.Tool)
+	if len(pastCall.parsedCall.OutputPath) > 0 && !(tool.OutputPath.IsDeclared && tool.OutputPath.Schema == nil) {
+		c.rawCall["_outputPath"] = pastCall.parsedCall.OutputPath.ReferenceText()
 	}
-	if pastCall.call.HasOutput || h.bindings[pastCall.call.Tool].Kind == ideafile.KindLatent {
+	if pastCall.parsedCall.HasOutput || h.bindings[pastCall.parsedCall.Tool].Kind == ideafile.KindLatent {
 		planningInstances := h.instancesOf(c)
-		h.addDifference(planningInstances, "what gives its result: name code as _activity in schema.tools."+pastCall.call.Tool+
-			", or leave it to the LLM", "%s: the tool has no code, the LLM writes its result", c)
+		h.addDifference(planningInstances,
+			"what gives its result: name code as _activity in schema.tools."+pastCall.parsedCall.Tool+
+				", or leave it to the LLM", "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
 
 // commonParams lists the parameters that the Call has in every instance, and the others that it has only in some, which
 // it records as differences. It leaves out wired ones.
-func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (commonNames, differingParams []string) {
-	tool := ranInstances[0].process.lastIdea.Tool(c.pastCallByInstance[ranInstances[0]].call.Tool)
+func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (commonNames, differingNames []string) {
+	tool := ranInstances[0].process.lastIdea.Tool(c.pastCallByInstance[ranInstances[0]].parsedCall.Tool)
 	countByParam := map[string]int{}
 	for _, r := range ranInstances {
 		//workflowcheck:ignore -- only counts
-		for k := range c.pastCallByInstance[r].call.Params {
+		for k := range c.pastCallByInstance[r].parsedCall.Params {
 			if tool.WiredExpressionByParam[k] == "" {
 				countByParam[k]++
 			}
@@ -117,19 +118,19 @@ func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (com
 			continue
 		}
 		instancesWithParam := jsonval.Filter(ranInstances, func(r *instanceRun) bool {
-			_, ok := c.pastCallByInstance[r].call.Params[k]
+			_, ok := c.pastCallByInstance[r].parsedCall.Params[k]
 			return ok
 		})
 		h.addDifference(instancesWithParam, "whether it is always given: write it, or two Calls with _when",
 			"%s: parameter %q is given in some instances alone", c, k)
-		differingParams = append(differingParams, k)
+		differingNames = append(differingNames, k)
 	}
-	return commonNames, differingParams
+	return commonNames, differingNames
 }
 
-// commonValue returns one value that yields the values of all samples. If there is none, it records the difference, and
-// ok is false.
-func (h *hardener) commonValue(location valueLocation, samples []paramSample) (v any, ok bool) {
+// generalizeValue returns one value that yields the values of all samples. If there is none, it records the difference,
+// and ok is false.
+func (h *hardener) generalizeValue(location valueLocation, samples []paramSample) (v any, ok bool) {
 	if allSamplesEqual(samples) {
 		return h.generalizeConstant(location, samples), true
 	}
@@ -152,15 +153,15 @@ func (h *hardener) commonValue(location valueLocation, samples []paramSample) (v
 		}
 	}
 	if steps := commonChildSteps(samples); len(steps) > 0 {
-		return h.commonValueByParts(location, samples, steps)
+		return h.generalizeValueByParts(location, samples, steps)
 	}
 	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, or let "+
 		"a Call write it, then write the Reference", "%s differs, and nothing at the start tells how", location)
 	return nil, false
 }
 
-// commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
-func (h *hardener) commonValueByParts(loc valueLocation, samples []paramSample,
+// generalizeValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
+func (h *hardener) generalizeValueByParts(location valueLocation, samples []paramSample,
 	steps []string) (v any, areAllCommon bool) {
 	object, list, areAllCommon := jsonval.Object{}, []any{}, true
 	for _, step := range steps {
@@ -169,7 +170,8 @@ func (h *hardener) commonValueByParts(loc valueLocation, samples []paramSample,
 			part, _ := jsonval.ChildValue(sample.value, step)
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		v, ok := h.commonValue(valueLocation{loc.ownerLabel, loc.path.WithStep(step), loc.call}, parts)
+		v, ok := h.generalizeValue(valueLocation{location.ownerLabel, location.path.WithStep(step), location.call},
+			parts)
 		areAllCommon = areAllCommon && ok
 		object[step], list = v, append(list, v)
 	}
@@ -181,10 +183,11 @@ func (h *hardener) commonValueByParts(loc valueLocation, samples []paramSample,
 
 // commonChildSteps lists the keys of objects with the same keys, or the indexes of lists of the same length.
 func commonChildSteps(samples []paramSample) []string {
-	first := samples[0].value
-	steps := childSteps(first)
+	firstValue := samples[0].value
+	steps := childSteps(firstValue)
 	for _, sample := range samples {
-		if jsonval.TypeOf(sample.value) != jsonval.TypeOf(first) || !slices.Equal(childSteps(sample.value), steps) {
+		if jsonval.TypeOf(sample.value) != jsonval.TypeOf(firstValue) ||
+			!slices.Equal(childSteps(sample.value), steps) {
 			return nil
 		}
 	}
@@ -214,33 +217,33 @@ func (p valueLocation) String() string {
 // generalizeConstant generalizes a value that is the same in all instances. A literal of a Plan that ran directly is
 // intended, and stays. A value becomes a Reference if it is found at exactly one place at the start, not in a list, and
 // that is unlikely to be a coincidence. Otherwise it stays, and is reported if it equals anything that was there.
-func (h *hardener) generalizeConstant(loc valueLocation, samples []paramSample) any {
+func (h *hardener) generalizeConstant(location valueLocation, samples []paramSample) any {
 	v := samples[0].value
 	if text, ok := v.(string); ok && refexpr.IsReference(text) ||
 		slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
 		return v
 	}
 	if refs, _ := refexpr.FindReferences(v); len(refs) == 0 {
-		references := commonReferences(loc.path, samples)
+		references := commonReferences(location.path, samples)
 		switch {
 		case len(references) == 1 && !pathPassesThroughList(samples[0].instance, references[0]) &&
-			(isUnlikelyCoincidence(v) || endsWithParamName(references[0], loc.path)):
-			h.addNote("taken for a Reference: %s was always %s, and is %s now", loc, clippedJSON(v), references[0])
+			(isUnlikelyCoincidence(v) || endsWithParamName(references[0], location.path)):
+			h.addNote("taken for a Reference: %s was always %s, and is %s now", location, clippedJSON(v), references[0])
 			return references[0].String()
 		case len(references) > 0 && isUnlikelyCoincidence(v):
 			h.addDifference(nil, "whether this value is meant, or a place: write the value or the Reference",
-				"%s is always %s, which also stands at %s: it is unclear which is meant", loc, clippedJSON(v),
+				"%s is always %s, which also stands at %s: it is unclear which is meant", location, clippedJSON(v),
 				describeReferences(references))
 			return v
 		case len(references) > 0:
-			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", loc,
+			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", location,
 				clippedJSON(v), describeReferences(references))
 			return v
 		}
-		h.noteScatteredLiteral(loc, samples)
+		h.noteScatteredLiteral(location, samples)
 	}
 	if steps := commonChildSteps(samples); len(steps) > 0 {
-		v, _ = h.commonValueByParts(loc, samples, steps)
+		v, _ = h.generalizeValueByParts(location, samples, steps)
 	}
 	return v
 }
@@ -269,8 +272,9 @@ func (h *hardener) noteSingleSamples() {
 		return
 	}
 	for _, c := range h.mergedCalls {
-		if planningInstances := h.instancesOf(c); len(planningInstances) == 1 && len(literalsOf(c)) > 0 {
-			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planningInstances[0].name,
+		if planningInstances := h.instancesOf(c); len(planningInstances) == 1 && len(literalTexts(c)) > 0 {
+			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c,
+				planningInstances[0].name,
 				describeKeptLiterals([]*mergedCall{c}))
 		}
 	}
@@ -287,7 +291,7 @@ func (h *hardener) startedWithSameValues() bool {
 func describeKeptLiterals(calls []*mergedCall) string {
 	var list []string
 	for _, c := range calls {
-		list = append(list, literalsOf(c)...)
+		list = append(list, literalTexts(c)...)
 	}
 	if len(list) == 0 {
 		return "No literal was kept"
@@ -295,8 +299,8 @@ func describeKeptLiterals(calls []*mergedCall) string {
 	return "Kept for every input: " + strings.Join(list, "; ")
 }
 
-// literalsOf lists a Call's parameters, and parts of parameters, that contain no Reference.
-func literalsOf(c *mergedCall) (list []string) {
+// literalTexts lists a Call's parameters, and parts of parameters, that contain no Reference.
+func literalTexts(c *mergedCall) (list []string) {
 	var walk func(path jsonval.Path, v any)
 	walk = func(path jsonval.Path, v any) {
 		if refs, err := refexpr.FindReferences(v); err == nil && len(refs) == 0 {
@@ -333,8 +337,8 @@ func isUnlikelyCoincidence(v any) bool {
 	return len(jsonval.Encode(v)) > 1
 }
 
-func endsWithParamName(r refexpr.Reference, param jsonval.Path) bool {
-	return len(r.Path) > 0 && len(param) > 0 && r.Path[len(r.Path)-1] == param[len(param)-1]
+func endsWithParamName(r refexpr.Reference, paramPath jsonval.Path) bool {
+	return len(r.Path) > 0 && len(paramPath) > 0 && r.Path[len(r.Path)-1] == paramPath[len(paramPath)-1]
 }
 
 // findSharedReference finds a Reference, used by some instances, that yields the value of every instance.

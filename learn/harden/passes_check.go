@@ -14,27 +14,27 @@ import (
 // sound in its own Request need not be sound together with the others, or in all instances.
 func (h *hardener) dropInvalidCallsAndOutput() {
 	for len(h.mergedCalls) > 0 {
-		source, plans := h.buildIdea(false), h.dividePlans()
-		firstPlanIndex := len(source["context"].([]any)) - len(plans)
-		idea, problems := ideafile.ReadIdea(source)
+		ideaSource, plans := h.buildIdea(false), h.dividePlans()
+		firstPlanIndex := len(ideaSource["context"].([]any)) - len(plans)
+		idea, problems := ideafile.ReadIdea(ideaSource)
 		problems = append(problems, check.Check(idea, h.bindings)...).Errors()
-		problemByCall := map[*mergedCall]string{}
+		problemTextByCall := map[*mergedCall]string{}
 		for k, plan := range plans {
 			for n, c := range plan.calls {
 				for _, p := range problems {
 					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", firstPlanIndex+k, n)) &&
-						problemByCall[c] == "" {
-						problemByCall[c] = p.Message
+						problemTextByCall[c] == "" {
+						problemTextByCall[c] = p.Message
 					}
 				}
 			}
 		}
 		hasDropped := h.dropCalls(func(c *mergedCall) bool {
-			if problemByCall[c] != "" {
+			if problemTextByCall[c] != "" {
 				h.addDifference(nil, "how to write it so that it passes the check: "+jsonval.EncodeToString(c.rawCall),
-					"%s: %s", c, problemByCall[c])
+					"%s: %s", c, problemTextByCall[c])
 			}
-			return problemByCall[c] != ""
+			return problemTextByCall[c] != ""
 		})
 		if !hasDropped {
 			h.reportRemainingProblems(problems, firstPlanIndex)

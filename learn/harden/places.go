@@ -35,14 +35,17 @@ const maxLiteralDepth = 32
 
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
 // Calls of earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
-func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	references := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.valueAtStart)
+func commonReferences(paramPath jsonval.Path, samples []paramSample) []refexpr.Reference {
+	references := keepMatchingInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.valueAtStart)
 	if len(references) == 0 {
 		finalState := jsonval.Object{ideafile.TypeState: samples[0].instance.finalState}
-		references = keepPresentInAllSamples(samples[0].referencesToLiteral(finalState), samples,
+		references = keepMatchingInAllSamples(samples[0].referencesToLiteral(finalState), samples,
 			paramSample.valueWrittenBefore)
 	}
-	sameNameReferences := jsonval.Filter(references, func(ref refexpr.Reference) bool { return endsWithParamName(ref, param) })
+	sameNameReferences := jsonval.Filter(references, func(ref refexpr.Reference) bool {
+		return endsWithParamName(ref,
+			paramPath)
+	})
 	if len(sameNameReferences) == 1 {
 		return sameNameReferences
 	}
@@ -90,8 +93,10 @@ func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	return false
 }
 
-// appendReferences adds the places below the given one at which a container has the literal, at most maxTrackedReferences.
-func appendReferences(references []refexpr.Reference, parent refexpr.Reference, container, literal any) []refexpr.Reference {
+// appendReferences adds the places below the given one at which a container has the literal, at most
+// maxTrackedReferences.
+func appendReferences(references []refexpr.Reference, parent refexpr.Reference, container,
+	literal any) []refexpr.Reference {
 	if len(references) >= maxTrackedReferences || len(parent.Path) > maxLiteralDepth {
 		return references
 	}
@@ -107,8 +112,8 @@ func appendReferences(references []refexpr.Reference, parent refexpr.Reference, 
 	return references
 }
 
-// keepPresentInAllSamples keeps the places at which every instance has its own literal.
-func keepPresentInAllSamples(references []refexpr.Reference, samples []paramSample,
+// keepMatchingInAllSamples keeps the places at which every instance has its own literal.
+func keepMatchingInAllSamples(references []refexpr.Reference, samples []paramSample,
 	lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
 	return slices.DeleteFunc(references, func(ref refexpr.Reference) bool {
 		return slices.ContainsFunc(samples, func(sample paramSample) bool {
@@ -122,8 +127,8 @@ func keepPresentInAllSamples(references []refexpr.Reference, samples []paramSamp
 // wroteBeforeRequest reports whether a Call of an earlier Request wrote the value at a path.
 func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, request int) bool {
 	for _, pastCall := range r.recordedCalls {
-		for _, q := range pastCall.call.OutputPath.Paths() {
-			if pastCall.Status == ideafile.Done && pastCall.Key.Request < request && p.IsAtOrBelow(q) {
+		for _, q := range pastCall.parsedCall.OutputPath.Paths() {
+			if pastCall.Status == ideafile.CallDone && pastCall.Key.Request < request && p.IsAtOrBelow(q) {
 				return true
 			}
 		}

@@ -37,37 +37,37 @@ func (h *hardener) dividePlans() []hardenedPlan {
 	if len(conditions) == 0 {
 		return undividedPlans
 	}
-	countByAnswer, firstInstanceByAnswer := map[string]int{}, map[string]*instanceRun{}
-	var answers []string
+	countByOutcomes, firstInstanceByOutcomes := map[string]int{}, map[string]*instanceRun{}
+	var outcomesList []string
 	for _, r := range h.instances {
-		answer := ""
+		outcomes := ""
 		for _, c := range conditions {
-			answer += fmt.Sprintf("%t ", c.appliesByInstance[r])
+			outcomes += fmt.Sprintf("%t ", c.appliesByInstance[r])
 		}
-		if countByAnswer[answer]++; firstInstanceByAnswer[answer] == nil {
-			firstInstanceByAnswer[answer], answers = r, append(answers, answer)
+		if countByOutcomes[outcomes]++; firstInstanceByOutcomes[outcomes] == nil {
+			firstInstanceByOutcomes[outcomes], outcomesList = r, append(outcomesList, outcomes)
 		}
 	}
-	if len(answers) > maxPlans {
+	if len(outcomesList) > maxPlans {
 		return undividedPlans
 	}
-	slices.SortStableFunc(answers, func(a, b string) int { return countByAnswer[b] - countByAnswer[a] })
+	slices.SortStableFunc(outcomesList, func(a, b string) int { return countByOutcomes[b] - countByOutcomes[a] })
 	var plans []hardenedPlan
-	for _, answer := range answers {
-		plans = append(plans, h.planForInstance(firstInstanceByAnswer[answer], undividedPlans[0].whenSchema))
+	for _, outcomes := range outcomesList {
+		plans = append(plans, h.planForInstance(firstInstanceByOutcomes[outcomes], undividedPlans[0].whenSchema))
 	}
 	return plans
 }
 
 // planForInstance is the Plan for instances in which the conditions have the same outcomes as in r.
-func (h *hardener) planForInstance(r *instanceRun, guard any) hardenedPlan {
+func (h *hardener) planForInstance(r *instanceRun, guardSchema any) hardenedPlan {
 	p := hardenedPlan{isDivided: true}
-	var when []any
-	var names []string
-	add := func(source any, text string) {
-		lengthBefore := len(when)
-		if when = addSchema(when, source); len(when) > lengthBefore && text != "" {
-			names = append(names, text)
+	var whenSchemas []any
+	var conditionTexts []string
+	addWhenSchema := func(source any, text string) {
+		lengthBefore := len(whenSchemas)
+		if whenSchemas = addSchema(whenSchemas, source); len(whenSchemas) > lengthBefore && text != "" {
+			conditionTexts = append(conditionTexts, text)
 		}
 	}
 	for _, c := range h.mergedCalls {
@@ -76,14 +76,14 @@ func (h *hardener) planForInstance(r *instanceRun, guard any) hardenedPlan {
 			p.calls = append(p.calls, c)
 		case c.condition.appliesByInstance[r]:
 			p.calls = append(p.calls, c)
-			add(c.condition.When, c.condition.text)
+			addWhenSchema(c.condition.When, c.condition.text)
 		default:
-			add(c.condition.Unless, "not "+c.condition.text)
+			addWhenSchema(c.condition.Unless, "not "+c.condition.text)
 		}
 	}
-	add(guard, "")
-	p.name = strings.TrimSuffix("hardened: "+strings.Join(names, ", "), ": ")
-	p.whenSchema = joinSchemas("allOf", when)
+	addWhenSchema(guardSchema, "")
+	p.name = strings.TrimSuffix("hardened: "+strings.Join(conditionTexts, ", "), ": ")
+	p.whenSchema = joinSchemas("allOf", whenSchemas)
 	return p
 }
 
@@ -91,14 +91,14 @@ func (h *hardener) planForInstance(r *instanceRun, guard any) hardenedPlan {
 func (p hardenedPlan) rawCalls(isDirect bool) []any {
 	calls := []any{}
 	for _, c := range p.calls {
-		raw := c.rawCall
+		rawCall := c.rawCall
 		if c.condition != nil && isDirect && !(p.isDivided && c.condition.readsOnlyStart) {
-			raw = withoutCondition(raw)
-			if raw[ideafile.WhenKey] = c.condition.When; c.condition.Unless != nil {
-				raw[ideafile.UnlessKey] = c.condition.Unless
+			rawCall = withoutCondition(rawCall)
+			if rawCall[ideafile.WhenKey] = c.condition.When; c.condition.Unless != nil {
+				rawCall[ideafile.UnlessKey] = c.condition.Unless
 			}
 		}
-		calls = append(calls, raw)
+		calls = append(calls, rawCall)
 	}
 	return calls
 }
@@ -147,12 +147,12 @@ func (r *instanceRun) viewAtStart() jsonval.Object {
 
 // directPlan is the Plan that ran the instance without the LLM.
 func (r *instanceRun) directPlan() (ideafile.Message, bool) {
-	context := r.chain.First().Context
-	index, _ := ideafile.FindDirectPlans(context).ChooseForInstance(r.instanceToken, r.startView)
-	if index < 0 {
+	messages := r.chain.First().Context
+	planIndex, _ := ideafile.FindDirectPlans(messages).ChooseForInstance(r.instanceToken, r.startView)
+	if planIndex < 0 {
 		return ideafile.Message{}, false
 	}
-	return context[index], true
+	return messages[planIndex], true
 }
 
 // commonGuard is what the Plans that ran the instances required at the start: such Plans say nothing of other

@@ -41,7 +41,7 @@ func drawnResult(tool string, params map[string]any) (any, *diag.Fault) {
 }
 
 // drawProcess runs a random process to its end and gives its Ideas; ok is false for one that came to none.
-func drawProcess(t *rapid.T, n int) (run past.Run, s *modeltest.Scenario, ok bool) {
+func drawProcess(t *rapid.T, n int) (run past.RecordedProcess, s *modeltest.Scenario, ok bool) {
 	values := rapid.SampledFrom([]string{`"a1"`, `"b2"`, `1`, `true`, `["a1", "b2"]`, `{"sku": "b2"}`})
 	tokens := []string{"①", "②", "③"}[:rapid.IntRange(1, 3).Draw(t, "instances")]
 	context := []string{`{"type": "input", "input": {"shop": ` + values.Draw(t, "shop") + `}}`}
@@ -110,7 +110,7 @@ func TestAHardenedPlanRepeatsTheRunsItWasMadeOf(t *testing.T) {
 	t.Parallel()
 	optimal, total := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		var runs []past.Run
+		var runs []past.RecordedProcess
 		var scenarios []*modeltest.Scenario
 		for n := 1; n <= rapid.IntRange(1, 2).Draw(t, "processes"); n++ {
 			run, s, ok := drawProcess(t, n)
@@ -172,8 +172,7 @@ func repeat(t *rapid.T, h *Result, first *modeltest.Scenario) (*modeltest.Scenar
 		t.Fatalf("the next step is %s\nof %s", step, source)
 	}
 	ended := modeltest.SnapshotAndReparse(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
-	twice,
-		err := Harden([]past.Run{{ProcessID: "again", Ideas: []map[string]any{began, ended},
+	twice, err := Harden([]past.RecordedProcess{{ProcessID: "again", Ideas: []map[string]any{began, ended},
 		Log: again.Loop.TakeUnsealedLog()}}, first.Bindings, false)
 	if err != nil {
 		t.Fatal(err)

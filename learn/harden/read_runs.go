@@ -14,7 +14,7 @@ import (
 	"processidea/model/turn"
 )
 
-func (h *hardener) readRun(run past.Run) error {
+func (h *hardener) readRun(run past.RecordedProcess) error {
 	ownChain, err := past.OpenChain(run)
 	if err != nil {
 		return err
@@ -27,11 +27,11 @@ func (h *hardener) readRun(run past.Run) error {
 			h.processes[0].ProcessID)
 	}
 	if len(run.Parts) > 0 {
-		parts, err := past.OpenParts(run)
+		partChains, err := past.OpenInstanceChains(run)
 		if err != nil {
 			return err
 		}
-		process.chains = append(process.chains, parts...)
+		process.chains = append(process.chains, partChains...)
 	}
 	h.processes = append(h.processes, process)
 	if err := h.readInstances(process); err != nil {
@@ -50,7 +50,7 @@ func (h *hardener) readInstances(process *processRun) error {
 	if !isFinished(process.chains[0]) {
 		return errors.New("it has not finished")
 	}
-	var skippedInstances []Difference // instances from which nothing can be learned, with the reason
+	var skipReasons []Difference // instances from which nothing can be learned, with the reason
 	foundTokens := map[string]bool{}
 	chains := process.chains
 	if len(chains) > 1 {
@@ -61,18 +61,18 @@ func (h *hardener) readInstances(process *processRun) error {
 			return fmt.Errorf("its Plan ran directly, and Calls had ended before its first Idea was sealed: how " +
 				"it began is unknown")
 		}
-		skippedInstances = append(skippedInstances, process.readChainInstances(c)...)
+		skipReasons = append(skipReasons, process.readChainInstances(c)...)
 		for _, token := range c.Last().InstanceTokens() {
 			foundTokens[token] = true
 		}
 	}
 	for _, token := range process.lastIdea.InstanceTokens() {
 		if !foundTokens[token] {
-			skippedInstances = append(skippedInstances, Difference{Description: "of which no part tells what it did",
+			skipReasons = append(skipReasons, Difference{Description: "of which no part tells what it did",
 				Instances: []string{token}})
 		}
 	}
-	for _, d := range mergeDifferences(skippedInstances) {
+	for _, d := range mergeDifferences(skipReasons) {
 		subject := process.ProcessID
 		if d.Instances[0] != "" {
 			subject = diag.SummarizeNames(d.Instances) + " of " + subject
@@ -84,13 +84,14 @@ func (h *hardener) readInstances(process *processRun) error {
 
 // beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea.
 func beganBeforeFirstIdea(c *past.Chain) bool {
-	return slices.ContainsFunc(past.DirectCallsAtStart(c.First()), func(p turn.RecordedCall) bool {
-		ended := false
+	return slices.ContainsFunc(past.DirectPlanCallsAtStart(c.First()), func(p turn.RecordedCall) bool {
+		hasEnded := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {
-			ended = ended || s.IsFinal() && (s == ideafile.Done || p.WrittenCall.RawObject()[ideafile.WhenKey] == nil)
+			hasEnded = hasEnded || s.IsFinal() && (s == ideafile.CallDone ||
+				p.WrittenCall.RawObject()[ideafile.WhenKey] == nil)
 		}
-		return ended
+		return hasEnded
 	})
 }
 
@@ -103,43 +104,43 @@ func isFinished(c *past.Chain) bool {
 }
 
 // readChainInstances reads the instances of one chain, and returns those that did not reach their goal.
-func (p *processRun) readChainInstances(c *past.Chain) (skippedInstances []Difference) {
+func (p *processRun) readChainInstances(c *past.Chain) (skipReasons []Difference) {
 	for _, token := range c.Last().InstanceTokens() {
-		end := c.EndView(token)
+		endView := c.EndView(token)
 		r := &instanceRun{process: p, chain: c, instanceToken: token,
-			finalState: end.PayloadByKind[ideafile.TypeState]}
+			finalState: endView.PayloadByKind[ideafile.TypeState]}
 		r.startMessages = slices.Concat(c.StartMessages(token))
 		r.startView = ideafile.InstanceViewOf(r.startMessages, token)
-		missingPaths := statelog.MissingRequiredPaths(end.SchemaByKind[ideafile.TypeState], r.finalState)
+		missingPaths := statelog.MissingRequiredPaths(endView.SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
 		case c.StatusByInstance[token] != ideafile.InstanceSettled:
-			skippedInstances = append(skippedInstances, Difference{Description: "which failed", Instances: []string{token}})
+			skipReasons = append(skipReasons, Difference{Description: "which failed", Instances: []string{token}})
 		case len(missingPaths) > 0:
-			skippedInstances = append(skippedInstances, Difference{Description: "which failed: its State lacks " +
+			skipReasons = append(skipReasons, Difference{Description: "which failed: its State lacks " +
 				strings.Join(missingPaths, ", "), Instances: []string{token}})
 		default:
 			p.instances = append(p.instances, r)
 		}
 	}
-	return skippedInstances
+	return skipReasons
 }
 
 // readRecordedCalls reads the well-formed Calls of an instance, each with its latest status.
 func (h *hardener) readRecordedCalls(r *instanceRun) {
 	var wellFormedCalls []*recordedCall
 	for _, c := range r.chain.Calls(r.instanceToken) {
-		pastCall := &recordedCall{Call: c, rawCall: c.Written.RawObject()}
+		pastCall := &recordedCall{Call: c, rawCall: c.WrittenCall.RawObject()}
 		if c.IsRecorded {
 			planCondition := conditionOf(pastCall.rawCall)
-			if c.Status == ideafile.Skipped && planCondition.When != nil {
+			if c.Status == ideafile.CallSkipped && planCondition.When != nil {
 				continue
 			}
 			pastCall.conditionReads = planCondition.PathsRead(ideafile.TypeState)
 			pastCall.rawCall = withoutCondition(pastCall.rawCall)
 		}
 		var f *diag.Fault
-		pastCall.call, f = h.readCall(r, pastCall.rawCall)
-		pastCall.call.ID = c.Key.ID(r.instanceToken)
+		pastCall.parsedCall, f = h.readCall(r, pastCall.rawCall)
+		pastCall.parsedCall.ID = c.Key.ID(r.instanceToken)
 		if f == nil && !pastCall.wasRefusedBeforeRun() {
 			wellFormedCalls = append(wellFormedCalls, pastCall)
 		}
@@ -149,18 +150,18 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 }
 
 // readCall reads a Call as a Call of one instance.
-func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, *diag.Fault) {
+func (h *hardener) readCall(r *instanceRun, rawCall jsonval.Object) (ideafile.Call, *diag.Fault) {
 	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
 		InstanceTokens: []string{r.instanceToken}, UntargetedCallsGoToAll: true}
-	call, _, f := palette.ReadCall(ideafile.ParseWrittenCall(raw).WithoutTarget())
+	call, _, f := palette.ReadCall(ideafile.ParseWrittenCall(rawCall).WithoutTarget())
 	return call, f
 }
 
 // wasRefusedBeforeRun reports whether a Call failed before it could run, because of how it was written. Such a failure
 // says nothing of its Tool.
 func (c *recordedCall) wasRefusedBeforeRun() bool {
-	return c.Fault != nil && c.Status == ideafile.Failed &&
-		(c.Fault.Code == ideafile.CodeUndecided || past.IsBadlyWritten(*c.Fault))
+	return c.Fault != nil && c.Status == ideafile.CallFailed &&
+		(c.Fault.Code == ideafile.CodeUndecided || past.IsMalformedCallFault(*c.Fault))
 }
 
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call
@@ -171,13 +172,13 @@ func withoutRedundantCalls(calls []*recordedCall) []*recordedCall {
 		isRedundant := false
 		for k, other := range calls {
 			hasSameKey := k != n && other.alignmentKey() == pastCall.alignmentKey()
-			hasSameParams := hasSameKey && jsonval.EqualNumerically(other.call.Params, pastCall.call.Params)
+			hasSameParams := hasSameKey && jsonval.EqualNumerically(other.parsedCall.Params, pastCall.parsedCall.Params)
 			switch {
-			case hasSameKey && other.Status == ideafile.Done && pastCall.Status != ideafile.Done &&
-				(pastCall.Status != ideafile.Failed || hasSameParams):
+			case hasSameKey && other.Status == ideafile.CallDone && pastCall.Status != ideafile.CallDone &&
+				(pastCall.Status != ideafile.CallFailed || hasSameParams):
 				isRedundant = true
 			case hasSameParams && k < n && other.Status == pastCall.Status &&
-				(pastCall.Status != ideafile.Done || pastCall.isWriteOnce()):
+				(pastCall.Status != ideafile.CallDone || pastCall.isWriteOnce()):
 				isRedundant = true
 			}
 		}
@@ -190,5 +191,6 @@ func withoutRedundantCalls(calls []*recordedCall) []*recordedCall {
 
 // isWriteOnce reports whether the Call's write closes its path, so that repeating the Call changes nothing.
 func (c *recordedCall) isWriteOnce() bool {
-	return len(c.call.OutputPath) > 0 && !statelog.IsUpdateWrite(c.call.OutputMethod, c.call.OutputPath[0][0])
+	return len(c.parsedCall.OutputPath) > 0 && !statelog.IsUpdateWrite(c.parsedCall.OutputMethod,
+		c.parsedCall.OutputPath[0][0])
 }

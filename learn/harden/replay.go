@@ -92,15 +92,16 @@ func (c *mergedCall) isAlternativeOf(o *mergedCall) bool {
 // fitted.
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
 	for _, pastCall := range r.recordedCalls {
-		if pastCall.Adaptation != nil {
+		if pastCall.ParamsAdaptation != nil {
 			h.addDifference([]*instanceRun{r}, "what makes them fit: a Call before it, or a wider form in "+
-				"schema.tools."+pastCall.call.Tool, "%s: the LLM fitted its parameters to the Tool", pastCall.call.Tool)
+				"schema.tools."+pastCall.parsedCall.Tool, "%s: the LLM fitted its parameters to the Tool",
+				pastCall.parsedCall.Tool)
 		}
 		for _, decision := range pastCall.Decisions {
 			if decision.Kind != policy.Approve {
 				h.addDifference([]*instanceRun{r}, "whether people go on deciding (_approval in schema.tools."+
-					pastCall.call.Tool+"; harden --approvals proposes when), or a Call does what they did",
-					"%s: a person decided otherwise: %s", pastCall.call.Tool, decision.Kind)
+					pastCall.parsedCall.Tool+"; harden --approvals proposes when), or a Call does what they did",
+					"%s: a person decided otherwise: %s", pastCall.parsedCall.Tool, decision.Kind)
 			}
 		}
 	}
@@ -133,7 +134,7 @@ func (h *hardener) resolveUnplannedCalls() bool {
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
 		if unplannedCalls[c] {
-			h.addDifference(h.instancesThatRan(c),
+			h.addDifference(h.instancesThatRanOrPlanned(c),
 				"when it runs: add "+jsonval.EncodeToString(c.rawCall)+" with that as _when",
 				"%s: it ran in some instances alone: %s", c, c.doubt)
 		}
@@ -150,10 +151,13 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 		for _, rec := range replay.instance.CallRecords() {
 			c := replay.planCalls[rec.Index-1]
 			isReplayed[c] = true
-			isNeeded[c] = isNeeded[c] || rec.Status != ideafile.Skipped
+			isNeeded[c] = isNeeded[c] || rec.Status != ideafile.CallSkipped
 		}
 	}
-	return h.dropCalls(func(c *mergedCall) bool { return isReplayed[c] && !isNeeded[c] && !c.isUntried() && !c.isFallback })
+	return h.dropCalls(func(c *mergedCall) bool {
+		return isReplayed[c] && !isNeeded[c] && !c.isUntried() &&
+			!c.isFallback
+	})
 }
 
 // dropCallsWithoutInput drops Calls that read something that some instance lacks at the start and that no Call writes.
@@ -231,11 +235,11 @@ func (c *mergedCall) outputPaths() []jsonval.Path { return c.outputPath().Paths(
 
 func (c *mergedCall) outputPath() refexpr.OutputPath {
 	if c.isUntried() {
-		return c.untriedCall.call.OutputPath
+		return c.untriedCall.parsedCall.OutputPath
 	}
 	//workflowcheck:ignore -- all recorded Calls have the same paths
 	for _, t := range c.pastCallByInstance {
-		return t.call.OutputPath
+		return t.parsedCall.OutputPath
 	}
 	return nil
 }
@@ -258,24 +262,24 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal,
 		PlanCalls: ideafile.ParseWrittenCalls(chosenPlan.rawCalls(true))}
 	messages := append(slices.Clip(r.startMessages), plan)
-	out := &planReplay{planCalls: chosenPlan.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
+	replay := &planReplay{planCalls: chosenPlan.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
-	out.instance.StartDirectPlan()
-	runToEnd(out.instance, func(ready dataflow.ReadyCall) {
-		out.endReplayedCall(ready, chosenPlan.calls[ready.Record.Index-1], r)
+	replay.instance.StartDirectPlan()
+	runToEnd(replay.instance, func(ready dataflow.ReadyCall) {
+		replay.endReplayedCall(ready, chosenPlan.calls[ready.Record.Index-1], r)
 	})
-	for _, rec := range out.instance.CallRecords() {
-		if c := chosenPlan.calls[rec.Index-1]; rec.Status == ideafile.Blocked && c.pastCallByInstance[r] == nil {
-			out.blockedCalls = append(out.blockedCalls, c)
+	for _, rec := range replay.instance.CallRecords() {
+		if c := chosenPlan.calls[rec.Index-1]; rec.Status == ideafile.CallBlocked && c.pastCallByInstance[r] == nil {
+			replay.blockedCalls = append(replay.blockedCalls, c)
 		}
 	}
-	return out
+	return replay
 }
 
 // runToEnd ends the Calls that can run, until no more can run.
 func runToEnd(instance *dataflow.Instance, endCall func(dataflow.ReadyCall)) {
-	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
-		for _, ready := range batch {
+	for readyCalls := instance.Advance(); len(readyCalls) > 0; readyCalls = instance.Advance() {
+		for _, ready := range readyCalls {
 			endCall(ready)
 		}
 	}
@@ -299,9 +303,9 @@ func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r 
 		p.callsWithOtherParams = append(p.callsWithOtherParams, c)
 	}
 	switch {
-	case pastCall != nil && pastCall.Status == ideafile.Done && pastCall.HasResult:
+	case pastCall != nil && pastCall.Status == ideafile.CallDone && pastCall.HasResult:
 		p.instance.SucceedCall(id, pastCall.Result)
-	case pastCall != nil && pastCall.Status == ideafile.Failed:
+	case pastCall != nil && pastCall.Status == ideafile.CallFailed:
 		p.failedCalls = append(p.failedCalls, c)
 		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
 	default:

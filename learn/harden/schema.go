@@ -13,20 +13,20 @@ import (
 // stateSchema is the closed schema of the common Plan's State: for each key what the designer declared, or else what
 // the final States show. The description of each inferred key says which Tools write and read it.
 func (h *hardener) stateSchema() jsonval.Object {
-	givenSchema := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
+	declaredSchema := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
 	out := jsonval.Object{}
-	maps.Copy(out, givenSchema)
+	maps.Copy(out, declaredSchema)
 	props := jsonval.Object{}
 	for _, k := range h.stateKeys() {
-		if p, ok := jsonval.AsObject(givenSchema["properties"])[k]; ok {
+		if p, ok := jsonval.AsObject(declaredSchema["properties"])[k]; ok {
 			props[k] = p
 			continue
 		}
 		props[k] = h.inferStateKeySchema(k)
 	}
 	out["type"], out["properties"], out["additionalProperties"] = "object", props, false
-	if required := h.requiredStateKeys(givenSchema); len(required) > 0 {
-		out["required"] = jsonval.ToJSONValue(required)
+	if requiredKeys := h.requiredStateKeys(declaredSchema); len(requiredKeys) > 0 {
+		out["required"] = jsonval.ToJSONValue(requiredKeys)
 	}
 	return out
 }
@@ -35,7 +35,7 @@ func (h *hardener) stateSchema() jsonval.Object {
 // output paths and References of all Calls, and of the paths that Tools write and read by themselves, used or not.
 func (h *hardener) stateKeys() []string {
 	isStateKey := map[string]bool{}
-	add := func(paths ...jsonval.Path) {
+	addKeysOf := func(paths ...jsonval.Path) {
 		for _, p := range paths {
 			if len(p) > 0 {
 				isStateKey[p[0]] = true
@@ -44,23 +44,23 @@ func (h *hardener) stateKeys() []string {
 	}
 	for _, r := range h.instances {
 		for k := range jsonval.Sorted(jsonval.AsObject(r.finalState)) {
-			add(jsonval.Path{k})
+			addKeysOf(jsonval.Path{k})
 		}
 	}
 	for _, c := range h.mergedCalls {
-		add(c.outputPaths()...)
-		add(c.stateReadPaths()...)
+		addKeysOf(c.outputPaths()...)
+		addKeysOf(c.stateReadPaths()...)
 	}
 	for _, t := range h.processes[0].lastIdea.Tools {
 		if fixedOutputPath, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared &&
 			t.OutputPath.Schema == nil && err == nil {
-			add(fixedOutputPath.Paths()...)
+			addKeysOf(fixedOutputPath.Paths()...)
 		}
-		add(t.DelegateWritablePaths...)
+		addKeysOf(t.DelegateWritablePaths...)
 		//workflowcheck:ignore -- a map again
 		for _, wired := range t.WiredExpressionByParam {
 			e, _ := refexpr.ParseExpression(wired)
-			add(statePaths(e.References())...)
+			addKeysOf(statePaths(e.References())...)
 		}
 	}
 	return jsonval.SortedKeys(isStateKey)
@@ -123,11 +123,11 @@ func (h *hardener) describeStateKey(key string) string {
 	var writers, readers []string
 	for _, c := range h.mergedCalls {
 		tool := jsonval.AsText(c.rawCall["_tool"])
-		isBelow := func(p jsonval.Path) bool { return len(p) > 0 && p[0] == key }
-		if slices.ContainsFunc(c.outputPaths(), isBelow) && !slices.Contains(writers, tool) {
+		startsWithKey := func(p jsonval.Path) bool { return len(p) > 0 && p[0] == key }
+		if slices.ContainsFunc(c.outputPaths(), startsWithKey) && !slices.Contains(writers, tool) {
 			writers = append(writers, tool)
 		}
-		if slices.ContainsFunc(c.stateReadPaths(), isBelow) && !slices.Contains(readers, tool) {
+		if slices.ContainsFunc(c.stateReadPaths(), startsWithKey) && !slices.Contains(readers, tool) {
 			readers = append(readers, tool)
 		}
 	}
@@ -143,8 +143,8 @@ func (h *hardener) describeStateKey(key string) string {
 
 // requiredStateKeys are the keys that the designer requires, and those in every final State that every run of the Plan
 // writes, whichever branches it takes.
-func (h *hardener) requiredStateKeys(declared jsonval.Object) []string {
-	keys, _ := jsonval.AsStringList(declared["required"])
+func (h *hardener) requiredStateKeys(declaredSchema jsonval.Object) []string {
+	keys, _ := jsonval.AsStringList(declaredSchema["required"])
 	for _, k := range h.alwaysWrittenKeys() {
 		if h.isInEveryFinalState(k) {
 			keys = append(keys, k)
@@ -205,11 +205,11 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, choice int) []stri
 	hasExecuted := map[*mergedCall]bool{}
 	for hasProgressed := true; hasProgressed; {
 		hasProgressed = false
-		remaining := choice
+		remainingChoice := choice
 		for _, c := range p.calls {
 			branches, branchCount := c.outputPath(), p.countBranchChoices(c)
-			branchIndex := remaining % branchCount
-			remaining /= branchCount
+			branchIndex := remainingChoice % branchCount
+			remainingChoice /= branchCount
 			if branchIndex < len(branches) && !hasExecuted[c] && h.hasAllInputs(c, writtenPaths) {
 				hasExecuted[c], hasProgressed = true, true
 				writtenPaths = append(writtenPaths, branches[branchIndex]...)
@@ -227,31 +227,31 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, choice int) []stri
 
 // hasAllInputs reports whether everything that a Call reads from State is there.
 func (h *hardener) hasAllInputs(c *mergedCall, writtenPaths []jsonval.Path) bool {
-	list := c.expressions()
-	wiredParams := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredExpressionByParam
-	for _, v := range jsonval.Sorted(wiredParams) {
+	expressions := c.expressions()
+	wiredExpressionByParam := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredExpressionByParam
+	for _, v := range jsonval.Sorted(wiredExpressionByParam) {
 		if e, err := refexpr.ParseExpression(v); err == nil {
-			list = append(list, e)
+			expressions = append(expressions, e)
 		}
 	}
 	isAbsent := func(ref refexpr.Reference) bool {
 		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 &&
 			!slices.ContainsFunc(writtenPaths, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
 	}
-	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, isAbsent) })
+	return !slices.ContainsFunc(expressions, func(e refexpr.Expression) bool { return !canHaveValue(e, isAbsent) })
 }
 
 // isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is called often, so it
 // caches the answers.
 func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
-	name := ref.String()
-	isPresent, isCached := h.presentAtStartByRef[name]
+	refText := ref.String()
+	isPresent, isCached := h.isPresentAtStartByRef[refText]
 	if !isCached {
 		isPresent = !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
 			_, ok := r.valueAtStart(ref)
 			return !ok
 		})
-		h.presentAtStartByRef[name] = isPresent
+		h.isPresentAtStartByRef[refText] = isPresent
 	}
 	return isPresent
 }

@@ -15,15 +15,16 @@ func (h *hardener) keepUntriedConditions() {
 	for _, r := range h.instances {
 		plan, _ := r.directPlan()
 		for n, w := range plan.PlanCalls {
-			raw := w.RawObject()
-			if raw[ideafile.WhenKey] == nil {
+			rawCall := w.RawObject()
+			if rawCall[ideafile.WhenKey] == nil {
 				continue
 			}
-			planCondition := conditionOf(raw)
-			executedCall := h.findExecutedCall(withoutCondition(raw))
+			planCondition := conditionOf(rawCall)
+			executedCall := h.findExecutedCall(withoutCondition(rawCall))
 			if executedCall == nil {
-				h.insertUntriedCall(r, raw, planCondition, plan.PlanCalls[n+1:])
-			} else if executedInstances := h.instancesOf(executedCall); executedCall.condition == nil && len(executedInstances) == len(h.instances) {
+				h.insertUntriedCall(r, rawCall, planCondition, plan.PlanCalls[n+1:])
+			} else if executedInstances := h.instancesOf(executedCall); executedCall.condition == nil &&
+				len(executedInstances) == len(h.instances) {
 				h.keepCondition(executedCall, planCondition)
 			}
 		}
@@ -32,15 +33,15 @@ func (h *hardener) keepUntriedConditions() {
 
 // findExecutedCall is the Call that ran in some instance as a Plan had it, or that was kept untried; nil if there is
 // none.
-func (h *hardener) findExecutedCall(raw jsonval.Object) *mergedCall {
+func (h *hardener) findExecutedCall(rawCall jsonval.Object) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
 		for _, pastCall := range c.pastCallByInstance {
-			if pastCall.Key.Request == 0 && jsonval.EqualNumerically(withoutCondition(pastCall.rawCall), raw) {
+			if pastCall.Key.Request == 0 && jsonval.EqualNumerically(withoutCondition(pastCall.rawCall), rawCall) {
 				return c
 			}
 		}
-		if c.isUntried() && jsonval.EqualNumerically(c.rawCall, raw) {
+		if c.isUntried() && jsonval.EqualNumerically(c.rawCall, rawCall) {
 			return c
 		}
 	}
@@ -57,24 +58,25 @@ func (h *hardener) keepCondition(c *mergedCall, planCondition refexpr.Condition)
 }
 
 // insertUntriedCall adds a Call that no instance had, before the Calls that followed it in its Plan.
-func (h *hardener) insertUntriedCall(r *instanceRun, raw jsonval.Object, planCondition refexpr.Condition,
+func (h *hardener) insertUntriedCall(r *instanceRun, rawCall jsonval.Object, planCondition refexpr.Condition,
 	laterCalls []ideafile.WrittenCall) {
-	raw = withoutCondition(raw)
-	call, fault := h.readCall(r, raw)
+	rawCall = withoutCondition(rawCall)
+	call, fault := h.readCall(r, rawCall)
 	if fault != nil {
 		return
 	}
-	untriedCall := &recordedCall{rawCall: raw, call: call}
-	c := &mergedCall{key: untriedCall.alignmentKey(), untriedCall: untriedCall, rawCall: raw}
-	c.key.number = 1
-	index := len(h.mergedCalls)
+	untriedCall := &recordedCall{rawCall: rawCall, parsedCall: call}
+	c := &mergedCall{key: untriedCall.alignmentKey(), untriedCall: untriedCall, rawCall: rawCall}
+	c.key.occurrenceNumber = 1
+	insertIndex := len(h.mergedCalls)
 	for _, w := range laterCalls {
-		if next := slices.Index(h.mergedCalls, h.findExecutedCall(withoutCondition(w.RawObject()))); next >= 0 {
-			index = next
+		if laterIndex := slices.Index(h.mergedCalls,
+			h.findExecutedCall(withoutCondition(w.RawObject()))); laterIndex >= 0 {
+			insertIndex = laterIndex
 			break
 		}
 	}
-	h.mergedCalls = slices.Insert(h.mergedCalls, index, c)
+	h.mergedCalls = slices.Insert(h.mergedCalls, insertIndex, c)
 	h.keepCondition(c, planCondition)
 }
 

@@ -17,7 +17,7 @@ func hardenedAgain(t *testing.T, plan string, cases ...map[string]any) *Result {
 		Idea: map[string]any{
 			"context": []any{modeltest.DecodeJSON(t, `{"type": "plan", "stage": "optimal", "plan": [`+plan+`]}`)}}}
 	s, _, run := runHardened(t, first, cases)
-	h, err := Harden([]past.Run{run}, s.Bindings, false)
+	h, err := Harden([]past.RecordedProcess{run}, s.Bindings, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,17 +14,17 @@ const maxVariants = 4
 // splitByParams divides a Call with unexplained differing parameters into one Call per value, since a condition may
 // then separate the instances. It returns nil if there are too many values, or if a value is too rare.
 func (h *hardener) splitByParams(c *mergedCall, paramNames []string) []*mergedCall {
-	variantByParams, instances := map[string]*mergedCall{}, h.instancesThatRan(c)
+	variantByParams, instances := map[string]*mergedCall{}, h.instancesThatRanOrPlanned(c)
 	for _, r := range instances {
 		values := jsonval.Object{}
 		for _, name := range paramNames {
-			if v, isGiven := c.pastCallByInstance[r].call.Params[name]; isGiven {
+			if v, isGiven := c.pastCallByInstance[r].parsedCall.Params[name]; isGiven {
 				values[name] = v
 			}
 		}
 		key := jsonval.EncodeToString(values)
 		if variantByParams[key] == nil {
-			variantByParams[key] = &mergedCall{key: c.key, variant: key,
+			variantByParams[key] = &mergedCall{key: c.key, variantParamsJSON: key,
 				pastCallByInstance: map[*instanceRun]*recordedCall{}}
 		}
 		variantByParams[key].pastCallByInstance[r] = c.pastCallByInstance[r]
@@ -34,7 +34,8 @@ func (h *hardener) splitByParams(c *mergedCall, paramNames []string) []*mergedCa
 	}
 	var variants []*mergedCall
 	for _, v := range jsonval.Sorted(variantByParams) {
-		if len(v.pastCallByInstance) < condition.MinSide && !v.ranByPlanOnly() || len(h.generalizeCall(v)) > 0 {
+		if len(v.pastCallByInstance) < condition.MinSamplesPerSide && !v.ranByPlanOnly() ||
+			len(h.generalizeCall(v)) > 0 {
 			return nil
 		}
 		variants = append(variants, v)
@@ -44,16 +45,16 @@ func (h *hardener) splitByParams(c *mergedCall, paramNames []string) []*mergedCa
 
 // ranByPlanOnly reports whether the Call always ran in a Plan that ran directly, and no Request planned it.
 func (c *mergedCall) ranByPlanOnly() bool {
-	_, last := c.requestRange()
-	return last == 0
+	_, lastRequest := c.requestRange()
+	return lastRequest == 0
 }
 
-// instancesThatRan lists the instances in which a Call ran. If it ran in none, it lists those that planned it.
-func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
+// instancesThatRanOrPlanned lists the instances in which a Call ran. If it ran in none, it lists those that planned it.
+func (h *hardener) instancesThatRanOrPlanned(c *mergedCall) []*instanceRun {
 	instances := h.instancesOf(c)
 	executedInstances := jsonval.Filter(instances, func(r *instanceRun) bool {
 		status := c.pastCallByInstance[r].Status
-		return status == ideafile.Done || status == ideafile.Failed
+		return status == ideafile.CallDone || status == ideafile.CallFailed
 	})
 	if len(executedInstances) == 0 {
 		return instances
@@ -63,8 +64,8 @@ func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
 
 // variantSuffix distinguishes a Call from others that differ only in their parameters.
 func (c *mergedCall) variantSuffix() string {
-	if c.variant == "" {
+	if c.variantParamsJSON == "" {
 		return ""
 	}
-	return " with " + jsonval.Clip(strings.Trim(c.variant, "{}"), 60)
+	return " with " + jsonval.Clip(strings.Trim(c.variantParamsJSON, "{}"), 60)
 }

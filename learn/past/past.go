@@ -16,14 +16,14 @@ import (
 	"processidea/model/turn"
 )
 
-// Run is a finished process as its chain recorded it: the Ideas in order, and the log. Without a log, results are taken
-// from the last State.
-type Run struct {
+// RecordedProcess is a finished process as its chain recorded it: the Ideas in order, and the log. Without a log,
+// results are taken from the last State.
+type RecordedProcess struct {
 	ProcessID string
 	Ideas     []jsonval.Object
 	Log       []turn.LogEntry
 	// Parts are the parts of a split process, which have its instances and their Calls.
-	Parts []Run
+	Parts []RecordedProcess
 }
 
 // Chain is the content of one chain of Ideas, read once for all its instances.
@@ -37,24 +37,24 @@ type Chain struct {
 	StatusByInstance    map[string]ideafile.InstanceStatus
 	// WritesByInstance are the writes of the log, without those that were undone.
 	WritesByInstance map[string][]turn.LogEntry
-	// PlannedCalls are the Calls of solutions that have no record.
-	PlannedCalls  []turn.RecordedCall
-	recordedCalls []turn.RecordedCall // from the records, the latest last
-	lastContext   ideafile.ContextByInstance
-	faultByCallID map[string]diag.Fault // errors in the context, by the Call's id
+	// UnrecordedCalls are the Calls of solutions that have no record.
+	UnrecordedCalls []turn.RecordedCall
+	recordedCalls   []turn.RecordedCall // from the records, the latest last
+	lastContext     ideafile.ContextByInstance
+	faultByCallID   map[string]diag.Fault // errors in the context, by the Call's id
 }
 
 // Call is a Call in one instance, as the last Idea that contains it records it.
 type Call struct {
-	Key          ideafile.CallKey
-	Written      ideafile.WrittenCall
-	Status       ideafile.CallStatus
-	Fault        *diag.Fault
-	Result       any
-	HasResult    bool
-	Decisions    []approval.Decision
-	ExecutedCall *turn.ExecutedCall // as it ran after people's decisions
-	Adaptation   *approval.ParamsAdaptation
+	Key              ideafile.CallKey
+	WrittenCall      ideafile.WrittenCall
+	Status           ideafile.CallStatus
+	Fault            *diag.Fault
+	Result           any
+	HasResult        bool
+	Decisions        []approval.Decision
+	ExecutedCall     *turn.ExecutedCall // as it ran after people's decisions
+	ParamsAdaptation *approval.ParamsAdaptation
 	// DelegateWrites are the values that a delegate wrote into State beside its result, by path.
 	DelegateWrites jsonval.Object
 	IsRecorded     bool // there is a record; otherwise only a solution has it
@@ -67,18 +67,18 @@ func (c *Chain) First() *ideafile.Idea { return c.Ideas[0] }
 func (c *Chain) Last() *ideafile.Idea { return c.Ideas[len(c.Ideas)-1] }
 
 // OpenChain reads one chain. The error says that there is nothing to read, or that the values are made up.
-func OpenChain(run Run) (*Chain, error) {
-	if len(run.Ideas) == 0 {
+func OpenChain(process RecordedProcess) (*Chain, error) {
+	if len(process.Ideas) == 0 {
 		return nil, errors.New("it has no Ideas")
 	}
-	c := &Chain{ProcessID: run.ProcessID, Log: run.Log, FirstIdeaByInstance: map[string]*ideafile.Idea{},
+	c := &Chain{ProcessID: process.ProcessID, Log: process.Log, FirstIdeaByInstance: map[string]*ideafile.Idea{},
 		WritesByInstance: map[string][]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
-	for _, e := range run.Log {
+	for _, e := range process.Log {
 		if e.IsWrite() {
-			c.WritesByInstance[e.Instance] = turn.AddWrite(c.WritesByInstance[e.Instance], e)
+			c.WritesByInstance[e.Instance] = turn.ApplyWrite(c.WritesByInstance[e.Instance], e)
 		}
 	}
-	for _, source := range run.Ideas {
+	for _, source := range process.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		c.Ideas = append(c.Ideas, idea)
 		tokens := idea.InstanceTokens()
@@ -88,7 +88,7 @@ func OpenChain(run Run) (*Chain, error) {
 			}
 		}
 		c.recordedCalls = append(c.recordedCalls, ReadRecordedCalls(idea)...)
-		c.PlannedCalls = append(c.PlannedCalls, readPlannedCalls(idea, tokens)...)
+		c.UnrecordedCalls = append(c.UnrecordedCalls, readSolutionCalls(idea, tokens)...)
 		c.readFaults(idea)
 	}
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
@@ -99,20 +99,21 @@ func OpenChain(run Run) (*Chain, error) {
 	for _, p := range c.recordedCalls {
 		hasRecord[p.CallKey()] = true
 	}
-	c.PlannedCalls = slices.DeleteFunc(c.PlannedCalls, func(p turn.RecordedCall) bool { return hasRecord[p.CallKey()] })
+	c.UnrecordedCalls = slices.DeleteFunc(c.UnrecordedCalls,
+		func(p turn.RecordedCall) bool { return hasRecord[p.CallKey()] })
 	c.StatusByInstance = endStatusByInstance(c.Last())
 	c.lastContext = ideafile.SplitMessagesByInstance(c.Last().Context)
 	return c, nil
 }
 
-// OpenParts reads the chains that contain the instances: those of the parts of a split process, or else that of the
-// process itself.
-func OpenParts(run Run) (chains []*Chain, err error) {
-	runs := jsonval.Filter(run.Parts, func(part Run) bool { return len(part.Ideas) > 0 })
-	if len(run.Parts) == 0 {
-		runs = []Run{run}
+// OpenInstanceChains reads the chains that contain the instances: those of the parts of a split process, or else that
+// of the process itself.
+func OpenInstanceChains(process RecordedProcess) (chains []*Chain, err error) {
+	processes := jsonval.Filter(process.Parts, func(part RecordedProcess) bool { return len(part.Ideas) > 0 })
+	if len(process.Parts) == 0 {
+		processes = []RecordedProcess{process}
 	}
-	for _, r := range runs {
+	for _, r := range processes {
 		c, err := OpenChain(r)
 		if err != nil {
 			return nil, err
@@ -122,7 +123,8 @@ func OpenParts(run Run) (chains []*Chain, err error) {
 	return chains, nil
 }
 
-// ReadRecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
+// ReadRecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request
+// 0.
 func ReadRecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
@@ -131,33 +133,33 @@ func ReadRecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 	return calls
 }
 
-// DirectCallsAtStart reads the records of a direct Plan's Calls that a process's first Idea has. A fork has none: its
-// first Idea shows what it began with.
-func DirectCallsAtStart(first *ideafile.Idea) []turn.RecordedCall {
-	if jsonval.Lookup(first.Source, "meta", "origin") != nil {
+// DirectPlanCallsAtStart reads the records of a direct Plan's Calls that a process's first Idea has. A fork has none:
+// its first Idea shows what it began with.
+func DirectPlanCallsAtStart(firstIdea *ideafile.Idea) []turn.RecordedCall {
+	if jsonval.Lookup(firstIdea.Source, "meta", "origin") != nil {
 		return nil
 	}
-	return jsonval.Filter(ReadRecordedCalls(first), func(p turn.RecordedCall) bool { return p.Request == 0 })
+	return jsonval.Filter(ReadRecordedCalls(firstIdea), func(p turn.RecordedCall) bool { return p.Request == 0 })
 }
 
-// IsBadlyWritten reports whether a Call failed because of how it was written, so that it never ran.
-func IsBadlyWritten(f diag.Fault) bool {
+// IsMalformedCallFault reports whether a Call failed because of how it was written, so that it never ran.
+func IsMalformedCallFault(f diag.Fault) bool {
 	return slices.Contains([]string{ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
 		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath}, f.Code)
 }
 
-// readPlannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
+// readSolutionCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
 // record.
-func readPlannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
-	request, err := jsonval.ToFloat(jsonval.Lookup(idea.Source, "meta", "request"))
+func readSolutionCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
+	requestNumber, err := jsonval.ToFloat(jsonval.Lookup(idea.Source, "meta", "request"))
 	if err != nil {
 		return nil
 	}
 	for n, call := range ideafile.ParseWrittenCalls(solutionCalls(idea)) {
-		p := turn.RecordedCall{Request: int(request), Index: n + 1, WrittenCall: call,
+		p := turn.RecordedCall{Request: int(requestNumber), Index: n + 1, WrittenCall: call,
 			StatusByInstance: map[string]ideafile.CallStatus{}}
 		for _, token := range call.TargetInstances(tokens) {
-			p.StatusByInstance[token] = ideafile.Done
+			p.StatusByInstance[token] = ideafile.CallDone
 		}
 		list = append(list, p)
 	}
@@ -186,14 +188,14 @@ func (c *Chain) readFaults(idea *ideafile.Idea) {
 
 // endStatusByInstance returns how every instance ended. Its State message says so; otherwise it is settled if the last
 // Request planned no more Calls.
-func endStatusByInstance(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
+func endStatusByInstance(lastIdea *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	statusByInstance := map[string]ideafile.InstanceStatus{}
-	if len(solutionCalls(last)) == 0 && jsonval.Lookup(last.Source, "meta", "request") != nil {
-		for _, token := range last.InstanceTokens() {
+	if len(solutionCalls(lastIdea)) == 0 && jsonval.Lookup(lastIdea.Source, "meta", "request") != nil {
+		for _, token := range lastIdea.InstanceTokens() {
 			statusByInstance[token] = ideafile.InstanceSettled
 		}
 	}
-	for _, m := range last.Context {
+	for _, m := range lastIdea.Context {
 		if m.PayloadKind == ideafile.TypeState && m.InstanceEndStatus != "" {
 			statusByInstance[m.InstanceToken] = m.InstanceEndStatus
 		}
@@ -212,32 +214,32 @@ func (c *Chain) EndView(token string) ideafile.InstanceView {
 
 // StartMessages are the Messages with the data that an instance began with: those for all instances, and its own. They
 // leave out how it ended before, since an instance that has ended begins no Plan.
-func (c *Chain) StartMessages(token string) (shared, own []ideafile.Message) {
+func (c *Chain) StartMessages(token string) (sharedMessages, ownMessages []ideafile.Message) {
 	for _, m := range c.FirstIdeaByInstance[token].Context {
 		m.InstanceEndStatus, m.InstanceFault, m.InstanceStepOutcomes = "", nil, nil
 		switch {
 		case m.PayloadKind == "":
 		case m.InstanceToken == token:
-			own = append(own, m)
+			ownMessages = append(ownMessages, m)
 		case m.InstanceToken == "":
-			shared = append(shared, m)
+			sharedMessages = append(sharedMessages, m)
 		}
 	}
-	return shared, own
+	return sharedMessages, ownMessages
 }
 
 // Calls lists the Calls of an instance, in the order of the Plan.
 func (c *Chain) Calls(token string) (calls []Call) {
 	callByKey := map[ideafile.CallKey]Call{}
-	for n, p := range slices.Concat(c.PlannedCalls, c.recordedCalls) {
+	for n, p := range slices.Concat(c.UnrecordedCalls, c.recordedCalls) {
 		status, isPlanned := p.StatusByInstance[token]
 		if !isPlanned {
 			continue
 		}
-		call := Call{Key: p.CallKey(), Written: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
-			Decisions: p.DecisionsByInstance[token], IsRecorded: n >= len(c.PlannedCalls)}
+		call := Call{Key: p.CallKey(), WrittenCall: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
+			Decisions: p.DecisionsByInstance[token], IsRecorded: n >= len(c.UnrecordedCalls)}
 		call.Result, call.HasResult = p.ResultByInstance[token]
-		if executed, ok := p.RanCallByInstance[token]; ok {
+		if executed, ok := p.ExecutedCallByInstance[token]; ok {
 			call.ExecutedCall = &executed
 		}
 		if f, ok := c.faultByCallID[call.Key.ID(token)]; ok && call.Fault == nil {
@@ -257,41 +259,43 @@ func (c *Chain) Calls(token string) (calls []Call) {
 // readResult finds the result of a Call: in the log, in the record, or in the final State at its path.
 func (c *Chain) readResult(call *Call, token string, finalState any) {
 	palette := ideafile.Palette{Tools: c.Last().Tools, InstanceTokens: []string{token}, UntargetedCallsGoToAll: true,
-		AllowsConditions: true, BindingByTool: permissiveBindings(call.Written)}
-	read, _, f := palette.ReadCall(call.Written.WithoutTarget())
+		AllowsDirectPlanKeys: true, BindingByTool: permissiveBindings(call.WrittenCall)}
+	parsedCall, _, f := palette.ReadCall(call.WrittenCall.WithoutTarget())
 	if f != nil {
 		return
 	}
 	for _, e := range c.WritesByInstance[token] {
-		_, byPerson := e.PersonName()
-		wasAnswered := byPerson && e.CorrectionNumber == 0 && e.Request == call.Key.Request && e.Index == call.Key.Index
+		_, isByPerson := e.PersonName()
+		wasAnswered := isByPerson && e.CorrectionNumber == 0 && e.Request == call.Key.Request &&
+			e.Index == call.Key.Index
 		if e.Author == call.Key.ID(token) || wasAnswered {
-			call.Adaptation = e.ParamsAdaptation
-			call.applyWrite(read.OutputPath, e)
+			call.ParamsAdaptation = e.ParamsAdaptation
+			call.applyWrite(parsedCall.OutputPath, e)
 		}
 	}
-	if !call.HasResult && call.Status == ideafile.Done {
-		call.Result, call.HasResult = resultInState(read, finalState)
+	if !call.HasResult && call.Status == ideafile.CallDone {
+		call.Result, call.HasResult = resultInState(parsedCall, finalState)
 	}
 }
 
 // applyWrite takes a Call's write as its result, or as a value that its delegate handed back.
-func (c *Call) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
-	isResult := slices.ContainsFunc(output.Paths(), func(p jsonval.Path) bool { return p.String() == e.Path.String() })
+func (c *Call) applyWrite(outputPath refexpr.OutputPath, e turn.LogEntry) {
+	isResult := slices.ContainsFunc(outputPath.Paths(),
+		func(p jsonval.Path) bool { return p.String() == e.Path.String() })
 	switch {
 	case !isResult:
 		c.DelegateWrites = jsonval.WithKey(c.DelegateWrites, e.Path.String(), e.Value)
 	case c.HasResult && len(e.Path) == 0:
 		c.Result = jsonval.OverlayObject(c.Result, e.Value) // the record also has the keys that were not written
 	default:
-		c.Result, c.HasResult = output.ResultForPath(e.Path, e.Value), true
+		c.Result, c.HasResult = outputPath.ResultForPath(e.Path, e.Value), true
 	}
 }
 
 // permissiveBindings makes a Call readable whether the LLM wrote its result or not.
 func permissiveBindings(w ideafile.WrittenCall) ideafile.ToolBindings {
 	kind := ideafile.KindGo
-	if _, latent := w.RawObject()["_output"]; latent {
+	if _, isLatent := w.RawObject()["_output"]; isLatent {
 		kind = ideafile.KindLatent
 	}
 	return ideafile.ToolBindings{w.Tool: {Kind: kind}}
@@ -318,11 +322,12 @@ func resultInState(call ideafile.Call, state any) (result any, ok bool) {
 }
 
 // DifferingPaths names the top-level paths at which two States differ.
-func DifferingPaths(a, b any) (names []string) {
+func DifferingPaths(a, b any) (stateReferences []string) {
 	for _, k := range DifferingKeys(jsonval.AsObject(a), jsonval.AsObject(b)) {
-		names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
+		stateReferences = append(stateReferences, refexpr.Reference{Kind: ideafile.TypeState,
+			Path: jsonval.Path{k}}.String())
 	}
-	return names
+	return stateReferences
 }
 
 // DifferingKeys lists the keys at which two objects differ, in order.

@@ -1,9 +1,9 @@
 // Package ripen reports what people did with the Calls that they were asked about, and when they would have to be
 // asked.
 //
-// Judge takes the logs of processes and returns a Finding for each Tool. It compares the Calls that people changed
-// (amended, rejected, replaced or answered) with those that they approved unchanged. From what only the changed ones
-// have in common it makes the `when` of an `_approval`.
+// AnalyzeRuns takes the logs of processes and returns a Finding for each Tool. It compares the Calls that people
+// changed (amended, rejected, replaced or answered) with those that they approved unchanged. From what only the changed
+// ones have in common it makes the `when` of an `_approval`.
 //
 // Invariants:
 //

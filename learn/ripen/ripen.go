@@ -38,16 +38,17 @@ type Finding struct {
 	Counts Counts `json:"counts"`
 	// Facts says in words what was found of the amended Calls, the rejected ones and so on.
 	Facts []string `json:"facts"`
-	// ProposedCondition is a proposal for the `when` of `_approval`, and Text is When in words. If When is nil, nothing is proposed,
-	// and Why says why.
+	// ProposedCondition is a proposal for the `when` of `_approval`, and ConditionText is the same in words. If
+	// ProposedCondition is nil, nothing is proposed, and NoProposalReason says why.
 	ProposedCondition jsonval.Object `json:"when,omitempty"`
 	ConditionText     string         `json:"text,omitempty"`
 	NoProposalReason  string         `json:"why,omitempty"`
-	// WouldAskCount and Unasked count the past decisions of people for which When would have asked, and would not have
-	// asked.
+	// WouldAskCount and WouldNotAskCount count the past decisions of people for which ProposedCondition would have
+	// asked, and would not have asked.
 	WouldAskCount    int `json:"asked"`
 	WouldNotAskCount int `json:"unasked"`
-	// NeedlesslyAskedCalls names the Calls that When would have asked about and that people approved unchanged.
+	// NeedlesslyAskedCalls names the Calls that ProposedCondition would have asked about and that people approved
+	// unchanged.
 	NeedlesslyAskedCalls []string `json:"askedInVain,omitempty"`
 }
 
@@ -58,9 +59,9 @@ func (c Counts) HumanDecisionCount() int {
 
 // reviewedCall is a Call that people were asked about.
 type reviewedCall struct {
-	name   string
-	kind   string // what people did; empty: nobody looked
-	params jsonval.Object
+	name         string
+	decisionKind string // what people did; empty: nobody looked
+	params       jsonval.Object
 }
 
 // toolReviews collects the Calls of one Tool.
@@ -74,7 +75,7 @@ type toolReviews struct {
 func AnalyzeRuns(runs []Run) []Finding {
 	reviewsByTool := map[string]*toolReviews{}
 	for _, run := range runs {
-		readRun(reviewsByTool, run)
+		collectReviews(reviewsByTool, run)
 	}
 	findings := []Finding{}
 	for _, v := range jsonval.Sorted(reviewsByTool) {
@@ -83,9 +84,9 @@ func AnalyzeRuns(runs []Run) []Finding {
 	return findings
 }
 
-// readRun collects what was decided in one process. If a Call had several decisions, the first that changed it counts,
-// with the parameters that were shown then.
-func readRun(reviewsByTool map[string]*toolReviews, run Run) {
+// collectReviews collects what was decided in one process. If a Call had several decisions, the first that changed it
+// counts, with the parameters that were shown then.
+func collectReviews(reviewsByTool map[string]*toolReviews, run Run) {
 	callByID := map[string]*reviewedCall{}
 	for _, e := range run.Log {
 		d := e.Decision
@@ -107,8 +108,8 @@ func readRun(reviewsByTool map[string]*toolReviews, run Run) {
 		}
 		switch isUnseen := d.DecidedBy == approval.DecidedByTimeout || d.OrderID != ""; {
 		case isUnseen:
-		case call.kind == "" || call.kind == policy.Approve && d.Kind != policy.Approve:
-			call.kind, call.params = d.Kind, d.ShownParams
+		case call.decisionKind == "" || call.decisionKind == policy.Approve && d.Kind != policy.Approve:
+			call.decisionKind, call.params = d.Kind, d.ShownParams
 		}
 	}
 }
@@ -125,13 +126,14 @@ func (t *toolReviews) analyze() Finding {
 	case changedCount == 0:
 		f.NoProposalReason = "people approved all unchanged: you decide whether to ask at all"
 		return f
-	case changedCount < condition.MinSide:
+	case changedCount < condition.MinSamplesPerSide:
 		f.NoProposalReason = fmt.Sprintf("%d changed: too few to find out why; at least %d are needed", changedCount,
-			condition.MinSide)
+			condition.MinSamplesPerSide)
 		return f
-	case f.Counts.Approved < condition.MinSide:
-		f.NoProposalReason = fmt.Sprintf("%d approved unchanged: too few to ask less; at least %d are needed", f.Counts.Approved,
-			condition.MinSide)
+	case f.Counts.Approved < condition.MinSamplesPerSide:
+		f.NoProposalReason = fmt.Sprintf("%d approved unchanged: too few to ask less; at least %d are needed",
+			f.Counts.Approved,
+			condition.MinSamplesPerSide)
 		return f
 	}
 	t.propose(&f)
@@ -143,27 +145,28 @@ func (t *toolReviews) counts() (c Counts) {
 		policy.Replace: &c.Replaced,
 		policy.Answer:  &c.Answered, "": &c.UnseenCount}
 	for _, call := range t.calls {
-		*counterByKind[call.kind]++
+		*counterByKind[call.decisionKind]++
 	}
 	return c
 }
 
-// search returns a Search over the Calls with certain kinds of decisions. Its class is the Calls that people changed.
-func (t *toolReviews) search(kinds ...string) condition.Search {
+// newSearch returns a Search over the Calls with certain kinds of decisions. Its class is the Calls that people
+// changed.
+func (t *toolReviews) newSearch(kinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
-		if slices.Contains(kinds, call.kind) {
+		if slices.Contains(kinds, call.decisionKind) {
 			s.Samples = append(s.Samples,
-				condition.Sample{Name: call.name, View: call.params, IsInClass: call.kind != policy.Approve})
+				condition.Sample{Name: call.name, View: call.params, IsInClass: call.decisionKind != policy.Approve})
 		}
 	}
 	return s
 }
 
-// describeFacts says what all Calls of one kind have in common, and how many of the Calls that were approved unchanged have
-// it too.
+// describeFacts says what all Calls of one kind have in common, and how many of the Calls that were approved unchanged
+// have it too.
 func (t *toolReviews) describeFacts(kind string) []string {
-	s := t.search(kind, policy.Approve)
+	s := t.newSearch(kind, policy.Approve)
 	changedCount := 0
 	for _, sample := range s.Samples {
 		if sample.IsInClass {
@@ -178,7 +181,8 @@ func (t *toolReviews) describeFacts(kind string) []string {
 	case c != nil && otherCount == 0:
 		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", changedCount, pastTense, c.Text)}
 	case c != nil:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", changedCount, pastTense, c.Text, otherCount)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", changedCount, pastTense, c.Text,
+			otherCount)}
 	}
 	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", changedCount, pastTense)}
 }
@@ -193,7 +197,7 @@ func searchSeparation(s condition.Search) (c *condition.Condition, otherCount in
 	}
 	roughCondition, excludedIndexes, doubt := s.Cover()
 	if roughCondition != nil {
-		otherCount = roughCondition.Total - roughCondition.InClassCount - len(excludedIndexes)
+		otherCount = roughCondition.SampleCount - roughCondition.InClassCount - len(excludedIndexes)
 	}
 	if exactCondition != nil && (roughCondition == nil || otherCount > roughCondition.InClassCount) {
 		return exactCondition, 0, nil
@@ -204,31 +208,32 @@ func searchSeparation(s condition.Search) (c *condition.Condition, otherCount in
 // propose finds the policy that would have asked about all Calls that people changed, and about as few others as
 // possible.
 func (t *toolReviews) propose(f *Finding) {
-	s := t.search(policy.DecisionKinds()...)
+	s := t.newSearch(policy.DecisionKinds()...)
 	separation, _, doubt := searchSeparation(s)
 	if separation == nil {
 		f.NoProposalReason = "nothing tells which Calls people change, so they must be asked about all: " + doubt.Reason
-		if doubt.Candidate != "" {
-			f.NoProposalReason = fmt.Sprintf("nothing tells which Calls people change, so they must be asked about all (%s: %s)",
-				doubt.Candidate, doubt.Reason)
+		if doubt.CandidateText != "" {
+			f.NoProposalReason = fmt.Sprintf(
+				"nothing tells which Calls people change, so they must be asked about all (%s: %s)",
+				doubt.CandidateText, doubt.Reason)
 		}
 		return
 	}
-	when := jsonval.Object{"not": separation.UnlessRounded}
+	proposedCondition := jsonval.Object{"not": separation.UnlessRounded}
 	if t.currentCondition != nil {
-		when = jsonval.Object{"allOf": []any{t.currentCondition, when}}
+		proposedCondition = jsonval.Object{"allOf": []any{t.currentCondition, proposedCondition}}
 	}
-	proposedPolicy := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(when, "")}
+	proposedPolicy := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(proposedCondition, "")}
 	var missedCalls []string
 	for _, call := range t.calls {
 		switch needsReview := proposedPolicy.RequiresReviewOf(call.params); {
-		case call.kind == "":
-		case needsReview && call.kind == policy.Approve:
+		case call.decisionKind == "":
+		case needsReview && call.decisionKind == policy.Approve:
 			f.NeedlesslyAskedCalls = append(f.NeedlesslyAskedCalls, call.name)
 			f.WouldAskCount++
 		case needsReview:
 			f.WouldAskCount++
-		case call.kind != policy.Approve:
+		case call.decisionKind != policy.Approve:
 			missedCalls = append(missedCalls, call.name)
 		default:
 			f.WouldNotAskCount++
@@ -236,8 +241,10 @@ func (t *toolReviews) propose(f *Finding) {
 	}
 	if len(missedCalls) > 0 || f.WouldNotAskCount == 0 {
 		*f = Finding{Tool: f.Tool, Counts: f.Counts, Facts: f.Facts,
-			NoProposalReason: "no policy asks less and about all that people changed: " + strings.Join(missedCalls, ", ")}
+			NoProposalReason: "no policy asks less and about all that people changed: " +
+				strings.Join(missedCalls, ", ")}
 		return
 	}
-	f.ProposedCondition, f.ConditionText = when, "ask unless it is known that people approve: they changed those where "+separation.Text
+	f.ProposedCondition, f.ConditionText = proposedCondition,
+		"ask unless it is known that people approve: they changed those where "+separation.Text
 }

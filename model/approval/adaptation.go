@@ -9,8 +9,8 @@ import (
 // ParamsAdaptation records that resolved parameters of a Call did not fit its Tool's schema, and what the LLM made of
 // them. Only values that came through a Reference are adapted.
 type ParamsAdaptation struct {
-	// Reason is why the values did not fit.
-	Reason string `json:"why"`
+	// MisfitReason is why the values did not fit.
+	MisfitReason string `json:"why"`
 	// OriginalParams holds the parameters that the LLM was asked to change.
 	OriginalParams jsonval.Object `json:"from"`
 	// AdaptedParams holds the parameters that the LLM wrote; nil while it has not answered.

@@ -22,7 +22,7 @@ type Decision struct {
 	Kind string `json:"decision"`
 	// CallID is the Call's id; empty if the decision is about the process.
 	CallID string `json:"call,omitempty"`
-	// ApprovalDigest is the digest of the Pending that the person saw; empty if the signal named none.
+	// ApprovalDigest is the digest of the PendingCall that the person saw; empty if the signal named none.
 	ApprovalDigest string `json:"digest,omitempty"`
 	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
 	DecidedBy string `json:"by,omitempty"`
@@ -41,9 +41,9 @@ type Decision struct {
 	// Proof is the signature of the signal, unchanged: a compact JWS; empty: the decision is declared, that is, its
 	// sender claims to be DecidedBy.
 	Proof string `json:"proof,omitempty"`
-	// Signature is set once the proof was verified. Finding is the result of the verification, until then.
-	Signature    *proof.Signature    `json:"signed,omitempty"`
-	Verification *proof.Verification `json:"-"`
+	// Signature is set once the proof was verified. Verification is the result of the verification, until then.
+	Signature    *proof.SignatureInfo `json:"signed,omitempty"`
+	Verification *proof.Verification  `json:"-"`
 	// SignalID is the id in the signal's payload.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
@@ -67,13 +67,13 @@ type Decision struct {
 	// AnswerResult is the result that the person gave in place of running the Call.
 	AnswerResult any `json:"output,omitempty"`
 	// PlanRequest is the number of the Request whose Plan was decided on as a whole; nil: the decision is not on a
-	// Plan. Calls are the Plan's Calls as a person amended them. PlannedCalls are the planned Calls of a Plan that was
-	// amended or rejected.
+	// Plan. AmendedCalls are the Plan's Calls as a person amended them. PlannedCalls are the planned Calls of a Plan
+	// that was amended or rejected.
 	PlanRequest  *int                   `json:"request,omitempty"`
 	AmendedCalls []ideafile.WrittenCall `json:"calls,omitempty"`
 	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
-	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; a limit of
-	// 0 stays as it was.
+	// Context holds the Messages of a revision, AddedInstances the tokens that were added, Limits the new limits; a
+	// limit of 0 stays as it was.
 	Context        []any            `json:"context,omitempty"`
 	AddedInstances []string         `json:"instances,omitempty"`
 	Limits         *ideafile.Limits `json:"limits,omitempty"`
@@ -118,8 +118,8 @@ const (
 // proof.
 func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
-	order := m[orderKey]
-	payloadKeyByKind := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
+	rawOrder := m[orderKey]
+	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
 	textTargets := commonTextTargets(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
 	textTargets["call"], textTargets["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
@@ -128,14 +128,14 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	if AcceptsProof(kind) {
 		textTargets["proof"] = &d.Proof
 	}
-	err = readTextFields(m, textTargets, &d.Groups, orderKey, payloadKeyByKind)
-	if err == nil && order != nil {
-		err = d.readOrder(order)
+	err = readTextFields(m, textTargets, &d.Groups, orderKey, payloadKey)
+	if err == nil && rawOrder != nil {
+		err = d.readOrder(rawOrder)
 	}
 	if err != nil {
 		return d, err
 	}
-	value, isPresent := m[payloadKeyByKind]
+	value, isPresent := m[payloadKey]
 	switch {
 	case d.CallID == "":
 		return d, fmt.Errorf(`it names no Call: "call" is missing`)
@@ -143,12 +143,12 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 		return d, d.checkRemark()
 	case kind == policy.Reject && strings.TrimSpace(d.Reason) == "":
 		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
-	case payloadKeyByKind != "" && !isPresent:
-		return d, fmt.Errorf("%s wants %q", kind, payloadKeyByKind)
-	case payloadKeyByKind != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
-		return d, fmt.Errorf("%q is larger than 64 KB", payloadKeyByKind)
+	case payloadKey != "" && !isPresent:
+		return d, fmt.Errorf("%s wants %q", kind, payloadKey)
+	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
+		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
 	}
-	if err := CheckNoPlaceholder(payloadKeyByKind, value); err != nil {
+	if err := CheckNoPlaceholder(payloadKey, value); err != nil {
 		return d, err
 	}
 	if err := CheckNoPlaceholder("_tool", jsonval.AsObject(value)["_tool"]); kind == policy.Replace && err != nil {
@@ -159,8 +159,8 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	switch {
 	case kind == policy.Answer:
 		d.AnswerResult = jsonval.EscapeBlobHandles(value)
-	case payloadKeyByKind != "" && !isObject:
-		return d, fmt.Errorf("%q is an object, not %s", payloadKeyByKind, jsonval.TypeOf(value))
+	case payloadKey != "" && !isObject:
+		return d, fmt.Errorf("%q is an object, not %s", payloadKey, jsonval.TypeOf(value))
 	case kind == policy.Amend:
 		d.AmendedParams = object
 	case kind == policy.Replace:
@@ -176,7 +176,7 @@ func readGroups(v any) ([]string, error) {
 		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
 	}
 	for _, group := range list {
-		if err := policy.CheckGroup(group); err != nil && strings.TrimSpace(group) != "" {
+		if err := policy.CheckGroupName(group); err != nil && strings.TrimSpace(group) != "" {
 			return nil, fmt.Errorf(`"groups": %w`, err)
 		}
 		if err := CheckNoPlaceholder("groups", group); err != nil {
@@ -233,7 +233,7 @@ func readTextFields(m jsonval.Object, targetByKey map[string]*string, groups *[]
 		limit := maxNameLength
 		switch k {
 		case issuerKey, subjectKey:
-			limit = proof.MaxIDLength
+			limit = proof.MaxTextLength
 		case "reason":
 			limit = maxReasonLength
 		case "proof":
@@ -243,7 +243,7 @@ func readTextFields(m jsonval.Object, targetByKey map[string]*string, groups *[]
 			return fmt.Errorf("%q is longer than %d characters", k, limit)
 		}
 		if k == "by" && strings.TrimSpace(s) != "" {
-			if err := policy.CheckName(s); err != nil {
+			if err := policy.CheckPersonName(s); err != nil {
 				return fmt.Errorf(`"by": %w`, err)
 			}
 		}

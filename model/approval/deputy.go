@@ -38,7 +38,7 @@ func ReadDeputyOrder(m map[string]any) (o StandingOrder, err error) {
 	case !o.From.Before(o.Until):
 		return o, errors.New(`it would never begin: "from" is not before "until"`)
 	}
-	return o, policy.CheckName(o.DeputyName)
+	return o, policy.CheckPersonName(o.DeputyName)
 }
 
 // checkDeputy returns why the order cannot name a deputy of its giver.
@@ -65,7 +65,7 @@ func (o StandingOrder) periodText() (text string) {
 
 // undeliveredDeputyChange returns the order on a deputy that a Call must still get: a new order, or one whose time
 // ended early.
-func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p Pending,
+func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p PendingCall,
 	now time.Time) (deputyOrder StandingOrder, isDue bool) {
 	if o.DeputyName == "" || o.wasHandled(instanceOrPart, p) || !p.Allows(SteerDeputy) {
 		return deputyOrder, false
@@ -97,7 +97,7 @@ func (l Orders) DeputyRemarks() (list []Decision) {
 		r := Decision{Kind: SteerDeputy, OrderID: o.ID, RecipientName: o.DeputyName, DecidedBy: o.Giver.Name,
 			Account: o.Giver.Account, Groups: o.Giver.Groups, Order: &order}
 		if o.Giver.HasVerifiedProof {
-			r.Signature = &proof.Signature{Name: o.Giver.AlternateName}
+			r.Signature = &proof.SignatureInfo{Name: o.Giver.AlternateName}
 		}
 		list = append(list, r)
 	}
@@ -105,7 +105,7 @@ func (l Orders) DeputyRemarks() (list []Decision) {
 }
 
 // currentRemarks are the remarks, except a remark on a deputy that a later remark replaces.
-func (p Pending) currentRemarks() (list []Decision) {
+func (p PendingCall) currentRemarks() (list []Decision) {
 	for n, r := range p.Remarks {
 		replaces := func(later Decision) bool { return later.Kind == SteerDeputy && later.OrderID == r.OrderID }
 		if r.Kind != SteerDeputy || !slices.ContainsFunc(p.Remarks[n+1:], replaces) {
@@ -115,9 +115,9 @@ func (p Pending) currentRemarks() (list []Decision) {
 	return list
 }
 
-// AsSelfAndAsDeputy lists the ways in which a decision on the Call can count: first for its author, then in place of each
-// person whose deputy the author is at the time.
-func (p Pending) AsSelfAndAsDeputy(d Decision, now time.Time) []Decision {
+// AsSelfAndAsDeputy lists the ways in which a decision on the Call can count: first for its author, then in place of
+// each person whose deputy the author is at the time.
+func (p PendingCall) AsSelfAndAsDeputy(d Decision, now time.Time) []Decision {
 	list := []Decision{d}
 	if d.Order != nil {
 		return list // a deputy decides, and gives no orders

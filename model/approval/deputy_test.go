@@ -32,12 +32,12 @@ func TestADeputyHasANameAndAnEnd(t *testing.T) {
 	}
 	o := deputy(t)
 	for by, why := range map[string]string{"": `"by" is missing`, " BOB": "bob cannot be their own deputy", "ann": ""} {
-		err := approval.CheckStandingOrder(o, policy.Person{Name: by}, nil, policy.Override{}, nil, noon, true)
+		err := approval.CheckStandingOrder(o, policy.Person{Name: by}, nil, policy.Oversight{}, nil, noon, true)
 		if got := modeltest.ErrorText(err); !strings.Contains(got, why) || (why == "") != (err == nil) {
 			t.Errorf("%q: %v", by, err)
 		}
 	}
-	if err := approval.CheckStandingOrder(o, policy.Person{Name: "ann"}, nil, policy.Override{}, nil,
+	if err := approval.CheckStandingOrder(o, policy.Person{Name: "ann"}, nil, policy.Oversight{}, nil,
 		noon.Add(time.Hour), true); err == nil {
 		t.Error("its time is past")
 	}
@@ -53,7 +53,7 @@ func deputy(t *testing.T) approval.StandingOrder {
 }
 
 // told is a Call that was told of a deputy as an order says.
-func told(t *testing.T, p approval.Pending, o approval.StandingOrder) approval.Pending {
+func told(t *testing.T, p approval.PendingCall, o approval.StandingOrder) approval.PendingCall {
 	t.Helper()
 	d, err := approval.ReadDecision(approval.SteerDeputy, o.ApprovalPayload(p))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	}
 	closed := waits(t, 2, "1")
 	closed.AllowedDecisions = []string{policy.Approve, approval.Ask}
-	list := []approval.Pending{waits(t, 1, "1"), closed}
+	list := []approval.PendingCall{waits(t, 1, "1"), closed}
 	first := l.ApproveCovered("①", list, nil, noon)
 	if got := approved(first); got != "d 1.1" || first[0].Order.DeputyName != "bob" {
 		t.Fatal(got)
@@ -83,24 +83,24 @@ func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	again := list[0]
 	again.TimesAsked++
 	again.SetDigest()
-	if got := approved(l.ApproveCovered("①", []approval.Pending{again}, nil, noon)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.PendingCall{again}, nil, noon)); got != "" {
 		t.Errorf("a Call that was told is told again: %s", got)
 	}
 	if got := approved(l.ApproveCovered("②", list[1:], nil, noon.Add(time.Hour))); got != "" {
 		t.Errorf("told after its time: %s", got)
 	}
-	if got := approved(l.ApproveCovered("①", []approval.Pending{waits(t, 3, "1")}, nil, noon)); got != "d 1.3" {
+	if got := approved(l.ApproveCovered("①", []approval.PendingCall{waits(t, 3, "1")}, nil, noon)); got != "d 1.3" {
 		t.Errorf("a Call that waits later: %s", got)
 	}
 	_ = l.End("d", approval.OrderEnding{EndedBy: "ann", EndedAt: noon.Add(time.Minute)})
-	end := l.ApproveCovered("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute))
+	end := l.ApproveCovered("①", []approval.PendingCall{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute))
 	if got := approved(end); got != "d 1.1" || !end[0].Order.Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("the end: %s", got)
 	}
 	if got := approved(l.ApproveCovered("①", list[:1], nil, noon.Add(time.Minute))); got != "" {
 		t.Errorf("told of the end again: %s", got)
 	}
-	if got := approved(l.ApproveCovered("①", []approval.Pending{told(t, list[0], end[0].Order)}, nil, noon)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.PendingCall{told(t, list[0], end[0].Order)}, nil, noon)); got != "" {
 		t.Errorf("told of the end again, once it is known: %s", got)
 	}
 }
@@ -129,11 +129,11 @@ func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := waits(t, 1, "1", c.rule)
-		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, policy.IdentitiesNamed("ann"), noon)); got != c.want {
+		if got := approved(l.ApproveCovered("①", []approval.PendingCall{p}, policy.IdentitiesNamed("ann"), noon)); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 		p.Deciders = policy.Rules{{People: []string{"ann"}}}
-		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, nil, noon)); (got == "") != (c.want != "") {
+		if got := approved(l.ApproveCovered("①", []approval.PendingCall{p}, nil, noon)); (got == "") != (c.want != "") {
 			t.Errorf("%s: once they may: %q", name, got)
 		}
 	}

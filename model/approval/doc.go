@@ -1,5 +1,5 @@
 // Package approval is people's part in a process, as data and as rules that need nothing else: what waits for them
-// (Pending, Plan), what they signal (Decision, DecisionBatch, StandingOrder, SteeringPayload), who sent the signal
+// (PendingCall, Plan), what they signal (Decision, DecisionBatch, StandingOrder, SteeringPayload), who sent the signal
 // (Proven), and how they are notified (Notice, Fate).
 //
 //	type           from → to            content
@@ -16,7 +16,7 @@
 // Invariants:
 //   - What a person decides on is what runs: a Decision with an outdated digest is refused.
 //   - The approval of a Plan approves none of its Calls: the policies of their Tools still apply.
-//   - A standing order never grants more approvals than its Count, not counting refused ones. It approves a Call at
+//   - A standing order never grants more approvals than its MaxCalls, not counting refused ones. It approves a Call at
 //     most once, and is refused on a Call at most once. It never covers what a person has changed.
 //   - JSON tags are wire format and recorded history: do not rename them with the Go names.
 package approval

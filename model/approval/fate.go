@@ -12,18 +12,18 @@ import (
 
 // Fate is the outcome of a person's act: a signal, or one of many decisions in a signal.
 type Fate struct {
-	// ID, CallID and By are as in the act's payload.
+	// ID, CallID and SentBy are as in the act's payload.
 	ID     string `json:"id,omitempty"`
 	Signal string `json:"signal"`
 	CallID string `json:"call,omitempty"`
 	SentBy string `json:"by,omitempty"`
 	// OrderID names the standing order under which the act would have approved the Call, and Digest is the digest of
 	// the approval; empty: none.
-	OrderID string `json:"under,omitempty"`
-	ApprovalDigest  string `json:"digest,omitempty"`
-	// Reason is why the act was refused and changed nothing; empty: the act was accepted.
-	Reason     string    `json:"reason,omitempty"`
-	ReceivedAt time.Time `json:"at"`
+	OrderID        string `json:"under,omitempty"`
+	ApprovalDigest string `json:"digest,omitempty"`
+	// RefusalReason is why the act was refused and changed nothing; empty: the act was accepted.
+	RefusalReason string    `json:"reason,omitempty"`
+	ReceivedAt    time.Time `json:"at"`
 	// Votes is how many people have decided the same; set only for an accepted decision.
 	Votes VoteCount `json:"count,omitzero"`
 	// IsForwarded means that a whole process sent the act to the instance directly, past its part. The part reports the
@@ -31,8 +31,8 @@ type Fate struct {
 	IsForwarded bool `json:"passedOn,omitempty"`
 	// HasNothingToDo means that the act was refused because there was nothing to do.
 	HasNothingToDo bool `json:"nothing,omitempty"`
-	// Code tells programs why the act was refused; empty: the refusal has no code.
-	Code string `json:"code,omitempty"`
+	// RefusalCode tells programs why the act was refused; empty: the refusal has no code.
+	RefusalCode string `json:"code,omitempty"`
 }
 
 // Refusal is why an act is refused, with a code.
@@ -120,11 +120,11 @@ func (l *FateLog) MarkUnderWay(id string) {
 	l.UnderWayIDs[id] = true
 }
 
-// RecordOutcome keeps the Fate of an act, and reports whether it did. It drops the Fate of an accepted act that was not
+// RecordFate keeps the Fate of an act, and reports whether it did. It drops the Fate of an accepted act that was not
 // under way, because nobody asks for it.
-func (l *FateLog) RecordOutcome(f Fate) (isRecorded bool) {
-	f.Reason = jsonval.Clip(f.Reason, maxRefusalTextLength)
-	if f.Reason != "" {
+func (l *FateLog) RecordFate(f Fate) (isRecorded bool) {
+	f.RefusalReason = jsonval.Clip(f.RefusalReason, maxRefusalTextLength)
+	if f.RefusalReason != "" {
 		l.RefusedCount++
 	} else if !l.UnderWayIDs[f.ID] {
 		return false
@@ -158,7 +158,7 @@ func (l *FateLog) findFate(id string) (f Fate, isKnown bool) {
 func (l *FateLog) Refusals() []Fate {
 	refusals := []Fate{}
 	for n := len(l.Latest) - 1; n >= 0 && len(refusals) < maxRefusals; n-- {
-		if l.Latest[n].Reason != "" {
+		if l.Latest[n].RefusalReason != "" {
 			refusals = append(refusals, l.Latest[n])
 		}
 	}
@@ -166,7 +166,7 @@ func (l *FateLog) Refusals() []Fate {
 	return refusals
 }
 
-// The states of an act in an Outcome.
+// The states of an act in an ActOutcome.
 const (
 	ActAccepted = "taken"
 	ActRefused  = "refused"
@@ -174,40 +174,41 @@ const (
 	ActUnknown  = "unknown"
 )
 
-// Outcome says what became of the act with an id.
-type Outcome struct {
-	ID     string    `json:"id"`
-	Status string    `json:"became"`           // taken, refused, underWay or unknown
-	Reason string    `json:"reason,omitempty"` // why it was refused, or is not known
-	Code   string    `json:"code,omitempty"`   // of a Refusal
-	Votes  VoteCount `json:"count,omitzero"`   // of a decision that was taken
+// ActOutcome says what became of the act with an id.
+type ActOutcome struct {
+	ID            string    `json:"id"`
+	Status        string    `json:"became"`           // taken, refused, underWay or unknown
+	RefusalReason string    `json:"reason,omitempty"` // why it was refused, or is not known
+	RefusalCode   string    `json:"code,omitempty"`   // of a Refusal
+	Votes         VoteCount `json:"count,omitzero"`   // of a decision that was taken
 }
 
 const unknownActText = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
 
-// Outcomes returns the outcomes of acts, in their order. allActsBegun means that every act received so far has begun;
-// otherwise an unknown act may still be received.
-func (l *FateLog) Outcomes(ids []string, allActsBegun bool) (list []Outcome) {
+// Outcomes returns the outcomes of acts, in their order. areAllActsBegun means that every act received so far has
+// begun; otherwise an unknown act may still be received.
+func (l *FateLog) Outcomes(ids []string, areAllActsBegun bool) (list []ActOutcome) {
 	for _, id := range ids {
-		o := Outcome{ID: id, Status: ActAccepted}
+		o := ActOutcome{ID: id, Status: ActAccepted}
 		switch f, isKnown := l.findFate(id); {
-		case isKnown && f.Reason != "":
-			o.Status, o.Reason, o.Code = ActRefused, f.Reason, f.Code
+		case isKnown && f.RefusalReason != "":
+			o.Status, o.RefusalReason, o.RefusalCode = ActRefused, f.RefusalReason, f.RefusalCode
 		case isKnown:
 			o.Votes = f.Votes
-		case l.UnderWayIDs[id] || !allActsBegun:
+		case l.UnderWayIDs[id] || !areAllActsBegun:
 			o.Status = ActUnderWay
 		default:
-			o.Status, o.Reason = ActUnknown, unknownActText
+			o.Status, o.RefusalReason = ActUnknown, unknownActText
 		}
 		list = append(list, o)
 	}
 	return list
 }
 
-// AllOutcomesKnown reports whether the outcomes of these acts are known: none of them is under way.
-func (l *FateLog) AllOutcomesKnown(ids []string, allActsBegun bool) bool {
-	return !slices.ContainsFunc(l.Outcomes(ids, allActsBegun), func(o Outcome) bool { return o.Status == ActUnderWay })
+// AreOutcomesKnown reports whether the outcomes of these acts are known: none of them is under way.
+func (l *FateLog) AreOutcomesKnown(ids []string, areAllActsBegun bool) bool {
+	return !slices.ContainsFunc(l.Outcomes(ids, areAllActsBegun),
+		func(o ActOutcome) bool { return o.Status == ActUnderWay })
 }
 
 // CheckActIDs returns what is wrong with the ids of a query.

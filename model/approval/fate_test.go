@@ -18,12 +18,12 @@ func TestTheLastHundredRefusalsAreListedAndAllAreCounted(t *testing.T) {
 	for n := range 250 {
 		id := fmt.Sprint(n)
 		l.MarkUnderWay(id)
-		l.RecordOutcome(approval.Fate{ID: id, Signal: "pause"})
-		l.RecordOutcome(approval.Fate{Signal: "resume", Reason: id})
+		l.RecordFate(approval.Fate{ID: id, Signal: "pause"})
+		l.RecordFate(approval.Fate{Signal: "resume", RefusalReason: id})
 	}
 	list := l.Refusals()
-	if l.RefusedCount != 250 || len(list) != 100 || list[0].Reason != "150" || list[99].Reason != "249" {
-		t.Errorf("%d, the last %d, from %s", l.RefusedCount, len(list), list[0].Reason)
+	if l.RefusedCount != 250 || len(list) != 100 || list[0].RefusalReason != "150" || list[99].RefusalReason != "249" {
+		t.Errorf("%d, the last %d, from %s", l.RefusedCount, len(list), list[0].RefusalReason)
 	}
 	if list := new(approval.FateLog).Refusals(); list == nil || len(list) > 0 {
 		t.Errorf("of none, %v", list)
@@ -36,11 +36,11 @@ func TestAnActKeepsTheFateThatItWasGivenFirst(t *testing.T) {
 	for range 2 { // the same signal, sent twice
 		l.MarkUnderWay("a")
 	}
-	if became(&l, "a") != approval.ActUnderWay || l.AllOutcomesKnown([]string{"a"}, true) {
+	if became(&l, "a") != approval.ActUnderWay || l.AreOutcomesKnown([]string{"a"}, true) {
 		t.Errorf("%+v", l)
 	}
-	taken := l.RecordOutcome(approval.Fate{ID: "a", Votes: approval.VoteCount{Have: 1, Want: 2}})
-	if !taken || !l.RecordOutcome(approval.Fate{ID: "a", Reason: "it waits no longer"}) {
+	taken := l.RecordFate(approval.Fate{ID: "a", Votes: approval.VoteCount{Have: 1, Want: 2}})
+	if !taken || !l.RecordFate(approval.Fate{ID: "a", RefusalReason: "it waits no longer"}) {
 		t.Error("one is not kept")
 	}
 	l.MarkUnderWay("a")
@@ -55,7 +55,7 @@ func TestOfWhatWasTakenAndNobodyCanAskForNothingIsKept(t *testing.T) {
 	var l approval.FateLog
 	l.MarkUnderWay("")
 	for _, id := range []string{"", "order:x", "~whole"} {
-		if l.RecordOutcome(approval.Fate{ID: id}) {
+		if l.RecordFate(approval.Fate{ID: id}) {
 			t.Errorf("%q is kept", id)
 		}
 	}
@@ -72,12 +72,12 @@ func TestWhoAsksForAnActTooLongAgoIsToldSo(t *testing.T) {
 	for n := range 5001 {
 		id := fmt.Sprint(n)
 		l.MarkUnderWay(id)
-		l.RecordOutcome(approval.Fate{ID: id, Reason: map[bool]string{true: "no"}[n%2 == 1]})
+		l.RecordFate(approval.Fate{ID: id, RefusalReason: map[bool]string{true: "no"}[n%2 == 1]})
 	}
-	if o := l.Outcomes([]string{"0"}, true)[0]; o.Status != approval.ActUnknown || o.Reason == "" {
+	if o := l.Outcomes([]string{"0"}, true)[0]; o.Status != approval.ActUnknown || o.RefusalReason == "" {
 		t.Errorf("%+v", o)
 	}
-	if l.AllOutcomesKnown([]string{"1", "0"}, false) || !l.AllOutcomesKnown([]string{"1", "0"}, true) || !l.AllOutcomesKnown([]string{"1"}, false) {
+	if l.AreOutcomesKnown([]string{"1", "0"}, false) || !l.AreOutcomesKnown([]string{"1", "0"}, true) || !l.AreOutcomesKnown([]string{"1"}, false) {
 		t.Error("what may still come is waited for, and no more")
 	}
 	if became(&l, "1") != approval.ActRefused || became(&l, "5000") != approval.ActAccepted || len(l.Latest) != 5000 {
@@ -92,8 +92,8 @@ func TestFatesTravel(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		l.MarkUnderWay(id)
 	}
-	l.RecordOutcome(approval.Fate{ID: "a", Votes: approval.VoteCount{Have: 1, Want: 1}})
-	l.RecordOutcome(approval.Fate{ID: "b", Reason: "no"})
+	l.RecordFate(approval.Fate{ID: "a", Votes: approval.VoteCount{Have: 1, Want: 1}})
+	l.RecordFate(approval.Fate{ID: "b", RefusalReason: "no"})
 	data, err := json.Marshal(l)
 	if err == nil {
 		err = json.Unmarshal(data, &next)

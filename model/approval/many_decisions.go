@@ -26,7 +26,7 @@ const (
 
 // DecisionBatch is the payload of SteerDecide.
 type DecisionBatch struct {
-	// ID, By and Reason are the signal's own.
+	// ID, DecidedBy and Reason are the signal's own.
 	ID, DecidedBy, Reason string
 	Decisions             []BatchDecision
 	sharedPayload         jsonval.Object // the keys of the signal that apply to each decision without its own
@@ -42,11 +42,11 @@ type BatchDecision struct {
 	ownPayload jsonval.Object
 }
 
-// ReadDecisions reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision) and
-// decision, its kind. The keys by, groups, reason and proof apply to every decision without its own. The nth decision
-// without an id gets the id of the signal and its number: x/1. An error concerns the whole signal; a fault of one
-// decision is in its Invalid.
-func ReadDecisions(m jsonval.Object) (batch DecisionBatch, err error) {
+// ReadDecisionBatch reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision)
+// and decision, its kind. The keys by, groups, reason and proof apply to every decision without its own. The nth
+// decision without an id gets the id of the signal and its number: x/1. An error concerns the whole signal; a fault of
+// one decision is in its Invalid.
+func ReadDecisionBatch(m jsonval.Object) (batch DecisionBatch, err error) {
 	textTargets := commonTextTargets(&batch.ID, &batch.DecidedBy, &batch.Reason, new(policy.Account))
 	textTargets["proof"] = new(string)
 	err = readTextFields(m, textTargets, new([]string), decisionsKey)

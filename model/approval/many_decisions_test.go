@@ -12,7 +12,7 @@ import (
 
 func readMany(t *testing.T, payload string) approval.DecisionBatch {
 	t.Helper()
-	many, err := approval.ReadDecisions(modeltest.MustDecodeJSON(payload).(map[string]any))
+	many, err := approval.ReadDecisionBatch(modeltest.MustDecodeJSON(payload).(map[string]any))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestDecisionsThatArePassedOnStayWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	many := readMany(t, `{"id":"x","by":"ann","reason":"all fine","decisions":[{"call":"1.1@①","decision":"approve"},{"call":"1.1@②","decision":"approve","by":"bob"},
 		{"call":"1.1@③","decision":"answer","output":null}]}`)
-	again, err := approval.ReadDecisions(jsonval.ToJSONValue(many.PayloadToForward("forwarded",
+	again, err := approval.ReadDecisionBatch(jsonval.ToJSONValue(many.PayloadToForward("forwarded",
 		many.Decisions[1:])).(map[string]any))
 	if err != nil || again.ID != "forwarded" || again.DecidedBy != "ann" || len(again.Decisions) != 2 {
 		t.Fatalf("%+v, %v", again, err)
@@ -92,7 +92,7 @@ func TestASignalOfManyDecisionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
 		list(
 			36, large): "the decisions are larger than 2 MB together: send them in several signals",
 	} {
-		_, err := approval.ReadDecisions(modeltest.MustDecodeJSON(payload).(map[string]any))
+		_, err := approval.ReadDecisionBatch(modeltest.MustDecodeJSON(payload).(map[string]any))
 		if got := modeltest.ErrorText(err); got != why {
 			t.Errorf("%s: got %q, want %q", jsonval.Clip(payload, 60), got, why)
 		}

@@ -63,7 +63,7 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		approval.SteerApprovePlan: plan(approval.SteerApprovePlan, `{"request": 1}`),
 		approval.SteerAmendPlan:   plan(approval.SteerAmendPlan, `{"request": 1, "calls": [{"_tool": "x"}]}`),
 		approval.SteerRejectPlan:  plan(approval.SteerRejectPlan, `{"request": 1, "reason": "no"}`),
-		approval.SteerDecide: {func(m map[string]any) error { _, err := approval.ReadDecisions(m); return err },
+		approval.SteerDecide: {func(m map[string]any) error { _, err := approval.ReadDecisionBatch(m); return err },
 			`{"decisions": [{"call": "1.1", "decision": "approve"}]}`, []string{"by", "groups"}},
 		approval.SteerAllow: {func(m map[string]any) error { _, err := approval.ReadStandingOrder(m); return err },
 			`{"id": "o", "tool": "pay", "count": 1}`, []string{"id", "by", "groups"}},
@@ -78,7 +78,7 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		"by of a policy": {file(func(m map[string]any, ps *diag.Problems) { policy.ReadRule(m, "$", ps) }),
 			`{"people": ["ann"], "groups": ["x"]}`, []string{"people", "groups"}},
 		"escalate of a policy": {file(func(m map[string]any, ps *diag.Problems) {
-			policy.ReadOverride(map[string]any{"all": true, "by": map[string]any{"people": []any{"sam"}},
+			policy.ReadOversight(map[string]any{"all": true, "by": map[string]any{"people": []any{"sam"}},
 				"escalate": map[string]any{"after": "1h", "by": m}}, "$", ps)
 		}), `{"people": ["ann"], "groups": ["x"]}`, []string{"people", "groups"}},
 	}
@@ -92,7 +92,7 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 			for name, why := range map[string]string{"ann\u200b": "invisible", "an\x00n": "invisible",
 				"x\u00ad": "invisible", "\u202efinance": "invisible", "\u0430nn": "look alike",
 				"Timeout": "reserved name", approval.DecidedByProcess: "reserved name",
-				ideafile.SimulatedPerson: "reserved name"} {
+				ideafile.SimulatedDecider: "reserved name"} {
 				if why != "invisible" && slices.Contains(notPeople, key) {
 					continue
 				}

@@ -20,9 +20,9 @@ func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Deci
 	}
 	b.WriteString(" waits for nobody: ")
 	switch status {
-	case ideafile.Waiting:
+	case ideafile.CallWaiting:
 		b.WriteString("it is not ready yet")
-	case ideafile.AwaitingApproval:
+	case ideafile.CallAwaitingApproval:
 		b.WriteString("its instance has ended")
 	default:
 		b.WriteString("it is " + string(status))
@@ -39,9 +39,9 @@ func (d Decision) describeBriefly() string {
 	return text
 }
 
-// UnknownCallError says that no Call has the id, which one was probably meant, and which Calls wait. known may hold
+// UnknownCallError says that no Call has the id, which one was probably meant, and which Calls wait. knownIDs may hold
 // further candidates.
-func UnknownCallError(id string, knownIDs []string, waitingCalls []Pending) error {
+func UnknownCallError(id string, knownIDs []string, waitingCalls []PendingCall) error {
 	text := UnknownCallShortError(id).Error()
 	var pendingIDs, descriptions []string
 	for _, p := range waitingCalls {
@@ -74,9 +74,9 @@ func nearestCallSuggestion(id string, pendingIDs, knownIDs []string) string {
 		for _, p := range ids {
 			idByTypeableID[ideafile.TypeableCallID(p)] = p
 		}
-		if nearest, ok := idByTypeableID[diag.NearestName(ideafile.TypeableCallID(id),
+		if nearestID, ok := idByTypeableID[diag.NearestName(ideafile.TypeableCallID(id),
 			jsonval.SortedKeys(idByTypeableID))]; ok {
-			return "; did you mean " + nearest + "?"
+			return "; did you mean " + nearestID + "?"
 		}
 	}
 	return ""

@@ -16,13 +16,13 @@ func TestWhoDecidesOnWhatDoesNotWaitHearsHowItStands(t *testing.T) {
 		decisions []approval.Decision
 		want      string
 	}{
-		{ideafile.Done, approved,
+		{ideafile.CallDone, approved,
 			"1.2@⑬ was decided on already (approved by eve: it is small) and waits for nobody: it is done"},
-		{ideafile.Done, nil, "1.2@⑬ waits for nobody: it is done"},
-		{ideafile.Waiting, nil, "1.2@⑬ waits for nobody: it is not ready yet"},
-		{ideafile.Running, []approval.Decision{{Kind: policy.Amend, AmendedParams: map[string]any{"n": 1}}},
+		{ideafile.CallDone, nil, "1.2@⑬ waits for nobody: it is done"},
+		{ideafile.CallWaiting, nil, "1.2@⑬ waits for nobody: it is not ready yet"},
+		{ideafile.CallRunning, []approval.Decision{{Kind: policy.Amend, AmendedParams: map[string]any{"n": 1}}},
 			"1.2@⑬ was decided on already (amended by a person) and waits for nobody: it is running"},
-		{ideafile.AwaitingApproval, nil, "1.2@⑬ waits for nobody: its instance has ended"},
+		{ideafile.CallAwaitingApproval, nil, "1.2@⑬ waits for nobody: its instance has ended"},
 	} {
 		if got := approval.CallNotWaitingError("1.2@⑬", c.status, c.decisions).Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -32,11 +32,11 @@ func TestWhoDecidesOnWhatDoesNotWaitHearsHowItStands(t *testing.T) {
 
 func TestWhoNamesACallThatThereIsNotHearsWhichWaitAndWhichWasMeant(t *testing.T) {
 	t.Parallel()
-	waiting := []approval.Pending{{CallID: "1.2@⑬", Tool: "settle"}, {CallID: "1.2@⑮", Tool: "settle"}}
+	waiting := []approval.PendingCall{{CallID: "1.2@⑬", Tool: "settle"}, {CallID: "1.2@⑮", Tool: "settle"}}
 	for _, c := range []struct {
 		id    string
 		known []string
-		list  []approval.Pending
+		list  []approval.PendingCall
 		want  string
 	}{
 		{"1.3@⑬", nil, waiting,

@@ -21,8 +21,8 @@ type Notice struct {
 	DecisionKind      string `json:"decision,omitempty"`
 	DecidedBy         string `json:"by,omitempty"`
 	DecidedOnBehalfOf string `json:"for,omitempty"` // the person in whose place a deputy decided
-	// ReminderCount counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
-	// who may decide.
+	// ReminderCount counts how often people were reminded of the Call. EscalatedTo are the people who were added to
+	// those who may decide.
 	ReminderCount int          `json:"reminders,omitempty"`
 	EscalatedTo   policy.Rules `json:"escalatedTo,omitempty"`
 	// RemarkCount counts the questions about the Call, its hand-overs and deputies. Remark is the last of these,
@@ -37,7 +37,7 @@ type NoticeRemark struct {
 	Author         string `json:"by"`
 	RecipientName  string `json:"to,omitempty"`
 	RecipientGroup string `json:"toGroup,omitempty"`
-	// DeputyFrom and Until bound the time of a deputy.
+	// DeputyFrom and DeputyUntil bound the time of a deputy.
 	DeputyFrom  time.Time `json:"from,omitzero"`
 	DeputyUntil time.Time `json:"until,omitzero"`
 }
@@ -48,18 +48,18 @@ func (r NoticeRemark) String() string {
 		Order: &StandingOrder{From: r.DeputyFrom, Until: r.DeputyUntil}}.RemarkText()
 }
 
-// Notices is one notification about a process.
-type Notices struct {
+// Notification is one notification about a process.
+type Notification struct {
 	ProcessID   string `json:"process"`
 	ProcessPath string `json:"path,omitempty"`
 	// AwaitingCount is the number of Calls that wait now.
 	AwaitingCount int `json:"awaiting"`
 	// NewlyWaiting are Calls that began to wait and NewlyDecided Calls that stopped waiting since the last
-	// notification, up to MaxNotices of each. OmittedWaiting and OmittedDecided count the rest.
-	NewlyWaiting   []Notice `json:"waiting"`
-	NewlyDecided   []Notice `json:"decided"`
-	OmittedWaiting int      `json:"moreWaiting,omitempty"`
-	OmittedDecided int      `json:"moreDecided,omitempty"`
+	// notification, up to MaxNotices of each. OmittedWaitingCount and OmittedDecidedCount count the rest.
+	NewlyWaiting        []Notice `json:"waiting"`
+	NewlyDecided        []Notice `json:"decided"`
+	OmittedWaitingCount int      `json:"moreWaiting,omitempty"`
+	OmittedDecidedCount int      `json:"moreDecided,omitempty"`
 	// Reminders are Calls that still wait. Escalations are Calls on which more people may decide since the last
 	// notification. There are at most MaxNotices of each.
 	Reminders              []Notice `json:"reminders,omitempty"`
@@ -71,16 +71,16 @@ type Notices struct {
 	OmittedRemarkCount int      `json:"moreRemarks,omitempty"`
 }
 
-// MaxNotices bounds each list of a Notices.
+// MaxNotices bounds each list of a Notification.
 const MaxNotices = 20
 
 // IsEmpty reports whether there is nothing to notify people of.
-func (n Notices) IsEmpty() bool {
+func (n Notification) IsEmpty() bool {
 	return len(n.NewlyWaiting)+len(n.NewlyDecided)+len(n.Reminders)+len(n.Escalations)+len(n.Remarks) == 0
 }
 
 // Notice returns the notice of a Call that waits.
-func (p Pending) Notice(token string) Notice {
+func (p PendingCall) Notice(token string) Notice {
 	n := Notice{CallID: p.CallID, Instance: token, Tool: p.Tool, Digest: p.Digest, Since: p.Since,
 		Deadline: p.Deadline, AllowedDecisions: p.AllowedDecisions}
 	for _, r := range p.Remarks {
@@ -93,9 +93,9 @@ func (p Pending) Notice(token string) Notice {
 			}
 		}
 	}
-	if notified := p.ReminderSchedule.SentNotifications(); notified != nil {
-		n.ReminderCount = len(notified.SentReminderTimes)
-		for _, e := range notified.Escalations {
+	if sentNotifications := p.ReminderSchedule.SentNotifications(); sentNotifications != nil {
+		n.ReminderCount = len(sentNotifications.SentReminderTimes)
+		for _, e := range sentNotifications.Escalations {
 			n.EscalatedTo = append(n.EscalatedTo, e.AddedDeciders)
 		}
 	}

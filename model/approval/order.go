@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// StandingOrder is a permission that a person gives beforehand: Calls of Tool that fit When are approved under it, or
-// the deputy To decides in the person's place.
+// StandingOrder is a permission that a person gives beforehand: Calls of Tool that fit ParamsCondition are approved
+// under it, or the deputy DeputyName decides in the person's place.
 type StandingOrder struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool,omitempty"`
@@ -76,7 +76,7 @@ func (o *StandingOrder) checkID() error {
 	case len(o.ID) > maxOrderIDLength:
 		return fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
 	}
-	if err := policy.CheckGroup(o.ID); err != nil { // people name the order by the id that they see, to end it
+	if err := policy.CheckGroupName(o.ID); err != nil { // people name the order by the id that they see, to end it
 		return fmt.Errorf(`"id": %w`, err)
 	}
 	return nil
@@ -119,14 +119,14 @@ func (o *StandingOrder) readParamsCondition(v any) error {
 	return nil
 }
 
-// ConditionParams lists the parameters that the condition names.
-func (o StandingOrder) ConditionParams() []string {
+// ConditionParamNames lists the parameters that the condition names.
+func (o StandingOrder) ConditionParamNames() []string {
 	return jsonval.SortedKeys(jsonval.AsObject(o.ParamsCondition["properties"]))
 }
 
 // NotCoveredReason returns why the order does not approve a waiting Call at a time; "" if it does. It does not check
 // who may give the order.
-func (o StandingOrder) NotCoveredReason(p Pending, now time.Time) string {
+func (o StandingOrder) NotCoveredReason(p PendingCall, now time.Time) string {
 	switch {
 	case p.Tool != o.Tool:
 		return "it is for " + o.Tool
@@ -171,7 +171,7 @@ func findAbsentProperty(schema jsonval.Object, value any) string {
 
 // CheckOrder returns why a decision under a standing order is invalid for a waiting Call, given the earlier decisions
 // on it: an order never covers what a person has changed.
-func (d Decision) CheckOrder(p Pending, priorDecisions []Decision, now time.Time) error {
+func (d Decision) CheckOrder(p PendingCall, priorDecisions []Decision, now time.Time) error {
 	if d.Order == nil {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (d Decision) CheckOrder(p Pending, priorDecisions []Decision, now time.Time
 }
 
 // ApprovalPayload is the payload of the signal that approves a Call under the order.
-func (o StandingOrder) ApprovalPayload(p Pending) jsonval.Object {
+func (o StandingOrder) ApprovalPayload(p PendingCall) jsonval.Object {
 	return jsonval.Object{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(),
 		orderKey: jsonval.ToJSONValue(o)}
 }
@@ -225,16 +225,17 @@ func (o StandingOrder) DecisionToProve(processID string) proof.Decision {
 // Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count, to, from and until,
 // without absent keys; times are in UTC.
 func (o StandingOrder) Digest() string {
-	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, ParamsCondition: o.ParamsCondition, MaxCalls: o.MaxCalls, DeputyName: o.DeputyName,
-		From: o.From.UTC(), Until: o.Until.UTC()})
+	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, ParamsCondition: o.ParamsCondition, MaxCalls: o.MaxCalls,
+		DeputyName: o.DeputyName,
+		From:       o.From.UTC(), Until: o.Until.UTC()})
 }
 
 // VerifiedGiver returns who gave the order: the proven person, or else the claimed one. The error says why the proof
-// does not count. finding is the result of the proof's verification.
+// does not count. verification is the result of the proof's verification.
 func (o StandingOrder) VerifiedGiver(verification *proof.Verification, now time.Time) (policy.Person, error) {
 	d := Decision{Kind: o.Signal(), Order: &o, DecidedBy: o.GivenBy, Account: o.Account, Groups: o.Groups,
 		Reason: o.Reason, Proof: o.Proof, Verification: verification}
-	d, err := d.VerifyProof(Pending{}, nil, now)
+	d, err := d.VerifyProof(PendingCall{}, nil, now)
 	return d.Decider(), err
 }
 

@@ -42,22 +42,22 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 	}
 	params := func(text string) map[string]any { return modeltest.DecodeJSON(t, text).(map[string]any) }
 	for name, c := range map[string]struct {
-		p    approval.Pending
+		p    approval.PendingCall
 		at   time.Time
 		want string
 	}{
-		"it fits":         {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`)}, noon, ""},
-		"another Tool":    {approval.Pending{Tool: "send", Params: params(`{"amount": 50}`)}, noon, "it is for pay"},
-		"too much":        {approval.Pending{Tool: "pay", Params: params(`{"amount": 51}`)}, noon, "50"},
-		"nothing is said": {approval.Pending{Tool: "pay", Params: params(`{}`)}, noon, "the Call has no amount"},
-		"too late": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`)}, noon.Add(time.Hour),
+		"it fits":         {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`)}, noon, ""},
+		"another Tool":    {approval.PendingCall{Tool: "send", Params: params(`{"amount": 50}`)}, noon, "it is for pay"},
+		"too much":        {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 51}`)}, noon, "50"},
+		"nothing is said": {approval.PendingCall{Tool: "pay", Params: params(`{}`)}, noon, "the Call has no amount"},
+		"too late": {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`)}, noon.Add(time.Hour),
 			"it held until"},
-		"it may have run": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`),
+		"it may have run": {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`),
 			ReviewReason: "it was running"}, noon, "it was running"},
-		"decided on before": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`), TimesAsked: 1}, noon,
+		"decided on before": {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`), TimesAsked: 1}, noon,
 			"people have decided on it before"},
 		"a large value": {
-			approval.Pending{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}},
+			approval.PendingCall{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}},
 			noon, "over 64 KB"},
 	} {
 		if got := o.NotCoveredReason(c.p, c.at); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
@@ -77,7 +77,7 @@ func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
 		`{"values": {"cents": 50}}`: "", `{"values": {}}`: "the Call has no values.cents",
 		`{"values": 7}`: "the Call has no values.cents", `{}`: "the Call has no values",
 	} {
-		p := approval.Pending{Tool: "pay", Params: modeltest.DecodeJSON(t, params).(map[string]any)}
+		p := approval.PendingCall{Tool: "pay", Params: modeltest.DecodeJSON(t, params).(map[string]any)}
 		if got := o.NotCoveredReason(p, time.Time{}); got != want {
 			t.Errorf("%s: %q, want %q", params, got, want)
 		}

@@ -25,11 +25,11 @@ type OrderState struct {
 	Giver policy.Person `json:"giver"`
 	// ApprovedCount is how many Calls were approved under it.
 	ApprovedCount int `json:"approved"`
-	// ApprovedDigestsByInstanceOrPart maps owner and Call to the digest of each Call that was approved under the order and, as
-	// far as is known, still waits.
+	// ApprovedDigestsByInstanceOrPart maps owner and Call to the digest of each Call that was approved under the order
+	// and, as far as is known, still waits.
 	ApprovedDigestsByInstanceOrPart map[string]map[string]string `json:"handled,omitempty"`
-	// RefusedApprovalDigestByCallID maps a Call to its digest if its approval under the order was refused. Such an approval
-	// does not count.
+	// RefusedApprovalDigestByCallID maps a Call to its digest if its approval under the order was refused. Such an
+	// approval does not count.
 	RefusedApprovalDigestByCallID map[string]string `json:"takenBack,omitempty"`
 	// Ending is who ended it, and why; nil: nobody has.
 	Ending *OrderEnding `json:"ended,omitempty"`
@@ -44,10 +44,11 @@ type OrderEnding struct {
 
 // CheckStandingOrder returns why an order cannot be given: its Tool does not exist or lacks what the condition names,
 // or the giver may not decide on the Tool's Calls. starters are the people who started the process. While the Tools of
-// MCP servers are still being looked up (allToolsKnown false), an unknown Tool is accepted, since it may still appear.
-func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override,
+// MCP servers are still being looked up (areAllToolsKnown false), an unknown Tool is accepted, since it may still
+// appear.
+func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, oversight policy.Oversight,
 	starters []policy.Identity, now time.Time,
-	allToolsKnown bool,
+	areAllToolsKnown bool,
 ) error {
 	if !o.Until.IsZero() && !now.Before(o.Until) {
 		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
@@ -56,7 +57,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 		return o.checkDeputy(giver)
 	}
 	tool := idea.Tool(o.Tool)
-	if tool == nil && !allToolsKnown {
+	if tool == nil && !areAllToolsKnown {
 		return nil
 	}
 	if tool == nil {
@@ -68,13 +69,13 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 			diag.DidYouMeanOrListNames(o.Tool, names))
 	}
 	paramSchemas := jsonval.AsObject(tool.Source["properties"])
-	for _, name := range o.ConditionParams() {
+	for _, name := range o.ConditionParamNames() {
 		if _, exists := paramSchemas[name]; !exists {
 			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.ClipForError(name),
 				diag.DidYouMean(name, jsonval.SortedKeys(paramSchemas)))
 		}
 	}
-	rules, reminders := override.DecidersAndReminders(tool.Name, tool.Approval)
+	rules, reminders := oversight.DecidersAndReminders(tool.Name, tool.Approval)
 	if len(rules) == 0 {
 		return nil
 	}
@@ -119,20 +120,21 @@ func (l Orders) End(id string, e OrderEnding) error {
 
 // IsInForce reports whether an order may approve Calls at a moment.
 func (o *OrderState) IsInForce(now time.Time) bool {
-	return o.Ending == nil && (o.MaxCalls == 0 || o.ApprovedCount < o.MaxCalls) && (o.Until.IsZero() || now.Before(o.Until))
+	return o.Ending == nil && (o.MaxCalls == 0 || o.ApprovedCount < o.MaxCalls) &&
+		(o.Until.IsZero() || now.Before(o.Until))
 }
 
 // OrderApproval is a waiting Call, and the order that approves it or names a deputy to it.
 type OrderApproval struct {
-	Order   StandingOrder
-	Pending Pending
+	Order       StandingOrder
+	PendingCall PendingCall
 }
 
 // ApproveCovered returns the waiting Calls of an owner, an instance or a part, that are approved now, each under the
 // first order that covers it, and counts the approvals. If several people must approve, an order gives only the
 // approval of its giver. The result also has the Calls that must get an order on a deputy now: those on which the giver
 // of the order may decide.
-func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starters []policy.Identity,
+func (l Orders) ApproveCovered(instanceOrPart string, pending []PendingCall, starters []policy.Identity,
 	now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.pruneHandled(instanceOrPart, pending)
@@ -141,7 +143,7 @@ func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starter
 		approvers := l.approversPerApproval(instanceOrPart, p)
 		for _, o := range l {
 			if deputyOrder, isUndelivered := o.undeliveredDeputyChange(instanceOrPart, p, now); isUndelivered &&
-				(o.Ending != nil || o.mayDecide(p, starters)) {
+				(o.Ending != nil || o.mayGiverDecide(p, starters)) {
 				o.recordHandled(instanceOrPart, p)
 				list = append(list, OrderApproval{deputyOrder, p})
 			}
@@ -158,10 +160,10 @@ func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starter
 }
 
 // approversPerApproval lists, for each approval of a Call that is known or under way, the people for whom it counts.
-func (l Orders) approversPerApproval(instanceOrPart string, p Pending) (approvers [][]policy.Identity) {
-	approvers = jsonval.Map(p.DecidedSoFar, Vote.Identities)
+func (l Orders) approversPerApproval(instanceOrPart string, p PendingCall) (approvers [][]policy.Identity) {
+	approvers = jsonval.Map(p.VotesSoFar, Vote.Identities)
 	for _, o := range l {
-		if o.DeputyName == "" && o.hasApproved(instanceOrPart, p) && !o.isGiverIn(approvers) {
+		if o.DeputyName == "" && o.wasApprovedOrSent(instanceOrPart, p) && !o.isGiverIn(approvers) {
 			approvers = append(approvers, []policy.Identity{o.giverIdentity()})
 		}
 	}
@@ -180,12 +182,12 @@ func (o *OrderState) isGiverIn(approvers [][]policy.Identity) bool {
 
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may
 // refuse.
-func (o *OrderState) covers(p Pending, starters []policy.Identity, now time.Time) bool {
+func (o *OrderState) covers(p PendingCall, starters []policy.Identity, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.NotCoveredReason(p, now) == "" &&
-		o.mayDecide(p, starters)
+		o.mayGiverDecide(p, starters)
 }
 
-func (o *OrderState) mayDecide(p Pending, starters []policy.Identity) bool {
+func (o *OrderState) mayGiverDecide(p PendingCall, starters []policy.Identity) bool {
 	return p.Deciders.DenialReason(o.Giver, starters) == ""
 }
 
@@ -216,47 +218,47 @@ func (l Orders) UncountRefused(r Fate) bool {
 	return true
 }
 
-func (o *OrderState) wasHandled(instanceOrPart string, p Pending) bool {
+func (o *OrderState) wasHandled(instanceOrPart string, p PendingCall) bool {
 	digest, wasRefused := o.RefusedApprovalDigestByCallID[p.CallID]
-	return o.hasApproved(instanceOrPart, p) || (wasRefused && digest == p.Digest)
+	return o.wasApprovedOrSent(instanceOrPart, p) || (wasRefused && digest == p.Digest)
 }
 
-func (o *OrderState) hasApproved(instanceOrPart string, p Pending) bool {
-	return o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] == o.handledVersion(p)
+func (o *OrderState) wasApprovedOrSent(instanceOrPart string, p PendingCall) bool {
+	return o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] == o.handledDigest(p)
 }
 
-// handledVersion is the value of a Call in Handled: its digest, with a mark if the order is on a deputy and was ended.
-func (o *OrderState) handledVersion(p Pending) string {
+// handledDigest is the value of a Call in Handled: its digest, with a mark if the order is on a deputy and was ended.
+func (o *OrderState) handledDigest(p PendingCall) string {
 	if o.DeputyName != "" && o.Ending != nil {
 		return "ended " + p.Digest
 	}
 	return p.Digest
 }
 
-func (o *OrderState) recordHandled(instanceOrPart string, p Pending) {
+func (o *OrderState) recordHandled(instanceOrPart string, p PendingCall) {
 	if o.ApprovedDigestsByInstanceOrPart == nil {
 		o.ApprovedDigestsByInstanceOrPart = map[string]map[string]string{}
 	}
 	if o.ApprovedDigestsByInstanceOrPart[instanceOrPart] == nil {
 		o.ApprovedDigestsByInstanceOrPart[instanceOrPart] = map[string]string{}
 	}
-	o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] = o.handledVersion(p)
+	o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] = o.handledDigest(p)
 }
 
 // pruneHandled drops the Calls that no longer wait.
-func (o *OrderState) pruneHandled(instanceOrPart string, pending []Pending) {
-	handled := o.ApprovedDigestsByInstanceOrPart[instanceOrPart]
-	if len(handled) == 0 {
+func (o *OrderState) pruneHandled(instanceOrPart string, pending []PendingCall) {
+	digestByCallID := o.ApprovedDigestsByInstanceOrPart[instanceOrPart]
+	if len(digestByCallID) == 0 {
 		return
 	}
-	remaining := map[string]string{}
+	remainingDigests := map[string]string{}
 	for _, p := range pending {
-		if o.hasApproved(instanceOrPart, p) {
-			remaining[p.CallID] = handled[p.CallID]
+		if o.wasApprovedOrSent(instanceOrPart, p) {
+			remainingDigests[p.CallID] = digestByCallID[p.CallID]
 		}
 	}
-	o.ApprovedDigestsByInstanceOrPart[instanceOrPart] = remaining
-	if len(remaining) == 0 {
+	o.ApprovedDigestsByInstanceOrPart[instanceOrPart] = remainingDigests
+	if len(remainingDigests) == 0 {
 		delete(o.ApprovedDigestsByInstanceOrPart, instanceOrPart)
 	}
 }

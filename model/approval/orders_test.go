@@ -36,9 +36,9 @@ func given(t *testing.T, texts ...string) *approval.Orders {
 }
 
 // waits is a Call that waits: a payment of an amount.
-func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.Pending {
+func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.PendingCall {
 	t.Helper()
-	p := approval.Pending{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.DecisionKinds(),
+	p := approval.PendingCall{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.DecisionKinds(),
 		Deciders: rules,
 		Params:   modeltest.DecodeJSON(t, `{"amount": `+amount+`}`).(map[string]any)}
 	p.SetDigest()
@@ -48,7 +48,7 @@ func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.Pe
 func approved(list []approval.OrderApproval) string {
 	var ids []string
 	for _, a := range list {
-		ids = append(ids, a.Order.ID+" "+a.Pending.CallID)
+		ids = append(ids, a.Order.ID+" "+a.PendingCall.CallID)
 	}
 	return strings.Join(ids, ", ")
 }
@@ -57,7 +57,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	t.Parallel()
 	l := given(
 		t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
-	list := []approval.Pending{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
+	list := []approval.PendingCall{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
 	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "o 1.1, o 1.3" {
 		t.Error(got)
 	}
@@ -85,13 +85,13 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	for range 2 {
 		l.UncountRefused(refused("o", list[3]))
 	}
-	if got := approved(l.ApproveCovered("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
+	if got := approved(l.ApproveCovered("②", []approval.PendingCall{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
 		noon)); got != "o 1.5" || (*l)[0].ApprovedCount != 2 {
 		t.Errorf("%q, %+v", got, (*l)[0])
 	}
 }
 
-func refused(order string, p approval.Pending) approval.Fate {
+func refused(order string, p approval.PendingCall) approval.Fate {
 	return approval.Fate{
 		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, ApprovalDigest: p.Digest,
 	}
@@ -100,7 +100,7 @@ func refused(order string, p approval.Pending) approval.Fate {
 func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	t.Parallel()
 	l := given(t, `{"id": "o", "tool": "pay", "until": "2026-01-02T13:00:00Z"}`)
-	list := []approval.Pending{waits(t, 1, "1")}
+	list := []approval.PendingCall{waits(t, 1, "1")}
 	if got := approved(l.ApproveCovered("①", list, nil, noon.Add(time.Hour))); got != "" {
 		t.Errorf("after its time: %s", got)
 	}
@@ -125,7 +125,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 	t.Parallel()
 	two := policy.Rule{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true}
-	list := []approval.Pending{waits(t, 1, "1", two)}
+	list := []approval.PendingCall{waits(t, 1, "1", two)}
 	of := func(id, by, group string) string {
 		return fmt.Sprintf(`{"id": %q, "tool": "pay", "count": 5, "by": %q, "groups": [%q]}`, id, by, group)
 	}
@@ -160,7 +160,7 @@ func TestAnOrderThatCannotHoldIsNotTaken(t *testing.T) {
 		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["sales"]}`:                                           "ann may not decide on it",
 	} {
 		o := order(t, text)
-		err := approval.CheckStandingOrder(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, idea, policy.Override{},
+		err := approval.CheckStandingOrder(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, idea, policy.Oversight{},
 			nil, noon, true)
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -13,11 +13,11 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Pending is a Call that waits for a person's decision.
+// PendingCall is a Call that waits for a person's decision.
 //
 // Invariant: its References are resolved, so that what the person is shown is exactly what will run. A Decision that
 // names another Digest is refused.
-type Pending struct {
+type PendingCall struct {
 	CallID string `json:"call"`
 	// Digest is the SHA-256, in hex, of the canonical JSON of call, tool and params and, if they are set, of
 	// outputPath, outputMethod, scopes, output and asked.
@@ -34,8 +34,8 @@ type Pending struct {
 	Output   any        `json:"output,omitempty"`
 	Since    time.Time  `json:"since"`
 	Deadline *time.Time `json:"deadline"`
-	// OnTimeout is the decision that is taken at the deadline, or "pause".
-	OnTimeout        string   `json:"onTimeout,omitempty"`
+	// TimeoutAction is the decision that is taken at the deadline, or "pause".
+	TimeoutAction    string   `json:"onTimeout,omitempty"`
 	AllowedDecisions []string `json:"allow"` // and remarks: see Allows
 	// ReviewReason is why a person is asked, if the Tool's policy is not the reason.
 	ReviewReason string `json:"why,omitempty"`
@@ -45,9 +45,9 @@ type Pending struct {
 	// TimesAsked counts the earlier times that people were asked about the Call. It is part of the digest, so that a
 	// decision on an earlier version cannot decide this one.
 	TimesAsked int `json:"asked,omitempty"`
-	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
-	Deciders     policy.Rules `json:"deciders,omitempty"`
-	DecidedSoFar []Vote       `json:"decided,omitempty"`
+	// Deciders say who may decide; none: anybody. VotesSoFar are the people who have decided while others still must.
+	Deciders   policy.Rules `json:"deciders,omitempty"`
+	VotesSoFar []Vote       `json:"decided,omitempty"`
 	// Exclusions are the people whom rules exclude from the decision, for display; nil: nobody is excluded, or an older
 	// worker did not list them.
 	Exclusions *ExcludedPeople `json:"excluded,omitempty"`
@@ -57,7 +57,8 @@ type Pending struct {
 	ReminderSchedule *policy.Schedule `json:"whileWaiting,omitempty"`
 }
 
-// ExcludedPeople are the people whom NotStarter (StartedBy, CausedBy) and NotSameAs (Decided) exclude.
+// ExcludedPeople are the people whom ExcludesStarter (StartedBy, CausedBy) and CallsWithExcludedDeciders
+// (PriorDecisions) exclude.
 type ExcludedPeople struct {
 	StartedBy      []policy.Identity      `json:"startedBy,omitempty"`
 	CausedBy       []policy.Identity      `json:"causedBy,omitempty"`
@@ -65,7 +66,7 @@ type ExcludedPeople struct {
 }
 
 // DenialReason returns why a person may not decide on a Call under rules that exclude these people; "" if they may. A
-// nil Excluded ignores NotStarter, since only the receiver of the decision knows the people.
+// nil ExcludedPeople ignores ExcludesStarter, since only the receiver of the decision knows the people.
 func (e *ExcludedPeople) DenialReason(p policy.Person, callID string, rules policy.Rules) string {
 	if e == nil {
 		e, rules = &ExcludedPeople{}, slices.Clone(rules)
@@ -85,7 +86,8 @@ func (e *ExcludedPeople) DecidedElsewhereReason(people []policy.Identity, callID
 	for _, prior := range e.PriorDecisions {
 		for _, identity := range people {
 			if identity.Name != "" && identity.Is(policy.Identity{Name: prior.DecidedBy, Account: prior.Account}) {
-				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", identity.Name, prior.CallID, callID)
+				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", identity.Name, prior.CallID,
+					callID)
 			}
 		}
 	}
@@ -110,8 +112,8 @@ func (v Vote) decision() Decision {
 	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, Groups: v.Groups, OnBehalfOf: v.OnBehalfOf}
 }
 
-// DescribeCalls names the person who decided, their groups, the person whose deputy they are and, unless it is an approval,
-// the decision: "ann of finance, answer".
+// InWords names the person who decided, their groups, the person whose deputy they are and, unless it is an
+// approval, the decision: "ann of finance, answer".
 func (v Vote) InWords() string {
 	text := v.DecidedBy
 	if len(v.Groups) > 0 {
@@ -126,7 +128,7 @@ func (v Vote) InWords() string {
 
 // DecidersInWords names who must decide and who has decided so far: "2 of: people of finance (so far ann)"; "" if
 // anybody may.
-func (p Pending) DecidersInWords() string {
+func (p PendingCall) DecidersInWords() string {
 	text, handOver := "", p.LastHandOver()
 	if handOver != nil && p.hasRecipientDecided(*handOver) {
 		handOver = nil
@@ -136,13 +138,13 @@ func (p Pending) DecidersInWords() string {
 	}
 	switch {
 	case handOver != nil && text != "":
-		text = handOver.Recipient() + ", of: " + text
+		text = handOver.RecipientText() + ", of: " + text
 	case handOver != nil:
-		text = handOver.Recipient()
+		text = handOver.RecipientText()
 	case text == "":
 		return ""
 	}
-	if names := jsonval.Map(p.DecidedSoFar, Vote.InWords); len(names) > 0 {
+	if names := jsonval.Map(p.VotesSoFar, Vote.InWords); len(names) > 0 {
 		text += " (so far " + diag.SummarizeNames(names) + ")"
 	}
 	return text
@@ -150,7 +152,7 @@ func (p Pending) DecidersInWords() string {
 
 // Explanation holds the lines that people are shown about why they are asked, beside who decides and until when. Every
 // surface shows them. The German text of a new line is under "told: " in gateway/desk/wording/de.json.
-func (p Pending) Explanation() (lines []string) {
+func (p PendingCall) Explanation() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)
 	}
@@ -172,23 +174,23 @@ func CountAgreeingDecisions(decisions []Decision, id string) VoteCount {
 	if d.Kind != policy.Approve && d.Kind != policy.Answer {
 		return VoteCount{1, 1}
 	}
-	agreeing := 0
+	agreeingCount := 0
 	for _, other := range decisions[:index+1] {
 		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest &&
 			jsonval.Equal(other.AnswerResult, d.AnswerResult) {
-			agreeing++
+			agreeingCount++
 		}
 	}
-	return VoteCount{agreeing, d.Deciders.RequiredApprovals()}
+	return VoteCount{agreeingCount, d.Deciders.RequiredApprovals()}
 }
 
 // AdvanceSchedule applies what is due at a time: reminders, and escalations, after which others may decide too.
-func (p *Pending) AdvanceSchedule(now time.Time) {
+func (p *PendingCall) AdvanceSchedule(now time.Time) {
 	p.ReminderSchedule, p.Deciders = p.ReminderSchedule.AdvancedTo(now, p.Deciders)
 }
 
 // NextDueTime returns when the next reminder, escalation or timeout is due; ok is false if none is.
-func (p Pending) NextDueTime() (next time.Time, ok bool) {
+func (p PendingCall) NextDueTime() (next time.Time, ok bool) {
 	next, ok = p.ReminderSchedule.NextDueTime()
 	if p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
 		return *p.Deadline, true
@@ -197,7 +199,7 @@ func (p Pending) NextDueTime() (next time.Time, ok bool) {
 }
 
 // SetDigest computes the digest.
-func (p *Pending) SetDigest() {
+func (p *PendingCall) SetDigest() {
 	m := jsonval.Object{"call": p.CallID, "tool": p.Tool, "params": p.Params}
 	if len(p.OutputPath) > 0 {
 		m["outputPath"] = p.OutputPath.String()

@@ -26,33 +26,34 @@ type Plan struct {
 	// Instances are the instances that wait for the decision; none: the only one.
 	Instances []string  `json:"instances,omitempty"`
 	Since     time.Time `json:"since"`
-	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
-	Deciders     policy.Rules `json:"deciders,omitempty"`
-	DecidedSoFar []Vote       `json:"decided,omitempty"`
+	// Deciders say who may decide; none: anybody. VotesSoFar are the people who have decided while others still must.
+	Deciders   policy.Rules `json:"deciders,omitempty"`
+	VotesSoFar []Vote       `json:"decided,omitempty"`
 	// NotAmendableReason is why the Plan can only be approved or rejected; empty: it can be amended.
 	NotAmendableReason string `json:"notAmendable,omitempty"`
 	// Disagreements has both answers for each instance that the LLM answered differently when asked a second time. They
 	// may arrive while the Plan waits. They do not affect what runs, so the Digest does not cover them.
 	Disagreements []string `json:"disagreements,omitempty"`
-	// Original are the Calls as they were planned, once a person has amended them and others must still decide.
-	Original []ideafile.WrittenCall `json:"original,omitempty"`
+	// CallsBeforeAmendment are the Calls as they were planned, once a person has amended them and others must still
+	// decide.
+	CallsBeforeAmendment []ideafile.WrittenCall `json:"original,omitempty"`
 }
 
 // PlanCall is one Call of a Plan that waits.
 type PlanCall struct {
 	CallID string `json:"call"`
 	// Instances are the instances that it is for; none: the only one, or no existing one.
-	Instances []string             `json:"instances,omitempty"`
-	Written   ideafile.WrittenCall `json:"as"`
+	Instances   []string             `json:"instances,omitempty"`
+	WrittenCall ideafile.WrittenCall `json:"as"`
 	// Error is why the Call will fail as planned; empty: no reason is known.
 	Error string `json:"error,omitempty"`
 }
 
-// SetDigest computes the digest; process is the id of the Plan's process.
+// SetDigest computes the digest; processID is the id of the Plan's process.
 func (p *Plan) SetDigest(processID string) {
 	calls := make([]any, len(p.Calls))
 	for n, c := range p.Calls {
-		calls[n] = jsonval.Object{"call": c.CallID, "instances": c.Instances, "as": c.Written}
+		calls[n] = jsonval.Object{"call": c.CallID, "instances": c.Instances, "as": c.WrittenCall}
 	}
 	p.Digest = proof.Digest(jsonval.Object{"process": processID, "request": p.Request, "calls": calls})
 }
@@ -67,7 +68,7 @@ func (p Plan) Name() string {
 
 // WrittenCalls lists the Calls as they were written. amend-plan takes a changed copy of this list.
 func (p Plan) WrittenCalls() []ideafile.WrittenCall {
-	return jsonval.Map(p.Calls, func(c PlanCall) ideafile.WrittenCall { return c.Written })
+	return jsonval.Map(p.Calls, func(c PlanCall) ideafile.WrittenCall { return c.WrittenCall })
 }
 
 // PlanToolCount is how many Calls a Plan has of one Tool, each counted once for each instance.
@@ -79,9 +80,9 @@ type PlanToolCount struct {
 // CountByTool counts the Calls by Tool, in the order of the Tools' first Calls.
 func (p Plan) CountByTool() (counts []PlanToolCount) {
 	for _, c := range p.Calls {
-		index := slices.IndexFunc(counts, func(t PlanToolCount) bool { return t.Tool == c.Written.Tool })
+		index := slices.IndexFunc(counts, func(t PlanToolCount) bool { return t.Tool == c.WrittenCall.Tool })
 		if index < 0 {
-			index, counts = len(counts), append(counts, PlanToolCount{Tool: c.Written.Tool})
+			index, counts = len(counts), append(counts, PlanToolCount{Tool: c.WrittenCall.Tool})
 		}
 		counts[index].CallCount += max(1, len(c.Instances))
 	}
@@ -111,9 +112,9 @@ func (p Plan) DecidersInWords() string {
 func (p Plan) ProofCallID() string { return fmt.Sprintf("plan:%d", p.Request) }
 
 // asPending is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
-func (p Plan) asPending() Pending {
-	return Pending{CallID: p.ProofCallID(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders,
-		DecidedSoFar: p.DecidedSoFar}
+func (p Plan) asPending() PendingCall {
+	return PendingCall{CallID: p.ProofCallID(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders,
+		VotesSoFar: p.VotesSoFar}
 }
 
 // ApprovePayload is the payload that approves the Plan as shown; by is a placeholder.

@@ -26,7 +26,7 @@ const (
 // maxAmendedCalls bounds the Calls of one signal: a larger Plan is better requested in parts.
 const maxAmendedCalls = 1000
 
-// DeputiesKey is the key under which a whole process sends Orders.Deputies to a part.
+// DeputiesKey is the key under which a whole process sends Orders.DeputyRemarks to a part.
 const DeputiesKey = "deputies"
 
 // ReadPlanDecision reads the payload of a decision on a Plan. Its keys are request, digest, by, groups, reason, proof

@@ -23,8 +23,9 @@ type PlannedCall struct {
 // maxPlannedCalls bounds how many Calls of a Plan are put into words, each once for each instance.
 const maxPlannedCalls = 1000
 
-// DescribeCalls describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has run
-// since that Idea. readsOtherOutput reports whether the Call at an index reads what another Call of the Plan writes.
+// DescribeCalls describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has
+// run since that Idea. readsOtherOutput reports whether the Call at an index reads what another Call of the Plan
+// writes.
 func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language,
 	readsOtherOutput func(n int) bool) (list []PlannedCall) {
 	if idea == nil {
@@ -32,8 +33,8 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 	}
 	messages := ideafile.SplitMessagesByInstance(idea.Context)
 	for n, c := range p.Calls {
-		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.Written.RawObject()))
-		if tool := idea.Tool(c.Written.Tool); tool != nil {
+		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.WrittenCall.RawObject()))
+		if tool := idea.Tool(c.WrittenCall.Tool); tool != nil {
 			for name, reference := range tool.WiredExpressionByParam {
 				params[name] = reference
 			}
@@ -45,14 +46,14 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 		}
 		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
 			payloadByKind := messages.InstanceView(token).PayloadByKind
-			knownParams := resolveKnown(params, func(r refexpr.Reference) (any, bool) {
+			knownParams := resolveKnownReferences(params, func(r refexpr.Reference) (any, bool) {
 				if readsOther && r.Kind == refexpr.StateKind {
 					return nil, false
 				}
 				return jsonval.ValueAt(payloadByKind[r.Kind], r.Path)
 			})
 			list = append(list, PlannedCall{CallID: c.CallID, Instance: token, Error: c.Error,
-				Call: presenter.Call(c.Written.Tool, jsonval.AsObject(knownParams), token,
+				Call: presenter.Call(c.WrittenCall.Tool, jsonval.AsObject(knownParams), token,
 					shown.InstanceValues{Input: payloadByKind[ideafile.TypeInput],
 						State: payloadByKind[ideafile.TypeState]}, l)})
 		}
@@ -90,11 +91,11 @@ func (p Plan) SentenceIn(presenter *shown.Presenter, l shown.Language) string {
 	return strings.Join(toolTexts, ", ") + ": " + shown.Format{}.Text(instanceTexts, l)
 }
 
-// resolveKnown resolves the References in a value. A Reference that has no value yet becomes null.
-func resolveKnown(v any, lookup func(refexpr.Reference) (any, bool)) any {
+// resolveKnownReferences resolves the References in a value. A Reference that has no value yet becomes null.
+func resolveKnownReferences(v any, lookup func(refexpr.Reference) (any, bool)) any {
 	switch v.(type) {
 	case jsonval.Object, []any:
-		return jsonval.MapChildValues(v, func(member any) any { return resolveKnown(member, lookup) })
+		return jsonval.MapChildValues(v, func(member any) any { return resolveKnownReferences(member, lookup) })
 	}
 	resolved, err := refexpr.ResolveReferences(v, lookup)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // CheckPlanDecision returns a decision as it counts for the waiting Plan, or why it is refused. starters are the people
-// who started the process, causers the people who added or revised instances of the Plan; deputies is Orders.Deputies.
-// Whether the Calls of an amendment can run is checked elsewhere.
+// who started the process, causers the people who added or revised instances of the Plan; deputies is
+// Orders.DeputyRemarks. Whether the Calls of an amendment can run is checked elsewhere.
 func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity, deputies []Decision,
 	now time.Time) (Decision, error) {
 	switch {
@@ -29,15 +29,16 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	if err := p.checkUndoCallsUnchanged(d.AmendedCalls); err != nil {
 		return d, err
 	}
-	toVerify := d
-	toVerify.CallID, toVerify.ApprovalDigest = p.ProofCallID(), p.Digest
+	decisionToVerify := d
+	decisionToVerify.CallID, decisionToVerify.ApprovalDigest = p.ProofCallID(), p.Digest
 	pending := p.asPending()
-	verified, err := toVerify.VerifyProof(pending, nil, now)
+	verifiedDecision, err := decisionToVerify.VerifyProof(pending, nil, now)
 	if err != nil {
 		return d, err
 	}
-	verified.CallID, verified.DecidedAt, verified.Deciders, pending.Remarks = "", now, p.Deciders, deputies
-	for _, candidate := range pending.AsSelfAndAsDeputy(verified, now) {
+	verifiedDecision.CallID, verifiedDecision.DecidedAt, verifiedDecision.Deciders, pending.Remarks = "", now,
+		p.Deciders, deputies
+	for _, candidate := range pending.AsSelfAndAsDeputy(verifiedDecision, now) {
 		if err = p.checkDecider(candidate, starters, causers); err == nil {
 			return candidate, nil
 		}
@@ -50,7 +51,7 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 func (p *Plan) checkUndoCallsUnchanged(calls []ideafile.WrittenCall) error {
 	for n, w := range calls {
 		if ideafile.HasUndoesKey(w.AsWritten()) && !slices.ContainsFunc(p.Calls, func(planCall PlanCall) bool {
-			return jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planCall.Written.AsWritten()))
+			return jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planCall.WrittenCall.AsWritten()))
 		}) {
 			return fmt.Errorf("calls[%d]: %s: %s", n, ideafile.UndoesKey, ideafile.ReservedUndoesKeyText)
 		}
@@ -64,7 +65,7 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 		return err
 	}
 	isSamePerson := func(v Vote) bool { return policy.AnySamePerson(v.Identities(), d.Identities()) }
-	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, isSamePerson) {
+	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.VotesSoFar, isSamePerson) {
 		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy,
 			p.Deciders.RequiredApprovals())
 	}
@@ -74,26 +75,26 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 // AddVote counts an approval, or an amendment, which approves the amended Plan, and reports whether others must still
 // approve.
 func (p *Plan) AddVote(d Decision) (needsMore bool) {
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(policy.Approve))
-	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()
+	p.VotesSoFar = append(slices.Clone(p.VotesSoFar), d.Vote(policy.Approve))
+	return len(p.VotesSoFar) < p.Deciders.RequiredApprovals()
 }
 
 // WithAmendment returns the Plan with other Calls. The approvals so far are dropped: their givers must see the new
 // Plan.
 func (p Plan) WithAmendment(processID string, calls []PlanCall) *Plan {
-	if p.Original == nil {
-		p.Original = p.WrittenCalls()
+	if p.CallsBeforeAmendment == nil {
+		p.CallsBeforeAmendment = p.WrittenCalls()
 	}
-	p.Calls, p.DecidedSoFar = calls, nil
+	p.Calls, p.VotesSoFar = calls, nil
 	p.SetDigest(processID)
 	return &p
 }
 
 // Describe describes the decision on a Plan for the LLM: what, by whom and why.
 func (p Plan) Describe(d Decision) string {
-	verbByKind := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
+	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
-	s := fmt.Sprintf("%s was %s by %s", p.Name(), verbByKind, d.deciderText())
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, d.deciderText())
 	if d.Reason != "" {
 		s += ": " + d.Reason
 	}
@@ -114,16 +115,16 @@ func (p Plan) ExplainRejection(d Decision) string {
 // run.
 func (p Plan) ExplainAmendment(d Decision) string {
 	s := p.Describe(d) + "; the calls that are listed are as amended"
-	if removed := p.removedCalls(); len(removed) > 0 {
-		s += ". These did not run as planned: " + jsonval.EncodeToString(jsonval.ToJSONValue(removed))
+	if removedCalls := p.removedCalls(); len(removedCalls) > 0 {
+		s += ". These did not run as planned: " + jsonval.EncodeToString(jsonval.ToJSONValue(removedCalls))
 	}
 	return jsonval.Clip(s, maxExplanationLength)
 }
 
 // OriginalCalls are the Calls as they were planned, before people amended them.
 func (p Plan) OriginalCalls() []ideafile.WrittenCall {
-	if p.Original != nil {
-		return p.Original
+	if p.CallsBeforeAmendment != nil {
+		return p.CallsBeforeAmendment
 	}
 	return p.WrittenCalls()
 }
@@ -132,7 +133,7 @@ func (p Plan) OriginalCalls() []ideafile.WrittenCall {
 func (p Plan) removedCalls() []ideafile.WrittenCall {
 	return jsonval.Filter(p.OriginalCalls(), func(planned ideafile.WrittenCall) bool {
 		return !slices.ContainsFunc(p.Calls,
-			func(c PlanCall) bool { return jsonval.Equal(c.Written.AsWritten(), planned.AsWritten()) })
+			func(c PlanCall) bool { return jsonval.Equal(c.WrittenCall.AsWritten(), planned.AsWritten()) })
 	})
 }
 
@@ -142,8 +143,8 @@ func (p Plan) RestoreLargeValues(calls []ideafile.WrittenCall) []ideafile.Writte
 	out := slices.Clone(calls)
 	for n, w := range calls {
 		for _, planned := range p.Calls {
-			if jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planned.Written.AsWritten())) {
-				out[n] = planned.Written
+			if jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planned.WrittenCall.AsWritten())) {
+				out[n] = planned.WrittenCall
 			}
 		}
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 // VerifyProof returns a decision as its proof confirms it: by the proven person with the proven groups, whatever the
-// signal claimed. A decision without a proof is unchanged. The error says why the proof does not count. made are the
-// decisions on the Call so far.
-func (d Decision) VerifyProof(p Pending, priorDecisions []Decision, now time.Time) (Decision, error) {
+// signal claimed. A decision without a proof is unchanged. The error says why the proof does not count. priorDecisions
+// are the decisions on the Call so far.
+func (d Decision) VerifyProof(p PendingCall, priorDecisions []Decision, now time.Time) (Decision, error) {
 	if d.Proof == "" {
 		return d, nil
 	}
@@ -25,21 +25,21 @@ func (d Decision) VerifyProof(p Pending, priorDecisions []Decision, now time.Tim
 		return d, errors.New("the proof was not verified")
 	}
 	verification, claims := d.Verification, d.Verification.Claims
-	since, toVerify := p.Since, d
-	toVerify.CallID, toVerify.ApprovalDigest = p.CallID, p.Digest
-	toProve := toVerify.DecisionToProve(verification.ProcessID)
+	since, decisionToVerify := p.Since, d
+	decisionToVerify.CallID, decisionToVerify.ApprovalDigest = p.CallID, p.Digest
+	decisionToProve := decisionToVerify.DecisionToProve(verification.ProcessID)
 	if d.Order != nil {
 		// one proof for every Call that the order covers
-		since, toProve, priorDecisions = time.Time{}, d.Order.DecisionToProve(verification.ProcessID), nil
+		since, decisionToProve, priorDecisions = time.Time{}, d.Order.DecisionToProve(verification.ProcessID), nil
 	}
 	if err := verification.CheckTime(since, now); err != nil {
 		return d, err
 	}
-	if err := claims.CheckMatches(toProve); err != nil {
+	if err := claims.CheckMatches(decisionToProve); err != nil {
 		return d, err
 	}
 	for _, name := range []string{claims.Subject, cmp.Or(claims.Name, claims.Subject)} {
-		if err := policy.CheckName(name); err != nil {
+		if err := policy.CheckPersonName(name); err != nil {
 			return d, fmt.Errorf("the proof's signer: %w", err)
 		}
 	}
@@ -54,7 +54,8 @@ func (d Decision) VerifyProof(p Pending, priorDecisions []Decision, now time.Tim
 		return d, fmt.Errorf("the proof is by %s, but the decision says that it is by %s", claims.Subject, d.DecidedBy)
 	}
 	d.DecidedBy, d.Groups, d.Account = claims.Subject, claims.Groups, claims.SubjectID.Account
-	d.Signature = &proof.Signature{KeyThumbprint: verification.KeyThumbprint, Issuer: claims.Issuer, ID: claims.ID, AmendedParams: d.AmendedParams}
+	d.Signature = &proof.SignatureInfo{KeyThumbprint: verification.KeyThumbprint, Issuer: claims.Issuer, ID: claims.ID,
+		AmendedParams: d.AmendedParams}
 	if claims.Name != claims.Subject {
 		d.Signature.Name = claims.Name
 	}
@@ -85,9 +86,10 @@ func (d Decision) Vote(kind string) Vote {
 // DecisionToProve returns the decision that a proof of a decision on a Call must be for.
 func (d Decision) DecisionToProve(processID string) proof.Decision {
 	return proof.Decision{
-		ProcessID: processID, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, ApprovalDigest: d.ApprovalDigest,
-		Kind:          d.Kind,
-		DetailsDigest: d.detailsDigest(),
+		ProcessID: processID, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)},
+		ApprovalDigest: d.ApprovalDigest,
+		Kind:           d.Kind,
+		DetailsDigest:  d.detailsDigest(),
 	}
 }
 

@@ -29,7 +29,7 @@ func AcceptsProof(kind string) bool { return kind == HandOver || !IsRemark(kind)
 
 // Allows reports whether the policy of a Call allows an act on it. A policy that names no remark allows all. A deputy
 // is allowed if a hand-over is.
-func (p Pending) Allows(kind string) bool {
+func (p PendingCall) Allows(kind string) bool {
 	if kind == SteerDeputy {
 		kind = HandOver
 	}
@@ -54,9 +54,9 @@ func (d Decision) checkRemark() error {
 	case d.RecipientName != "" && d.RecipientGroup != "":
 		return fmt.Errorf(`it is for a person or a group: "to" and "toGroup" exclude each other`)
 	case d.RecipientName != "":
-		return policy.CheckName(d.RecipientName)
+		return policy.CheckPersonName(d.RecipientName)
 	case d.RecipientGroup != "":
-		return policy.CheckGroup(d.RecipientGroup)
+		return policy.CheckGroupName(d.RecipientGroup)
 	}
 	return nil
 }
@@ -72,8 +72,8 @@ func LastShownParams(remarks []Decision) (params map[string]any) {
 	return params
 }
 
-// Recipient names the addressee of a remark; empty: none.
-func (d Decision) Recipient() string {
+// RecipientText names the addressee of a remark; empty: none.
+func (d Decision) RecipientText() string {
 	if d.RecipientGroup != "" {
 		return "people of " + d.RecipientGroup
 	}
@@ -82,7 +82,7 @@ func (d Decision) Recipient() string {
 
 // RemarkText describes a remark in one line.
 func (d Decision) RemarkText() string {
-	recipient, text := d.Recipient(), d.DecidedBy
+	recipient, text := d.RecipientText(), d.DecidedBy
 	switch {
 	case d.Kind == SteerDeputy:
 		text = d.RecipientName + " may decide in place of " + d.DecidedBy + d.Order.periodText()
@@ -102,7 +102,7 @@ func (d Decision) RemarkText() string {
 }
 
 // LastHandOver is the last remark that handed the Call over; nil: it was not handed over.
-func (p Pending) LastHandOver() *Decision {
+func (p PendingCall) LastHandOver() *Decision {
 	for n := len(p.Remarks) - 1; n >= 0; n-- {
 		if p.Remarks[n].Kind == HandOver {
 			return &p.Remarks[n]
@@ -119,7 +119,7 @@ func (d Decision) isAddressedTo(other Decision) bool {
 }
 
 // CheckHandOverRecipient refuses everybody except the people to whom the Call was handed over.
-func (p Pending) CheckHandOverRecipient(d Decision) error {
+func (p PendingCall) CheckHandOverRecipient(d Decision) error {
 	h := p.LastHandOver()
 	if h == nil || h.isAddressedTo(d) {
 		return nil
@@ -129,21 +129,21 @@ func (p Pending) CheckHandOverRecipient(d Decision) error {
 
 // IsHandOverLapsed reports whether others may decide too on a Call that was handed over. They may if its recipient has
 // decided and others still must. The author of a decision also may if an escalation since then allows it.
-func (p Pending) IsHandOverLapsed(d Decision) bool {
+func (p PendingCall) IsHandOverLapsed(d Decision) bool {
 	h := p.LastHandOver()
 	return h != nil && (p.hasRecipientDecided(*h) || p.ReminderSchedule.WasEscalatedTo(d.Decider(), h.DecidedAt))
 }
 
 // hasRecipientDecided reports whether a recipient of a hand-over has decided since.
-func (p Pending) hasRecipientDecided(h Decision) bool {
-	return slices.ContainsFunc(p.DecidedSoFar, func(v Vote) bool {
+func (p PendingCall) hasRecipientDecided(h Decision) bool {
+	return slices.ContainsFunc(p.VotesSoFar, func(v Vote) bool {
 		return !v.DecidedAt.Before(h.DecidedAt) && h.isAddressedTo(v.decision())
 	})
 }
 
-// DecisionOfRecipient is an approval by the recipient of a hand-over. Since more is not known of the recipient, it
+// AssumedRecipientApproval is an approval by the recipient of a hand-over. Since more is not known of the recipient, it
 // assumes every group and a signature.
-func (p Pending) DecisionOfRecipient(h Decision) Decision {
+func (p PendingCall) AssumedRecipientApproval(h Decision) Decision {
 	return Decision{Kind: policy.Approve, DecidedBy: h.RecipientName, Groups: p.Deciders.Groups(),
-		Signature: &proof.Signature{}}
+		Signature: &proof.SignatureInfo{}}
 }

@@ -16,7 +16,7 @@ const (
 	SteerRevise = "revise"
 	SteerAdd    = "add"
 	SteerUndo   = "undo"
-	// SteerDecide carries many decisions at once (ReadDecisions).
+	// SteerDecide carries many decisions at once (ReadDecisionBatch).
 	SteerDecide = "decide"
 	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
 	SteerAllow    = "allow"
@@ -28,7 +28,9 @@ const (
 
 // SteeringPayload is the payload of a signal that steers.
 type SteeringPayload struct {
-	ID, SentBy, Reason string
+	ID     string
+	SentBy string `json:"By"` // the key of processes that run
+	Reason string
 	policy.Account
 	// Limits are the limits of resume and revise; 0 keeps the old limit.
 	Limits ideafile.Limits
@@ -38,8 +40,9 @@ type SteeringPayload struct {
 	Undo UndoOrder
 }
 
-// UndoOrder says what to undo, by whom and why: Call with all that read from it, or only Calls, or everything in
-// Instance; without any of these, everything. Review has a person review each Call that undoes another.
+// UndoOrder says what to undo, by whom and why: the Call CallID with all that read from it, or only CallIDs, or
+// everything in Instance; without any of these, everything. RequiresReview has a person review each Call that undoes
+// another.
 type UndoOrder struct {
 	CallID         string   `json:"call,omitempty"`
 	CallIDs        []string `json:"calls,omitempty"`
@@ -50,7 +53,7 @@ type UndoOrder struct {
 	RequiresReview bool     `json:"review,omitempty"`
 }
 
-// TargetInstance returns the instance that the order names, as it was spelled; is is false if it names none.
+// TargetInstance returns the instance that the order names, as it was spelled; isNamed is false if it names none.
 func (o UndoOrder) TargetInstance() (token string, isNamed bool) {
 	if o.Instance != nil {
 		return *o.Instance, true
@@ -66,9 +69,11 @@ func (s SteeringPayload) Identity() policy.Identity {
 // ReadSteering reads the payload of a steering signal: id, by and reason; limits for resume; context for add; both for
 // revise; what to undo for undo.
 func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) {
-	keysByKind := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
+	allowedKeys := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"},
+		SteerAdd:  {"context"},
 		SteerUndo: {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
-	if err := readTextFields(m, commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account), nil, keysByKind...); err != nil {
+	if err := readTextFields(m, commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account), nil,
+		allowedKeys...); err != nil {
 		return s, err
 	}
 	var ps diag.Problems

@@ -19,7 +19,7 @@ func (f *planDataflow) checkReadsOwnOutput(callIndex int) {
 		for i, terms := range read.expr {
 			for t, ref := range terms {
 				canBePresent := f.startStatusByCall[callIndex].reads[r][i][t].isPresent ||
-					len(f.possibleWriters(callIndex, ref)) > 0
+					len(f.possibleWriterIndexes(callIndex, ref)) > 0
 				if canBePresent && ref.Kind == ideafile.TypeState &&
 					slices.ContainsFunc(s.outputPath.Paths(), ref.Path.IsAtOrBelow) {
 					f.reportFinding(s, s.outputLocation, true,

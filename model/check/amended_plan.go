@@ -32,7 +32,8 @@ func (p AmendedPlanChecker) CheckRequestCalls(input *turn.RequestInput, calls []
 				instanceByToken[token] = p.newInstance(token)
 			}
 			instanceByToken[token].AcceptCall(input.RequestNumber, n+1, w)
-			if err := refusalError(instanceByToken[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
+			if err := refusalError(instanceByToken[token], n,
+				ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
 				token); err != nil {
 				return err
 			}
@@ -43,7 +44,7 @@ func (p AmendedPlanChecker) CheckRequestCalls(input *turn.RequestInput, calls []
 
 // CheckDirectCalls is CheckRequestCalls for the direct Plan of some instances. Context has the Plan as amended.
 func (p AmendedPlanChecker) CheckDirectCalls(tokens []string, calls []ideafile.WrittenCall, callIndexOffset int) error {
-	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsConditions, p.Palette.InstanceTokens = true, true, tokens
+	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsDirectPlanKeys, p.Palette.InstanceTokens = true, true, tokens
 	for n, w := range calls {
 		if _, _, f := p.Palette.ReadCall(w); f != nil {
 			return fmt.Errorf("calls[%d]: %s", n, f.Message)
@@ -67,13 +68,13 @@ func (p AmendedPlanChecker) newInstance(token string) *dataflow.Instance {
 	return dataflow.New(p.Palette, messages, token)
 }
 
-func refusalError(i *dataflow.Instance, n int, key ideafile.CallKey, token string) error {
+func refusalError(i *dataflow.Instance, callIndex int, key ideafile.CallKey, token string) error {
 	rec := i.FindCall(key.ID(token))
-	if rec == nil || rec.Status != ideafile.Failed || rec.Fault == nil {
+	if rec == nil || rec.Status != ideafile.CallFailed || rec.Fault == nil {
 		return nil
 	}
 	if token == "" {
-		return fmt.Errorf("calls[%d]: %s", n, rec.Fault.Message)
+		return fmt.Errorf("calls[%d]: %s", callIndex, rec.Fault.Message)
 	}
-	return fmt.Errorf("calls[%d], in instance %s: %s", n, token, rec.Fault.Message)
+	return fmt.Errorf("calls[%d], in instance %s: %s", callIndex, token, rec.Fault.Message)
 }

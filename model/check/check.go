@@ -27,7 +27,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	c.checkSettleConfig()
 	c.checkRechecks()
 	c.checkInstancesPerRequest()
-	c.addProblems(ideafile.StepIDProblems(idea.Context))
+	c.addProblems(ideafile.DuplicateStepIDProblems(idea.Context))
 	c.checkDisplay()
 	for _, m := range c.messages {
 		c.checkMessage(m)
@@ -67,7 +67,7 @@ func (c *checker) isForgotten(token string) bool {
 type locatedMessage struct{ *ideafile.Message }
 
 func (m locatedMessage) jsonPath() string {
-	return fmt.Sprintf("$.context[%d]", m.FileIndex)
+	return fmt.Sprintf("$.context[%d]", m.IndexInFile)
 }
 
 // givesContext reports whether a Message gives data or a text.
@@ -87,9 +87,9 @@ func (c *checker) viewOf(token string) ideafile.InstanceView {
 func (c *checker) readMessages() {
 	validMessages := c.idea.Context
 	for index, raw := range jsonval.AsList(c.idea.Source["context"]) {
-		if len(validMessages) == 0 || int(validMessages[0].FileIndex) != index {
+		if len(validMessages) == 0 || int(validMessages[0].IndexInFile) != index {
 			m, _ := ideafile.ReadMessage(raw, "", new(diag.Problems))
-			if m.FileIndex = int32(index); m.Type == ideafile.TypePlan && m.PlanCalls != nil {
+			if m.IndexInFile = int32(index); m.Type == ideafile.TypePlan && m.PlanCalls != nil {
 				// Errors in its stage, its condition or its record must not hide errors in its Calls.
 				m.PlanStage, m.PlanViewCondition, m.PlanRecordByCallID = "", nil, nil
 				c.messages = append(c.messages, locatedMessage{&m})
@@ -107,7 +107,7 @@ func (c *checker) checkMessage(m locatedMessage) {
 	case ideafile.TypeInstruction:
 		for n, name := range m.InstructionToolNames {
 			path := fmt.Sprintf("%s.tools[%d]", m.jsonPath(), n)
-			c.addProblems(c.idea.ToolProblems(name, path))
+			c.addProblems(c.idea.UnknownToolProblems(name, path))
 		}
 	case ideafile.TypePlan:
 		// The Calls of a record are past, even malformed ones: they are not a Plan to run.

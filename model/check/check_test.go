@@ -388,7 +388,7 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 						}
 					}
 					for _, rec := range r.CallRecords() {
-						if rec.Status == ideafile.Failed {
+						if rec.Status == ideafile.CallFailed {
 							t.Errorf("%s: %s", rec.ID, rec.Fault)
 						}
 					}

@@ -9,9 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// possibleWriters lists the Calls that may still write what a Call reads. It mirrors how a running instance decides
-// whether a Call may still write a path (package dataflow).
-func (f *planDataflow) possibleWriters(callIndex int, ref refexpr.Reference) []int {
+// possibleWriterIndexes lists the Calls that may still write what a Call reads. It mirrors how a running instance
+// decides whether a Call may still write a path (package dataflow).
+func (f *planDataflow) possibleWriterIndexes(callIndex int, ref refexpr.Reference) []int {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
 		index := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCall() && s.index == key.Index-1 })
 		if index < 0 || !f.startStatusByCall[index].appliesToInstance {
@@ -22,18 +22,18 @@ func (f *planDataflow) possibleWriters(callIndex int, ref refexpr.Reference) []i
 	if ref.Kind != ideafile.TypeState {
 		return nil
 	}
-	var writers []int
-	for writer, s := range f.calls {
-		startStatus := f.startStatusByCall[writer]
-		if writer == callIndex || !slices.ContainsFunc(startStatus.writablePaths, ref.Path.Overlaps) ||
+	var writerIndexes []int
+	for writerIndex, s := range f.calls {
+		startStatus := f.startStatusByCall[writerIndex]
+		if writerIndex == callIndex || !slices.ContainsFunc(startStatus.writablePaths, ref.Path.Overlaps) ||
 			!startStatus.appliesToInstance || startStatus.isSkipped || startStatus.isBlocked {
 			continue
 		}
-		if !s.isUpdate() || writer < callIndex {
-			writers = append(writers, writer)
+		if !s.isUpdate() || writerIndex < callIndex {
+			writerIndexes = append(writerIndexes, writerIndex)
 		}
 	}
-	return writers
+	return writerIndexes
 }
 
 // markRunnable marks the Calls that can run: the least fixed point, starting from the Calls whose reads are all
@@ -43,17 +43,18 @@ func (f *planDataflow) markRunnable() {
 		changed = false
 		for n, s := range f.calls {
 			if f.startStatusByCall[n].appliesToInstance && !f.canRunByCall[n] &&
-				(s.isInvalid || f.startStatusByCall[n].outsideSchemaReason != "" || len(f.unsatisfiedReads(n)) == 0) {
+				(s.isInvalid || f.startStatusByCall[n].outsideSchemaReason != "" ||
+					len(f.unsatisfiedReadIndexes(n)) == 0) {
 				f.canRunByCall[n], changed = true, true
 			}
 		}
 	}
 }
 
-// unsatisfiedReads lists the reads of a Call in which every alternative has missing terms.
-func (f *planDataflow) unsatisfiedReads(callIndex int) []int {
+// unsatisfiedReadIndexes lists the reads of a Call in which every alternative has missing terms.
+func (f *planDataflow) unsatisfiedReadIndexes(callIndex int) []int {
 	var indexes []int
-	isSkipped := f.isSkippedAtStart(callIndex) && len(f.earlierWriters(callIndex, false)) == 0
+	isSkipped := f.isSkippedAtStart(callIndex) && len(f.earlierWriterIndexes(callIndex, false)) == 0
 	for r, startStatus := range f.startStatusByCall[callIndex].reads {
 		isSatisfied := isSkipped
 		for i := range startStatus {
@@ -66,53 +67,53 @@ func (f *planDataflow) unsatisfiedReads(callIndex int) []int {
 	return indexes
 }
 
-// earlierWriters lists the earlier Calls that may write where a Call does, and that can run or, with canRunByCall
+// earlierWriterIndexes lists the earlier Calls that may write where a Call does, and that can run or, with canRunByCall
 // false, cannot. The Call finds its path closed only after those that cannot run.
-func (f *planDataflow) earlierWriters(callIndex int, canRun bool) []int {
-	var list []int
-	for earlier, s := range f.calls[:callIndex] {
+func (f *planDataflow) earlierWriterIndexes(callIndex int, canRun bool) []int {
+	var indexes []int
+	for earlierIndex, s := range f.calls[:callIndex] {
 		mayOverlap := slices.ContainsFunc(f.calls[callIndex].outputPath.Paths(), s.mayWrite)
-		if mayOverlap && f.startStatusByCall[earlier].appliesToInstance && f.canRunByCall[earlier] == canRun {
-			list = append(list, earlier)
+		if mayOverlap && f.startStatusByCall[earlierIndex].appliesToInstance && f.canRunByCall[earlierIndex] == canRun {
+			indexes = append(indexes, earlierIndex)
 		}
 	}
-	return list
+	return indexes
 }
 
 // termsWithoutWriter lists the terms of an alternative that are not present and that no runnable Call writes.
-func (f *planDataflow) termsWithoutWriter(callIndex, readIndex, alternative int) []refexpr.Reference {
+func (f *planDataflow) termsWithoutWriter(callIndex, readIndex, alternativeIndex int) []refexpr.Reference {
 	var terms []refexpr.Reference
 	canRun := func(w int) bool { return f.canRunByCall[w] }
-	for t, startStatus := range f.startStatusByCall[callIndex].reads[readIndex][alternative] {
-		ref := f.calls[callIndex].reads[readIndex].expr[alternative][t]
+	for t, startStatus := range f.startStatusByCall[callIndex].reads[readIndex][alternativeIndex] {
+		ref := f.calls[callIndex].reads[readIndex].expr[alternativeIndex][t]
 		if !startStatus.isPresent && startStatus.neverPresentReason == "" &&
-			!slices.ContainsFunc(f.possibleWriters(callIndex, ref), canRun) {
+			!slices.ContainsFunc(f.possibleWriterIndexes(callIndex, ref), canRun) {
 			terms = append(terms, ref)
 		}
 	}
 	return terms
 }
 
-// dependencyEdge is why a Call waits for writer: writer would write what the Call reads, or it delays that the Call is
-// skipped.
+// dependencyEdge is why a Call waits for the Call writerIndex: that would write what the Call reads, or it delays that
+// the Call is skipped.
 type dependencyEdge struct {
-	writer     int
-	location   string // the JSON path of the part that waits
-	delaysSkip bool
+	writerIndex int
+	location    string // the JSON path of the part that waits
+	delaysSkip  bool
 }
 
 func (f *planDataflow) dependencyEdges(callIndex int) []dependencyEdge {
 	var out []dependencyEdge
 	if f.isSkippedAtStart(callIndex) {
-		for _, w := range f.earlierWriters(callIndex, false) {
+		for _, w := range f.earlierWriterIndexes(callIndex, false) {
 			out = append(out, dependencyEdge{w, f.calls[callIndex].outputLocation, true})
 		}
 		return out // it no longer needs what it reads
 	}
-	for _, r := range f.unsatisfiedReads(callIndex) {
+	for _, r := range f.unsatisfiedReadIndexes(callIndex) {
 		for i := range f.startStatusByCall[callIndex].reads[r] {
 			for _, ref := range f.termsWithoutWriter(callIndex, r, i) {
-				for _, w := range f.possibleWriters(callIndex, ref) {
+				for _, w := range f.possibleWriterIndexes(callIndex, ref) {
 					out = append(out, dependencyEdge{w, f.calls[callIndex].reads[r].location, false})
 				}
 			}
@@ -134,15 +135,15 @@ func (f *planDataflow) checkCycles() {
 			continue
 		}
 		if index := slices.IndexFunc(cycle, func(e dependencyEdge) bool { return e.delaysSkip }); index >= 0 {
-			n, cycle = cycle[index].writer, slices.Concat(cycle[index+1:], cycle[:index+1])
+			n, cycle = cycle[index].writerIndex, slices.Concat(cycle[index+1:], cycle[:index+1])
 		}
 		var calls []*planCall
 		mayBreak := false
 		for _, e := range cycle {
-			calls = append(calls, f.calls[e.writer])
-			isReported[e.writer] = true
+			calls = append(calls, f.calls[e.writerIndex])
+			isReported[e.writerIndex] = true
 			// a Call that can run may write the value first, so that this Call waits for nothing
-			mayBreak = mayBreak || len(f.earlierWriters(e.writer, true)) > 0
+			mayBreak = mayBreak || len(f.earlierWriterIndexes(e.writerIndex, true)) > 0
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
@@ -157,21 +158,21 @@ func (s *planCall) mayWrite(p jsonval.Path) bool {
 }
 
 // shortestCycle returns the shortest path along dependencyEdges from a Call back to itself, or nil.
-func (f *planDataflow) shortestCycle(start int) []dependencyEdge {
+func (f *planDataflow) shortestCycle(startIndex int) []dependencyEdge {
 	visited := map[int]bool{}
 	for queue := [][]dependencyEdge{nil}; len(queue) > 0; queue = queue[1:] {
-		path, reader := queue[0], start
+		path, readerIndex := queue[0], startIndex
 		if len(path) > 0 {
-			reader = path[len(path)-1].writer
+			readerIndex = path[len(path)-1].writerIndex
 		}
-		for _, e := range f.dependencyEdges(reader) {
-			extended := append(slices.Clip(path), e)
-			if e.writer == start {
-				return extended
+		for _, e := range f.dependencyEdges(readerIndex) {
+			extendedPath := append(slices.Clip(path), e)
+			if e.writerIndex == startIndex {
+				return extendedPath
 			}
-			if !visited[e.writer] {
-				visited[e.writer] = true
-				queue = append(queue, extended)
+			if !visited[e.writerIndex] {
+				visited[e.writerIndex] = true
+				queue = append(queue, extendedPath)
 			}
 		}
 	}

@@ -60,16 +60,16 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 
 // latentCallIndexes lists the positions of a Plan's Calls whose results the LLM would have to write in one of its
 // instances.
-func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
+func (c *checker) latentCallIndexes(m locatedMessage) (indexes []int) {
 	tokens := c.instancesForPlan(m, c.instanceTokens)
 	if len(tokens) == 0 {
 		tokens = []string{m.InstanceToken}
 	}
 	for _, token := range tokens {
-		list = append(list, ideafile.UnansweredLatentCallIndexes(*m.Message, token, c.bindings)...)
+		indexes = append(indexes, ideafile.UnansweredLatentCallIndexes(*m.Message, token, c.bindings)...)
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	slices.Sort(indexes)
+	return slices.Compact(indexes)
 }
 
 // checkSomePlanApplies reports instances that no Plan's condition matches, if the LLM may not be asked.
@@ -111,9 +111,9 @@ func (c *checker) checkRechecks() {
 // checkInstancesPerRequest reports that a Request covers more instances than is known to be good for the LLM's work on
 // each.
 func (c *checker) checkInstancesPerRequest() {
-	n, reason, _ := quality.RecommendedSize(c.idea, c.bindings)
-	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.IsLLMForbidden() {
+	recommendedSize, reason, _ := quality.RecommendedSize(c.idea, c.bindings)
+	if limit := c.idea.Config.MaxInstancesPerPart; limit > recommendedSize && !c.idea.IsLLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
-			"above that; \"quality\" measures it", limit, n, reason)
+			"above that; \"quality\" measures it", limit, recommendedSize, reason)
 	}
 }

@@ -15,10 +15,10 @@ import (
 // would decide on the wrong words.
 func (c *checker) checkDisplay() {
 	for _, t := range c.idea.Tools {
-		path := t.Path()
+		path := t.JSONPath()
 		c.checkAnnotations(t.Source, path)
 		c.checkAnnotations(t.Source["_output"], path+"._output")
-		c.checkTemplate(t.Title, path+"._title", t)
+		c.checkTemplate(t.TitleTemplate, path+"._title", t)
 	}
 	if out := c.idea.OutputSchema; out != nil {
 		c.checkAnnotations(out.Source, "$.schema.output")
@@ -28,7 +28,7 @@ func (c *checker) checkDisplay() {
 			c.checkAnnotations(m.PayloadSchema, m.jsonPath()+".schema")
 		}
 	}
-	c.checkTemplate(c.idea.Config.InstanceName, "$.config.instanceName", nil)
+	c.checkTemplate(c.idea.Config.InstanceNameTemplate, "$.config.instanceName", nil)
 }
 
 func (c *checker) checkAnnotations(schema any, path string) {
@@ -45,40 +45,40 @@ func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 	if text == "" {
 		return
 	}
-	parsed, err := refexpr.ParseTemplate(text)
+	parsedTemplate, err := refexpr.ParseTemplate(text)
 	if err != nil {
 		return // reported when the file was read
 	}
-	for _, r := range parsed.References() {
+	for _, r := range parsedTemplate.References() {
 		c.checkTemplateRead(r, path, t)
 	}
 }
 
 func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafile.Tool) {
-	names, steps, mayBeAny := []string{}, append(jsonval.Path{r.Kind}, r.Path...), false
+	paramNames, paramPath, allowsExtraParams := []string{}, append(jsonval.Path{r.Kind}, r.Path...), false
 	if t != nil {
-		names, mayBeAny = jsonval.SortedKeys(jsonschema.Properties(t.Source)), t.AllowsExtraParams
+		paramNames, allowsExtraParams = jsonval.SortedKeys(jsonschema.Properties(t.Source)), t.AllowsExtraParams
 	}
-	isParam := slices.Contains(names, r.Kind)
+	isParam := slices.Contains(paramNames, r.Kind)
 	switch {
 	case !isParam && (r.Kind == ideafile.TypeInput || r.Kind == ideafile.TypeState):
 		c.checkInstanceDataRead(r, path)
 		return
-	case !isParam && t != nil && r.Kind == ideafile.ParamsKind:
-		steps = r.Path
+	case !isParam && t != nil && r.Kind == ideafile.ParamsReferenceKind:
+		paramPath = r.Path
 	}
-	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden &&
-		slices.Contains(names, firstPathStep(steps))) {
+	if t != nil && (allowsExtraParams || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), paramPath).IsForbidden &&
+		slices.Contains(paramNames, firstPathStep(paramPath))) {
 		return
 	}
-	knownNames := append(names, ideafile.TypeInput, ideafile.TypeState)
+	knownNames := append(paramNames, ideafile.TypeInput, ideafile.TypeState)
 	c.addError(path, "it reads %s, which is not there%s", jsonval.ClipForError(r.String()),
-		diag.DidYouMeanOrListNames(firstPathStep(steps), knownNames))
+		diag.DidYouMeanOrListNames(firstPathStep(paramPath), knownNames))
 }
 
 // checkInstanceDataRead checks that the input or the State of some instance can have what a template reads.
 func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
-	var names []string
+	var knownNames []string
 	for _, token := range c.instanceTokens {
 		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
 		_, exists := jsonval.ValueAt(payload, r.Path)
@@ -87,12 +87,12 @@ func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 		if exists || !subschema.IsForbidden && (subschema.IsDescribed || isOpen) {
 			return
 		}
-		names = slices.Concat(names, jsonval.SortedKeys(jsonval.AsObject(payload)),
+		knownNames = slices.Concat(knownNames, jsonval.SortedKeys(jsonval.AsObject(payload)),
 			jsonval.SortedKeys(jsonschema.Properties(schema)))
 	}
-	slices.Sort(names)
+	slices.Sort(knownNames)
 	c.addError(path, "it reads %s, which no instance has%s", jsonval.ClipForError(r.String()),
-		diag.DidYouMean(firstPathStep(r.Path), slices.Compact(names)))
+		diag.DidYouMean(firstPathStep(r.Path), slices.Compact(knownNames)))
 }
 
 func firstPathStep(p jsonval.Path) string {

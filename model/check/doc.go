@@ -7,9 +7,10 @@
 //
 //   - checker collects the findings about one Idea; a finding is reported once, naming its instances.
 //   - planChecker reads the Calls of one Plan into planCalls, each with its own errors.
-//   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters),
-//     which Calls can run at all (markRunnable), and which wait for each other in a cycle (checkCycles). Instances
-//     whose start States are equivalent for the Plan (same callStartStatus) share one planDataflow.
+//   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it
+//     (possibleWriterIndexes), which Calls can run at all (markRunnable), and which wait for each other in a cycle
+//     (checkCycles). Instances whose start States are equivalent for the Plan (same callStartStatus) share one
+//     planDataflow.
 //
 // Invariants:
 //

@@ -31,14 +31,14 @@ func (c *checker) addProblems(ps diag.Problems) {
 }
 
 // addFinding adds a Problem, or adds instances to the same one found before.
-func (c *checker) addFinding(p diag.Problem, tokens []string, applicableCount int) {
+func (c *checker) addFinding(p diag.Problem, tokens []string, applicableInstanceCount int) {
 	key := fmt.Sprintf("%s\x00%s\x00%v", p.JSONPath, p.Message, p.IsWarning)
 	index, ok := c.findingIndexByKey[key]
 	if !ok {
 		index = len(c.findings)
 		c.findingIndexByKey[key] = index
 		c.findings = append(c.findings,
-			finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicableCount})
+			finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicableInstanceCount})
 	}
 	for _, t := range tokens {
 		c.findings[index].affectedInstances[t] = true
@@ -56,6 +56,6 @@ func (c *checker) problems() diag.Problems {
 		all = append(all, f.Problem)
 	}
 	slices.SortFunc(all, func(a, b diag.Problem) int { return strings.Compare(a.Message, b.Message) })
-	listed.Append(all.SortedByPath()...)
+	listed.Append(all.SortByPath()...)
 	return listed
 }

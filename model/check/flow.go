@@ -17,7 +17,7 @@ type callStartStatus struct {
 	appliesToInstance bool // the Call is for this instance
 	// reads are the initial results of the Call's expressions, in the order of planCall.reads.
 	reads []expressionStartStatus
-	// isSkipped: the output path holds a value at the start. blocked: something that is not an object is above the
+	// isSkipped: the output path holds a value at the start. isBlocked: something that is not an object is above the
 	// output path.
 	isSkipped, isBlocked bool
 	writablePaths        []jsonval.Path // the output paths that are open at the start
@@ -46,55 +46,56 @@ type planDataflow struct {
 func (p *planChecker) checkDataflow(output *planCall) {
 	calls := append(slices.Clip(p.calls), output)
 	var flows []*planDataflow
-	flowByStart := map[string]*planDataflow{}
+	flowByStartStatus := map[string]*planDataflow{}
 	for _, token := range p.applicableInstanceTokens {
-		startStatuses := p.callStartStatusFor(token, calls)
+		startStatuses := p.callStartStatusesFor(token, calls)
 		key := fmt.Sprintf("%+v", startStatuses)
-		if flowByStart[key] == nil {
-			flowByStart[key] = &planDataflow{planChecker: p, startStatusByCall: startStatuses, calls: calls,
+		if flowByStartStatus[key] == nil {
+			flowByStartStatus[key] = &planDataflow{planChecker: p, startStatusByCall: startStatuses, calls: calls,
 				canRunByCall: make([]bool, len(calls))}
-			flows = append(flows, flowByStart[key])
+			flows = append(flows, flowByStartStatus[key])
 		}
-		flowByStart[key].coveredInstanceTokens = append(flowByStart[key].coveredInstanceTokens, token)
+		flowByStartStatus[key].coveredInstanceTokens = append(flowByStartStatus[key].coveredInstanceTokens, token)
 	}
 	for _, f := range flows {
 		f.checkCalls()
 	}
 }
 
-func (p *planChecker) callStartStatusFor(token string, calls []*planCall) []callStartStatus {
+func (p *planChecker) callStartStatusesFor(token string, calls []*planCall) []callStartStatus {
 	view := p.viewOf(token)
-	start := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
+	startState := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
 	out := make([]callStartStatus, len(calls))
 	for n, s := range calls {
 		f := &out[n]
-		f.appliesToInstance = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
-		f.reads = p.expressionStartStatusFor(view, start, s.reads)
-		f.writablePaths = s.writablePaths(start)
+		f.appliesToInstance = len(s.instanceTokens) == len(p.palette.InstanceTokens) ||
+			slices.Contains(s.instanceTokens, token)
+		f.reads = p.expressionStartStatusesFor(view, startState, s.reads)
+		f.writablePaths = s.writablePaths(startState)
 		f.outsideSchemaReason = s.pathNotInSchemaReason(view.SchemaByKind[ideafile.TypeState])
-		f.isSkipped, f.isBlocked = s.outputPathStatus(start)
+		f.isSkipped, f.isBlocked = s.outputPathStatus(startState)
 	}
 	return out
 }
 
-func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State,
+func (p *planChecker) expressionStartStatusesFor(view ideafile.InstanceView, startState *statelog.State,
 	reads []parameterRead) []expressionStartStatus {
-	statusOfTerm := func(ref refexpr.Reference) termStartStatus { return p.termStartStatusFor(view, start, ref) }
+	statusOfTerm := func(ref refexpr.Reference) termStartStatus { return p.termStartStatusFor(view, startState, ref) }
 	statusOfTerms := func(refs []refexpr.Reference) []termStartStatus { return jsonval.Map(refs, statusOfTerm) }
 	return jsonval.Map(reads, func(r parameterRead) expressionStartStatus { return jsonval.Map(r.expr, statusOfTerms) })
 }
 
 // writablePaths lists the paths of the Call, and of its delegate, that it can write at the start. Only an update writes
 // to a closed path.
-func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
+func (s *planCall) writablePaths(startState *statelog.State) []jsonval.Path {
 	var paths []jsonval.Path
 	for _, path := range s.outputPath.Paths() {
-		if _, isClosed := start.AuthorWhoClosedPath(path); !isClosed || s.isUpdate() {
+		if _, isClosed := startState.AuthorWhoClosedPath(path); !isClosed || s.isUpdate() {
 			paths = append(paths, path)
 		}
 	}
 	for _, path := range s.delegateWritePaths() {
-		if _, isClosed := start.AuthorWhoClosedPath(path); !isClosed {
+		if _, isClosed := startState.AuthorWhoClosedPath(path); !isClosed {
 			paths = append(paths, path)
 		}
 	}
@@ -122,25 +123,25 @@ func (s *planCall) delegateWritePaths() []jsonval.Path {
 
 // outputPathStatus reports whether a Call's output path holds a value at the start, and whether something that is not
 // an object is above it.
-func (s *planCall) outputPathStatus(start *statelog.State) (isSkipped, isBlocked bool) {
-	blockedBranches := 0
+func (s *planCall) outputPathStatus(startState *statelog.State) (isSkipped, isBlocked bool) {
+	blockedBranchCount := 0
 	for _, branch := range s.outputPath {
 		allClosed, allPresent, anyBlocked := true, true, false
 		for _, path := range branch {
-			_, isClosed := start.AuthorWhoClosedPath(path)
-			_, isPresent := refexpr.ValueOrBlobHandleAt(start.CurrentValue, path)
+			_, isClosed := startState.AuthorWhoClosedPath(path)
+			_, isPresent := refexpr.ValueOrBlobHandleAt(startState.CurrentValue, path)
 			allClosed, allPresent = allClosed && isClosed, allPresent && isPresent
-			anyBlocked = anyBlocked || (start.HasNonObjectAncestor(path) && !isPresent)
+			anyBlocked = anyBlocked || (startState.HasNonObjectAncestor(path) && !isPresent)
 		}
 		isSkipped = isSkipped || (allClosed && allPresent && !s.isUpdate())
 		if anyBlocked {
-			blockedBranches++
+			blockedBranchCount++
 		}
 	}
-	return isSkipped, !isSkipped && blockedBranches > 0 && (blockedBranches == len(s.outputPath) || !s.isUpdate())
+	return isSkipped, !isSkipped && blockedBranchCount > 0 && (blockedBranchCount == len(s.outputPath) || !s.isUpdate())
 }
 
-func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State,
+func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, startState *statelog.State,
 	ref refexpr.Reference) termStartStatus {
 	if p.templateAwaitsValue(view, ref) && !(ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)) {
 		return termStartStatus{isPresent: true}
@@ -154,7 +155,7 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 		v, startStatus.neverPresentReason = lookupValueOutsideState(view, ref)
 		startStatus.isPresent = startStatus.neverPresentReason == ""
 	} else {
-		v, startStatus.isPresent = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
+		v, startStatus.isPresent = refexpr.ValueOrBlobHandleAt(startState.CurrentValue, ref.Path)
 		if !startStatus.isPresent {
 			startStatus.neverPresentReason = outsideSchemaReason(view.SchemaByKind[ideafile.TypeState], ref.Path)
 		}
@@ -179,13 +180,13 @@ func (f *planDataflow) isSkippedAtStart(callIndex int) bool {
 
 func (f *planDataflow) reportFinding(s *planCall, path string, isWarning bool, format string, args ...any) {
 	f.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: isWarning},
-		f.coveredInstanceTokens, len(s.instances))
+		f.coveredInstanceTokens, len(s.instanceTokens))
 }
 
 func (f *planDataflow) checkCalls() {
 	f.markRunnable()
 	for n, s := range f.calls {
-		if !f.startStatusByCall[n].appliesToInstance || s.instances == nil {
+		if !f.startStatusByCall[n].appliesToInstance || s.instanceTokens == nil {
 			continue
 		}
 		f.checkOutputPath(n)

@@ -38,9 +38,9 @@ func (f outputSchemaChecker) checkValue(v any, valuePath jsonval.Path, path stri
 		return
 	}
 	valueType, wantedTypes := jsonval.TypeOf(v), jsonschema.TypesAt(f.outputSchema, valuePath)
-	kindName := map[string]string{"array": "a list", "object": "an object"}[valueType]
-	if kindName != "" && jsonschema.CompareTypes([]string{valueType}, wantedTypes) == jsonschema.FitsNever {
-		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wantedTypes), kindName)
+	typeText := map[string]string{"array": "a list", "object": "an object"}[valueType]
+	if typeText != "" && jsonschema.CompareTypes([]string{valueType}, wantedTypes) == jsonschema.FitsNever {
+		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wantedTypes), typeText)
 	} else if object, ok := v.(jsonval.Object); ok {
 		f.checkObject(object, valuePath, path)
 	}

@@ -25,14 +25,14 @@ type planChecker struct {
 
 // planCall is one Call of the Plan, as far as it could be read.
 type planCall struct {
-	jsonPath     string
-	index        int
-	rawCall      jsonval.Object
-	tool         *ideafile.Tool // nil: unknown
-	instances    []string       // the instances the Call is for; nil: unknown
-	reads        []parameterRead
-	outputPath   refexpr.OutputPath
-	outputMethod string
+	jsonPath       string
+	index          int
+	rawCall        jsonval.Object
+	tool           *ideafile.Tool // nil: unknown
+	instanceTokens []string       // the instances the Call is for; nil: unknown
+	reads          []parameterRead
+	outputPath     refexpr.OutputPath
+	outputMethod   string
 	// outputLocation is where the file gives the output path: a key of the Call, or the Call itself where the designer
 	// fixed the path.
 	outputLocation string
@@ -41,11 +41,11 @@ type planCall struct {
 
 // parameterRead is a Reference or an expression in a Call's parameters.
 type parameterRead struct {
-	expr           refexpr.Expression
-	location       string       // in the file
-	paramPath      jsonval.Path // in the parameters
-	fromWiredParam bool
-	acceptsAnyType bool // it is part of a text, which takes a value of any type
+	expr             refexpr.Expression
+	location         string       // in the file
+	paramPath        jsonval.Path // in the parameters
+	isFromWiredParam bool
+	acceptsAnyType   bool // it is part of a text, which takes a value of any type
 }
 
 func (s *planCall) String() string {
@@ -79,10 +79,10 @@ func (c *checker) checkPlan(m locatedMessage) {
 		applicableInstanceTokens: c.instancesForPlan(m, tokens), palette: ideafile.Palette{
 			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens,
 			UntargetedCallsGoToAll: true,
-			AllowsConditions:       m.IsDirectPlan(),
+			AllowsDirectPlanKeys:   m.IsDirectPlan(),
 		}}
 	for n, call := range m.PlanCalls {
-		if len(call.Targets) == 1 && c.isForgotten(call.Targets[0]) {
+		if len(call.TargetTokens) == 1 && c.isForgotten(call.TargetTokens[0]) {
 			continue
 		}
 		p.calls = append(p.calls, p.readCall(n, call))
@@ -99,7 +99,8 @@ func (p *planChecker) addCallError(s *planCall, path, format string, args ...any
 }
 
 func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
-	s := &planCall{jsonPath: fmt.Sprintf("%s[%d]", p.planJSONPath, n), index: n, instances: p.palette.InstanceTokens}
+	s := &planCall{jsonPath: fmt.Sprintf("%s[%d]", p.planJSONPath, n), index: n,
+		instanceTokens: p.palette.InstanceTokens}
 	s.outputLocation = s.jsonPath
 	s.rawCall = call.RawObject()
 	if s.rawCall == nil {
@@ -121,14 +122,17 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	tokens, f := p.palette.TargetInstances(call)
 	if f == nil {
-		s.instances = tokens
+		s.instanceTokens = tokens
 		return
 	}
-	s.instances = nil
+	s.instanceTokens = nil
 	knownTokens, location := p.palette.InstanceTokens, s.jsonPath+"._instance"
 	token, isNamed := s.rawCall["_instance"].(string)
-	if n := slices.IndexFunc(call.Targets, func(t string) bool { return !slices.Contains(knownTokens, t) }); n >= 0 {
-		token, isNamed = call.Targets[n], true
+	if n := slices.IndexFunc(call.TargetTokens, func(t string) bool {
+		return !slices.Contains(knownTokens,
+			t)
+	}); n >= 0 {
+		token, isNamed = call.TargetTokens[n], true
 	}
 	switch {
 	case !isNamed:
@@ -147,11 +151,11 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 }
 
 // suggestInstance suggests the nearest token, or else lists the first ones.
-func suggestInstance(name string, names []string) string {
-	if s := diag.DidYouMean(name, names); s != "" {
+func suggestInstance(token string, knownTokens []string) string {
+	if s := diag.DidYouMean(token, knownTokens); s != "" {
 		return s
 	}
-	return "; there are " + diag.SummarizeNames(names) + ` and "*" for all`
+	return "; there are " + diag.SummarizeNames(knownTokens) + ` and "*" for all`
 }
 
 func (p *planChecker) resolveTool(s *planCall) {
@@ -162,7 +166,7 @@ func (p *planChecker) resolveTool(s *planCall) {
 		p.addError(s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.idea.SuggestTool(""))
 		return
 	}
-	p.addProblems(p.idea.ToolProblems(name, s.jsonPath+"._tool"))
+	p.addProblems(p.idea.UnknownToolProblems(name, s.jsonPath+"._tool"))
 }
 
 func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
@@ -202,7 +206,7 @@ func (p *planChecker) checkParams(s *planCall) {
 		for _, e := range expressions {
 			if e.HasReferenceOfKind(ideafile.TypeState) {
 				s.reads = append(s.reads, parameterRead{expr: e, location: s.jsonPath, paramPath: jsonval.Path{k},
-					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wiredValue)})
+					isFromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wiredValue)})
 			}
 		}
 	}
@@ -210,7 +214,7 @@ func (p *planChecker) checkParams(s *planCall) {
 }
 
 // collectReferences collects the References in a value. It returns false if one of them is malformed.
-func (p *planChecker) collectReferences(s *planCall, location string, v any, param jsonval.Path) bool {
+func (p *planChecker) collectReferences(s *planCall, location string, v any, paramPath jsonval.Path) bool {
 	ok := true
 	switch v := v.(type) {
 	case string:
@@ -220,42 +224,44 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 			p.addCallError(s, location, "%s", err)
 		}
 		for _, e := range expressions {
-			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: param,
+			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: paramPath,
 				acceptsAnyType: refexpr.IsTemplate(v)})
 		}
 		if refexpr.IsTemplate(v) {
-			ok = p.checkParamAcceptsType(s, location, v, param, "a text with values in it is a string") && ok
+			ok = p.checkParamAcceptsType(s, location, v, paramPath, "a text with values in it is a string") && ok
 		}
 	case jsonval.Object:
-		ok = p.checkParamAcceptsType(s, location, v, param, "an object with a Reference in it is of type object")
+		ok = p.checkParamAcceptsType(s, location, v, paramPath, "an object with a Reference in it is of type object")
 		for k, value := range jsonval.Sorted(v) {
 			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
-				param.WithStep(k)) && ok
+				paramPath.WithStep(k)) && ok
 		}
 	case []any:
-		ok = p.checkParamAcceptsType(s, location, v, param, "a list with a Reference in it is of type array")
+		ok = p.checkParamAcceptsType(s, location, v, paramPath, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
-			ok = p.collectReferences(s, location+"["+step+"]", e, param.WithStep(step)) && ok
+			ok = p.collectReferences(s, location+"["+step+"]", e, paramPath.WithStep(step)) && ok
 		}
 	}
 	return ok
 }
 
 // checkParamAcceptsType reports a value with References in it if the parameter does not take its type: whatever the
-// References resolve to, it stays a list, an object or a text. kindName describes the value.
-func (p *planChecker) checkParamAcceptsType(s *planCall, location string, v any, param jsonval.Path, kindName string) bool {
+// References resolve to, it stays a list, an object or a text. valueDescription describes the value.
+func (p *planChecker) checkParamAcceptsType(s *planCall, location string, v any, paramPath jsonval.Path,
+	valueDescription string) bool {
 	if s.tool == nil {
 		return true
 	}
 	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
 		return true // it is checked as a plain value
 	}
-	wantedTypes := jsonschema.TypesAt(s.tool.Source, param)
+	wantedTypes := jsonschema.TypesAt(s.tool.Source, paramPath)
 	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wantedTypes) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "%s; the parameter %q wants %s", kindName, param, jsonschema.JoinWithOr(wantedTypes))
+	p.addCallError(s, location, "%s; the parameter %q wants %s", valueDescription, paramPath,
+		jsonschema.JoinWithOr(wantedTypes))
 	return false
 }
 
@@ -325,7 +331,7 @@ func (p *planChecker) readMetaProperties(s *planCall) {
 
 // readAfterProperty reads `_after`, as reads whose values the Call does not take.
 func (p *planChecker) readAfterProperty(s *planCall) {
-	list, f := ideafile.ParseAfter(s.rawCall["_after"])
+	list, f := ideafile.ParseAfterReferences(s.rawCall["_after"])
 	if f != nil {
 		p.addCallError(s, s.jsonPath+"._after", "%s", f.Message)
 	}
@@ -345,7 +351,8 @@ func (p *planChecker) readAfterProperty(s *planCall) {
 // readPlanOutput reads the output of a Plan that runs without a Request. The output is a step after all Calls, and only
 // reads.
 func (p *planChecker) readPlanOutput(m locatedMessage) *planCall {
-	s := &planCall{jsonPath: m.jsonPath() + ".output", index: len(m.PlanCalls), instances: p.palette.InstanceTokens}
+	s := &planCall{jsonPath: m.jsonPath() + ".output", index: len(m.PlanCalls),
+		instanceTokens: p.palette.InstanceTokens}
 	p.collectReferences(s, s.jsonPath, m.Source["output"], nil)
 	return s
 }

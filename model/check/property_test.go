@@ -36,7 +36,7 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 			calls = append(calls, raw)
 		}
 		tools := map[string]any{}
-		for _, tool := range modeltest.RandomPlanTools.Tools {
+		for _, tool := range modeltest.RandomPlanPalette.Tools {
 			tools[tool.Name] = tool.Source
 		}
 		idea := map[string]any{"schema": map[string]any{"tools": tools},
@@ -45,7 +45,7 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
 		}
-		Check(i, modeltest.RandomPlanTools.BindingByTool)
+		Check(i, modeltest.RandomPlanPalette.BindingByTool)
 	})
 }
 
@@ -75,12 +75,12 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecutio
 	plan := modeltest.GeneratePlan(rt, k)
 	var calls []any
 	tools := map[string]any{}
-	for _, tool := range modeltest.RandomPlanTools.Tools {
+	for _, tool := range modeltest.RandomPlanPalette.Tools {
 		tools[tool.Name] = tool.Source
 	}
 	for n := range plan.Requests[0] {
 		c := &plan.Requests[0][n]
-		c.Index, c.Fails, c.Result = n+1, false, func(_, _ map[string]any) any { return valueWithAllPaths(3) }
+		c.Index, c.Fails, c.ResultFunc = n+1, false, func(_, _ map[string]any) any { return valueWithAllPaths(3) }
 		delete(c.Source, "_output")
 		calls = append(calls, c.Source)
 	}
@@ -94,7 +94,7 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecutio
 	}
 	p := modeltest.NewPlanExecution(plan)
 	p.RunAll(rt, modeltest.PickFirst)
-	return p, Check(i, modeltest.RandomPlanTools.BindingByTool)
+	return p, Check(i, modeltest.RandomPlanPalette.BindingByTool)
 }
 
 // Where Check finds nothing wrong with a Plan of write-once Calls that all succeed, no Call blocks.
@@ -103,14 +103,14 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		p, problems := playAndCheck(rt, modeltest.PlanOptions{MaxCalls: 5, MaxRequests: 1, OnlyWriteOnce: true,
-			NoWholeState: true})
+			NoWholeStateWrites: true})
 		for _, rec := range p.Instance.CallRecords() {
-			if rec.Status == ideafile.Failed || rec.UntakenBranchReference != "" || rec.BranchNumber > 1 {
+			if rec.Status == ideafile.CallFailed || rec.UntakenBranchReference != "" || rec.TakenBranchNumber > 1 {
 				return // whether a result fits its schema, and which branch is taken, is only known at run time
 			}
 		}
 		for _, rec := range p.Instance.CallRecords() {
-			if rec.Status == ideafile.Blocked {
+			if rec.Status == ideafile.CallBlocked {
 				blocked++
 				if !anyOnCall(problems) {
 					rt.Fatalf("%s is blocked and Check says nothing: %s\n%s", rec.ID, rec.Fault, p.Plan)
@@ -135,7 +135,7 @@ func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
 					continue
 				}
 				reported++
-				if rec.Status == ideafile.Done {
+				if rec.Status == ideafile.CallDone {
 					rt.Fatalf("%s is done, and Check says: %s\n%s", rec.ID, problem, p.Plan)
 				}
 			}

@@ -18,16 +18,16 @@ func (f *planDataflow) checkRead(callIndex, readIndex int) {
 		f.startStatusByCall[callIndex].reads[readIndex]
 	impossibleReasons := make([]string, len(read.expr))
 	possibleCount := 0
-	for alternative, terms := range read.expr {
-		for term, ref := range terms {
-			if reason := f.neverPresentReason(callIndex, ref, startStatus[alternative][term]); reason != "" &&
-				impossibleReasons[alternative] == "" {
-				impossibleReasons[alternative] = reason
+	for alternativeIndex, terms := range read.expr {
+		for termIndex, ref := range terms {
+			if reason := f.neverPresentReason(callIndex, ref, startStatus[alternativeIndex][termIndex]); reason != "" &&
+				impossibleReasons[alternativeIndex] == "" {
+				impossibleReasons[alternativeIndex] = reason
 			}
 		}
-		if impossibleReasons[alternative] == "" {
+		if impossibleReasons[alternativeIndex] == "" {
 			possibleCount++
-			f.checkTermType(callIndex, read, terms[len(terms)-1], startStatus[alternative][len(terms)-1])
+			f.checkTermType(callIndex, read, terms[len(terms)-1], startStatus[alternativeIndex][len(terms)-1])
 		}
 	}
 	for _, reason := range impossibleReasons {
@@ -42,7 +42,7 @@ func (f *planDataflow) neverPresentReason(callIndex int, ref refexpr.Reference, 
 	switch {
 	case startStatus.neverPresentReason != "":
 		return startStatus.neverPresentReason
-	case startStatus.isPresent, f.isSkippedAtStart(callIndex), len(f.possibleWriters(callIndex, ref)) > 0:
+	case startStatus.isPresent, f.isSkippedAtStart(callIndex), len(f.possibleWriterIndexes(callIndex, ref)) > 0:
 		return ""
 	}
 	return f.noWriterReason(callIndex, ref)
@@ -60,12 +60,12 @@ func (f *planDataflow) checkTermType(callIndex int, read parameterRead, ref refe
 			f.checkType(f.calls[callIndex], read, ref, []string{startStatus.valueType}, "")
 		}
 	case !f.isSkippedAtStart(callIndex):
-		f.checkWriterTypes(f.calls[callIndex], read, ref, f.possibleWriters(callIndex, ref))
+		f.checkWriterTypes(f.calls[callIndex], read, ref, f.possibleWriterIndexes(callIndex, ref))
 	}
 }
 
 func wiredParamPrefix(r parameterRead) string {
-	if !r.fromWiredParam {
+	if !r.isFromWiredParam {
 		return ""
 	}
 	return fmt.Sprintf("the wired parameter %q: ", r.paramPath[0])
@@ -78,9 +78,9 @@ func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Re
 		return
 	}
 	wantedTypes := jsonschema.TypesAt(s.tool.Source, read.paramPath)
-	fits := jsonschema.CompareTypes(types, wantedTypes)
-	if fits != jsonschema.FitsByType {
-		f.reportFinding(s, read.location, fits == jsonschema.FitsPerhaps || len(read.expr) > 1,
+	fit := jsonschema.CompareTypes(types, wantedTypes)
+	if fit != jsonschema.FitsByType {
+		f.reportFinding(s, read.location, fit == jsonschema.FitsPerhaps || len(read.expr) > 1,
 			"%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
 			wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath,
 			jsonschema.JoinWithOr(wantedTypes))
@@ -88,9 +88,9 @@ func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Re
 }
 
 // checkWriterTypes checks the types that the possible writers' Tools declare for their results.
-func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref refexpr.Reference, writers []int) {
-	withoutPropertyCount := 0
-	for _, n := range writers {
+func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref refexpr.Reference, writerIndexes []int) {
+	missingPropertyCount := 0
+	for _, n := range writerIndexes {
 		w := f.calls[n]
 		paths := f.startStatusByCall[n].writablePaths
 		writtenPath := paths[slices.IndexFunc(paths, ref.Path.Overlaps)]
@@ -108,8 +108,8 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 		}
 		subpath := ref.Path[len(writtenPath):]
 		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, subpath).IsForbidden {
-			withoutPropertyCount++
-			if withoutPropertyCount == len(writers) {
+			missingPropertyCount++
+			if missingPropertyCount == len(writerIndexes) {
 				f.reportFinding(s, read.location, len(read.expr) > 1,
 					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath),
 					subpath, suggestOutputProperty(w.tool.OutputSchema.Source, subpath))
@@ -151,25 +151,25 @@ func (f *planDataflow) noWriterReason(callIndex int, ref refexpr.Reference) stri
 
 // suggestStatePath suggests a path of State that is written or present.
 func (f *planDataflow) suggestStatePath(callIndex int, ref refexpr.Reference) string {
-	var names, refs []string
-	add := func(p jsonval.Path) {
-		if name := p.String(); name != "" && !slices.Contains(names, name) {
-			names, refs = append(names, name),
+	var pathTexts, refs []string
+	addPath := func(p jsonval.Path) {
+		if name := p.String(); name != "" && !slices.Contains(pathTexts, name) {
+			pathTexts, refs = append(pathTexts, name),
 				append(refs, refexpr.StateReference(p).String())
 		}
 	}
 	for w, s := range f.calls {
 		for _, p := range s.outputPath.Paths() {
 			if f.startStatusByCall[w].appliesToInstance && w != callIndex {
-				add(p)
+				addPath(p)
 			}
 		}
 	}
-	start := jsonval.AsObject(f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState])
-	for k := range jsonval.Sorted(start) {
-		add(jsonval.Path{k})
+	startState := jsonval.AsObject(f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState])
+	for k := range jsonval.Sorted(startState) {
+		addPath(jsonval.Path{k})
 	}
-	switch nearest := diag.NearestName(ref.Path.String(), names); {
+	switch nearest := diag.NearestName(ref.Path.String(), pathTexts); {
 	case nearest != "":
 		return "; did you mean " + refexpr.Dagger + ideafile.TypeState + "." + nearest + "?"
 	case len(refs) == 1:

@@ -18,12 +18,12 @@ func (c *checker) checkStates() {
 		view := c.viewOf(token)
 		for kind, schema := range jsonval.Sorted(view.SchemaByKind) {
 			for _, m := range schemaMismatches(schema, view.PayloadByKind[kind]) {
-				location, count := c.locateValue(kind, token, m.path)
+				location, instanceCount := c.locateValue(kind, token, m.path)
 				c.addFinding(diag.Problem{
 					JSONPath:  location,
 					Message:   fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.reason),
 					IsWarning: kind != ideafile.TypeState,
-				}, []string{token}, count)
+				}, []string{token}, instanceCount)
 			}
 		}
 	}

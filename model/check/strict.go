@@ -60,10 +60,10 @@ func IsStrictnessWarning(p diag.Problem) bool {
 func (c *checker) nonStrictLocation(t *ideafile.Tool, reason string) string {
 	subject, _, _ := strings.Cut(strings.TrimPrefix(reason, "tool "+t.Name+", "), ": ")
 	if name, err := strconv.Unquote(strings.TrimPrefix(subject, "parameter ")); err == nil {
-		return jsonval.JSONPathWithKey(t.Path()+".properties", name)
+		return jsonval.JSONPathWithKey(t.JSONPath()+".properties", name)
 	}
 	if strings.HasPrefix(subject, "_") {
-		return t.Path() + "." + subject
+		return t.JSONPath() + "." + subject
 	}
-	return t.Path()
+	return t.JSONPath()
 }

@@ -13,7 +13,7 @@ import (
 
 func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
-		path := t.Path()
+		path := t.JSONPath()
 		c.checkRequiredParams(t, path)
 		c.checkApprovalCondition(t, path)
 		c.checkUndo(t, path)
@@ -37,15 +37,15 @@ func (c *checker) checkScopes(scopes []string, path string) {
 		if err != nil || ref.Kind == ideafile.TypeState || ref.Kind == ideafile.TypeInput {
 			continue
 		}
-		kinds := []string{ideafile.TypeInput, ideafile.TypeState}
+		knownKinds := []string{ideafile.TypeInput, ideafile.TypeState}
 		for _, m := range c.messages {
 			if m.Type == ideafile.TypeData {
-				kinds = append(kinds, m.PayloadKind)
+				knownKinds = append(knownKinds, m.PayloadKind)
 			}
 		}
-		if !slices.Contains(kinds, ref.Kind) {
+		if !slices.Contains(knownKinds, ref.Kind) {
 			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.ClipForError(ref.Kind),
-				diag.DidYouMeanOrListNames(ref.Kind, kinds))
+				diag.DidYouMeanOrListNames(ref.Kind, knownKinds))
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 
 // checkUndoOfFunction checks the undo that a Tool's Go function declares. Its findings are only warnings, because the
 // Tool is usable without undo, unless failed instances are undone.
-func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path string) {
+func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.UndoMethod, path string) {
 	if u.Kind == ideafile.UndoByTool && c.idea.Tool(u.Tool) == nil {
 		c.addFinding(diag.Problem{JSONPath: path, IsWarning: !c.idea.Config.UndoOnFailure, Message: fmt.Sprintf(
 			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone", u.Tool)},
@@ -46,13 +46,13 @@ func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path st
 }
 
 // checkUndoMethod checks an undo that is, or could be, at a path of the file.
-func (c *checker) checkUndoMethod(t *ideafile.Tool, u ideafile.Undo, path string) {
+func (c *checker) checkUndoMethod(t *ideafile.Tool, u ideafile.UndoMethod, path string) {
 	if u.Kind != ideafile.UndoByTool {
 		return
 	}
 	undoTool := c.idea.Tool(u.Tool)
 	if undoTool == nil {
-		c.addProblems(c.idea.ToolProblems(u.Tool, path+".tool"))
+		c.addProblems(c.idea.UnknownToolProblems(u.Tool, path+".tool"))
 		return
 	}
 	if cycle := c.undoCycle(t); cycle != nil {
@@ -73,8 +73,8 @@ func (c *checker) checkUndoMethod(t *ideafile.Tool, u ideafile.Undo, path string
 // The undo of Go functions that are registered elsewhere is unknown here.
 func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 	b, isBound := c.bindings[t.Name]
-	undoesTool := func(o *ideafile.Tool) bool { return o.UndoWithBinding(c.bindings[o.Name]).Tool == t.Name }
-	if c.idea.Config.UndoOnFailure && isBound && b.Undo == nil && t.UndoWithBinding(b).Kind != ideafile.UndoNotNeeded &&
+	undoesTool := func(o *ideafile.Tool) bool { return o.EffectiveUndo(c.bindings[o.Name]).Tool == t.Name }
+	if c.idea.Config.UndoOnFailure && isBound && b.Undo == nil && t.EffectiveUndo(b).Kind != ideafile.UndoNotNeeded &&
 		!slices.ContainsFunc(c.idea.Tools, undoesTool) {
 		c.addError(path, "config.onFailure undoes the Calls of failed instances, but this tool does not say how: "+
 			`give it "_undo", with a tool, "none" or "never"`)
@@ -83,19 +83,19 @@ func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 
 // undoCycle lists the Tools that undo each other, from a Tool to itself; nil if there is no such circle.
 func (c *checker) undoCycle(t *ideafile.Tool) []string {
-	names := []string{t.Name}
-	for next := t; next != nil; {
-		undoToolName := next.UndoWithBinding(c.bindings[next.Name]).Tool
+	toolNames := []string{t.Name}
+	for tool := t; tool != nil; {
+		undoToolName := tool.EffectiveUndo(c.bindings[tool.Name]).Tool
 		if undoToolName == "" {
 			return nil
 		}
-		if names = append(names, undoToolName); undoToolName == t.Name {
-			return names
+		if toolNames = append(toolNames, undoToolName); undoToolName == t.Name {
+			return toolNames
 		}
-		if slices.Contains(names[1:len(names)-1], undoToolName) {
+		if slices.Contains(toolNames[1:len(toolNames)-1], undoToolName) {
 			return nil // it is reported for the Tools in the circle
 		}
-		next = c.idea.Tool(undoToolName)
+		tool = c.idea.Tool(undoToolName)
 	}
 	return nil
 }
@@ -108,48 +108,49 @@ func (c *checker) checkUndoParams(t, undoTool *ideafile.Tool, params jsonval.Obj
 		}
 	}
 	for name, value := range jsonval.Sorted(params) {
-		paramPath := jsonval.JSONPathWithKey(path, name)
+		paramJSONPath := jsonval.JSONPathWithKey(path, name)
 		_, isWired := undoTool.WiredExpressionByParam[name]
 		_, isDeclared := undoTool.SchemaByParam[name]
 		switch {
 		case isWired:
-			c.addError(paramPath, "the parameter %q of %s is wired: leave it out", name, undoTool.Name)
+			c.addError(paramJSONPath, "the parameter %q of %s is wired: leave it out", name, undoTool.Name)
 		case !isDeclared && !undoTool.AllowsExtraParams:
-			c.addError(paramPath, "%s has no parameter %q%s", undoTool.Name, jsonval.ClipForError(name),
+			c.addError(paramJSONPath, "%s has no parameter %q%s", undoTool.Name, jsonval.ClipForError(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(undoTool.SchemaByParam)))
 		default:
-			c.checkUndoParam(t, undoTool, name, value, paramPath)
+			c.checkUndoParam(t, undoTool, name, value, paramJSONPath)
 		}
 	}
 }
 
 // checkUndoParam checks one parameter: what it refers to, and that its value can fit.
-func (c *checker) checkUndoParam(t, undoTool *ideafile.Tool, name string, value any, paramPath string) {
+func (c *checker) checkUndoParam(t, undoTool *ideafile.Tool, name string, value any, paramJSONPath string) {
 	expressions, _ := refexpr.FindExpressions(value) // an error was reported when the Tool was read
 	for _, e := range expressions {
 		for _, ref := range e.References() {
-			c.checkUndoReference(t, ref, paramPath)
+			c.checkUndoReference(t, ref, paramJSONPath)
 		}
 	}
 	if len(expressions) > 0 {
-		c.checkUndoTypes(t, undoTool, jsonval.Path{name}, value, paramPath)
+		c.checkUndoTypes(t, undoTool, jsonval.Path{name}, value, paramJSONPath)
 	} else if err := undoTool.SchemaByParam[name].Validate(value); err != nil {
-		c.addError(paramPath, "it does not fit %s: %s", undoTool.Name, diag.WithoutPackagePrefix(err))
+		c.addError(paramJSONPath, "it does not fit %s: %s", undoTool.Name, diag.WithoutPackagePrefix(err))
 	}
 }
 
 // checkUndoTypes reports a value with References in it, or a part of one, whose type the undo Tool does not take,
 // whatever the References resolve to.
-func (c *checker) checkUndoTypes(t, undoTool *ideafile.Tool, param jsonval.Path, value any, paramPath string) {
-	givenTypes, subject := []string{jsonval.TypeOf(value)}, "it"
+func (c *checker) checkUndoTypes(t, undoTool *ideafile.Tool, param jsonval.Path, value any, paramJSONPath string) {
+	valueTypes, subject := []string{jsonval.TypeOf(value)}, "it"
 	switch v := value.(type) {
 	case jsonval.Object:
 		for name, part := range jsonval.Sorted(v) {
-			c.checkUndoTypes(t, undoTool, param.WithStep(name), part, jsonval.JSONPathWithKey(paramPath, name))
+			c.checkUndoTypes(t, undoTool, param.WithStep(name), part, jsonval.JSONPathWithKey(paramJSONPath, name))
 		}
 	case []any:
 		for n, part := range v {
-			c.checkUndoTypes(t, undoTool, param.WithStep(strconv.Itoa(n)), part, fmt.Sprintf("%s[%d]", paramPath, n))
+			c.checkUndoTypes(t, undoTool, param.WithStep(strconv.Itoa(n)), part,
+				fmt.Sprintf("%s[%d]", paramJSONPath, n))
 		}
 	case string:
 		if !refexpr.IsReference(v) || refexpr.IsTemplate(v) {
@@ -160,19 +161,19 @@ func (c *checker) checkUndoTypes(t, undoTool *ideafile.Tool, param jsonval.Path,
 		if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
 			return // any of several alternatives may fit
 		}
-		givenTypes, subject = jsonschema.TypesAt(source, ref.Path), ref.String()
+		valueTypes, subject = jsonschema.TypesAt(source, ref.Path), ref.String()
 	}
 	wantedTypes := jsonschema.TypesAt(undoTool.ParamsSchemaSource(), param)
-	if jsonschema.CompareTypes(givenTypes, wantedTypes) == jsonschema.FitsNever {
-		c.addError(paramPath, "%s is of type %s; the parameter %q of %s wants %s", subject,
-			jsonschema.JoinWithOr(givenTypes), param, undoTool.Name, jsonschema.JoinWithOr(wantedTypes))
+	if jsonschema.CompareTypes(valueTypes, wantedTypes) == jsonschema.FitsNever {
+		c.addError(paramJSONPath, "%s is of type %s; the parameter %q of %s wants %s", subject,
+			jsonschema.JoinWithOr(valueTypes), param, undoTool.Name, jsonschema.JoinWithOr(wantedTypes))
 	}
 }
 
 // checkUndoReference reports a Reference to what the schema of the result, of the parameters or of State does not have.
-func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, paramPath string) {
+func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, paramJSONPath string) {
 	if ref.Kind == ideafile.TypeState {
-		c.checkStatePath(ref.Path, paramPath)
+		c.checkStatePath(ref.Path, paramJSONPath)
 		return
 	}
 	source := c.undoSourceSchema(t, ref.Kind)
@@ -180,19 +181,19 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, pa
 		return
 	}
 	container := "_output has"
-	if ref.Kind == ideafile.ParamsKind {
+	if ref.Kind == ideafile.ParamsReferenceKind {
 		container = "parameters have"
 	}
-	c.addError(paramPath, "%s: the tool's %s no %s%s", ref, container, ref.Path,
+	c.addError(paramJSONPath, "%s: the tool's %s no %s%s", ref, container, ref.Path,
 		suggestOutputProperty(source, ref.Path))
 }
 
 // undoSourceSchema is the JSON Schema of what a Reference of a kind reads; nil: any value.
 func (c *checker) undoSourceSchema(t *ideafile.Tool, kind string) any {
 	switch {
-	case kind == ideafile.ResultKind && t.OutputSchema != nil:
+	case kind == ideafile.ResultReferenceKind && t.OutputSchema != nil:
 		return t.OutputSchema.Source
-	case kind == ideafile.ParamsKind:
+	case kind == ideafile.ParamsReferenceKind:
 		return closedParamsSchema(t)
 	}
 	return nil

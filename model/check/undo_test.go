@@ -109,7 +109,7 @@ func TestCheckHoldsTheUndoOfAGoFunctionAgainstThePalette(t *testing.T) {
 				"context": [{"type": "text", "text": "Go."}]}`)
 			params := jsonval.AsObject(modeltest.DecodeJSON(t, c.params))
 			got := problemLines(Check(idea, map[string]ideafile.ToolBinding{"sum": {Kind: ideafile.KindGo,
-				Undo: &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "unsum", Params: params}}}))
+				Undo: &ideafile.UndoMethod{Kind: ideafile.UndoByTool, Tool: "unsum", Params: params}}}))
 			want := ""
 			if c.want != "" {
 				want = kind + ` $.schema.tools.sum: ` + c.want

@@ -44,20 +44,21 @@ func (c *checker) checkApprovalCondition(t *ideafile.Tool, path string) {
 // it may have others.
 func memberNames(parts []jsonval.Object) (names []string, isOpen bool) {
 	for _, part := range parts {
-		own := jsonval.SortedKeys(jsonschema.Properties(part))
-		names = append(names, own...)
-		more, isGiven := part["additionalProperties"]
+		ownNames := jsonval.SortedKeys(jsonschema.Properties(part))
+		names = append(names, ownNames...)
+		additionalProperties, hasAdditionalProperties := part["additionalProperties"]
 		hasParts := slices.ContainsFunc(jsonschema.InPlaceKeywords, func(k string) bool { return part[k] != nil })
-		isOpen = isOpen || len(part) == 0 || isGiven && more != false || part["patternProperties"] != nil ||
-			len(own) == 0 && !hasParts && slices.Contains(jsonschema.Types(part), "object")
+		isOpen = isOpen || len(part) == 0 || hasAdditionalProperties && additionalProperties != false ||
+			part["patternProperties"] != nil ||
+			len(ownNames) == 0 && !hasParts && slices.Contains(jsonschema.Types(part), "object")
 	}
 	slices.Sort(names)
 	return slices.Compact(names), isOpen
 }
 
-// checkCondition warns of parts of a condition that have no effect. subject is the path to the value that the part is
+// checkCondition warns of parts of a condition that have no effect. valuePath is the path to the value that the part is
 // about, and params the schema of all parameters; nil: any.
-func (c *checker) checkCondition(schema, params any, subject jsonval.Path, path string) {
+func (c *checker) checkCondition(schema, params any, valuePath jsonval.Path, path string) {
 	s, ok := schema.(jsonval.Object)
 	if !ok {
 		return
@@ -70,22 +71,23 @@ func (c *checker) checkCondition(schema, params any, subject jsonval.Path, path 
 			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.ClipForError(keys[0]))
 		return
 	}
-	c.checkConditionEffects(s, params, subject, path)
-	names, isOpen := memberNames(jsonschema.SubschemasAt(params, subject))
+	c.checkConditionEffects(s, params, valuePath, path)
+	knownNames, isOpen := memberNames(jsonschema.SubschemasAt(params, valuePath))
 	warnIfUnknown := func(k, propertyPath string) {
 		owner := "the Tool has no parameter"
-		if len(subject) > 0 {
+		if len(valuePath) > 0 {
 			owner = "the parameter has no member"
 		}
-		if len(names) > 0 && !isOpen && !slices.Contains(names, k) {
-			c.addWarning(propertyPath, "%s %q%s", owner, jsonval.ClipForError(k), diag.DidYouMeanOrListNames(k, names))
+		if len(knownNames) > 0 && !isOpen && !slices.Contains(knownNames, k) {
+			c.addWarning(propertyPath, "%s %q%s", owner, jsonval.ClipForError(k),
+				diag.DidYouMeanOrListNames(k, knownNames))
 		}
 	}
 	properties := jsonschema.Properties(s)
 	for k, property := range jsonval.Sorted(properties) {
 		propertyPath := jsonval.JSONPathWithKey(path+".properties", k)
 		warnIfUnknown(k, propertyPath)
-		c.checkCondition(property, params, subject.WithStep(k), propertyPath)
+		c.checkCondition(property, params, valuePath.WithStep(k), propertyPath)
 	}
 	for _, k := range jsonschema.Required(s) {
 		if _, isKnown := properties[k]; !isKnown {
@@ -93,37 +95,37 @@ func (c *checker) checkCondition(schema, params any, subject jsonval.Path, path 
 		}
 	}
 	for _, k := range jsonschema.InPlaceKeywords {
-		for _, part := range jsonschema.InPlaceParts(s, k) {
-			c.checkCondition(part, params, subject, path+"."+k)
+		for _, part := range jsonschema.PartsOfKeyword(s, k) {
+			c.checkCondition(part, params, valuePath, path+"."+k)
 		}
 	}
 	for _, k := range []string{"items", "contains", "prefixItems"} {
-		for _, part := range jsonschema.InPlaceParts(s, k) {
-			c.checkCondition(part, params, subject.WithStep("0"), path+"."+k)
+		for _, part := range jsonschema.PartsOfKeyword(s, k) {
+			c.checkCondition(part, params, valuePath.WithStep("0"), path+"."+k)
 		}
 	}
 }
 
 // checkConditionEffects warns of keywords that have no effect on the values that they apply to.
-func (c *checker) checkConditionEffects(s jsonval.Object, params any, subject jsonval.Path, path string) {
+func (c *checker) checkConditionEffects(s jsonval.Object, params any, valuePath jsonval.Path, path string) {
 	_, hasThen := s["then"]
 	_, hasElse := s["else"]
 	if _, hasIf := s["if"]; hasIf != (hasThen || hasElse) {
 		c.addWarning(path, "if without then or else has no effect, nor have these without if")
 	}
-	types, subschema := jsonschema.TypesAt(params, subject), jsonschema.SubschemaAt(params, subject)
+	paramTypes, subschema := jsonschema.TypesAt(params, valuePath), jsonschema.SubschemaAt(params, valuePath)
 	isOfType := func(t string) bool {
-		return slices.Contains(types, t) || t == "integer" && slices.Contains(types, "number") ||
-			t == "number" && slices.Contains(types, "integer")
+		return slices.Contains(paramTypes, t) || t == "integer" && slices.Contains(paramTypes, "number") ||
+			t == "number" && slices.Contains(paramTypes, "integer")
 	}
 	for k := range jsonval.Sorted(s) {
 		wantedType := typeByKeyword[k]
-		if wantedType != "" && len(types) > 0 && !isOfType(wantedType) {
+		if wantedType != "" && len(paramTypes) > 0 && !isOfType(wantedType) {
 			c.addWarning(jsonval.JSONPathWithKey(path, k), "%s has no effect on a value of type %s", k,
-				strings.Join(types, " or "))
+				strings.Join(paramTypes, " or "))
 		}
 	}
-	if wantedTypes := jsonschema.Types(s); len(types) > 0 && len(wantedTypes) > 0 &&
+	if wantedTypes := jsonschema.Types(s); len(paramTypes) > 0 && len(wantedTypes) > 0 &&
 		!slices.ContainsFunc(wantedTypes, isOfType) {
 		c.addWarning(path, "no Call can have a value of type %s here: the Tool's schema does not allow it",
 			strings.Join(wantedTypes, " or "))

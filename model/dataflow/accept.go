@@ -14,25 +14,25 @@ import (
 
 // AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new. A known Call, or a Call of
 // a closed Request, changes nothing. A malformed Call is added as failed, so that the next Request reports why.
-func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
-	return request > i.RefusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
+func (i *Instance) AcceptCall(requestNumber, callIndex int, call ideafile.WrittenCall) bool {
+	return requestNumber > i.RefusedThroughRequest && i.AcceptRedeliveredCall(requestNumber, callIndex, call)
 }
 
 // AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before the
 // Call had reached all its instances. RefusedThroughRequest does not apply to it.
-func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.WrittenCall) bool {
-	key := ideafile.CallKey{Request: request, Index: index}
-	_, exists := i.findPosition(key)
-	if exists || request <= i.ClosedThroughRequest {
+func (i *Instance) AcceptRedeliveredCall(requestNumber, callIndex int, call ideafile.WrittenCall) bool {
+	key := ideafile.CallKey{Request: requestNumber, Index: callIndex}
+	_, exists := i.findCallPosition(key)
+	if exists || requestNumber <= i.ClosedThroughRequest {
 		return false
 	}
-	i.isRequestOpen[request] = true
+	i.isRequestOpen[requestNumber] = true
 	i.insertCall(i.palette, key, call)
 	return true
 }
 
-// findPosition returns the index of a Call in callRecords, or the index at which to insert it.
-func (i *Instance) findPosition(key ideafile.CallKey) (index int, isFound bool) {
+// findCallPosition returns the index of a Call in callRecords, or the index at which to insert it.
+func (i *Instance) findCallPosition(key ideafile.CallKey) (index int, isFound bool) {
 	return slices.BinarySearchFunc(i.callRecords, key,
 		func(r *CallRecord, k ideafile.CallKey) int { return r.Key().Compare(k) })
 }
@@ -45,15 +45,15 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	if key.IsUndo() {
 		call.OutputPath, call.OutputMethod = nil, "" // the existing value may be the one to undo
 	}
-	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.Waiting}, WrittenCall: writtenCall,
+	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.CallWaiting}, WrittenCall: writtenCall,
 		ReviewReason: ideafile.UndoReviewReason(writtenCall)}
 	if f == nil {
 		f = i.prepareCall(rec)
 	}
 	if f != nil {
-		rec.endWithStatus(ideafile.Failed, f)
+		rec.endWithStatus(ideafile.CallFailed, f)
 	}
-	index, _ := i.findPosition(key)
+	index, _ := i.findCallPosition(key)
 	i.callRecords = slices.Insert(i.callRecords, index, rec)
 	return rec
 }
@@ -126,17 +126,17 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 
 // StopAcceptingCalls makes AcceptCall refuse the Calls of a Request and of all Requests before it. The Request stays
 // open: AcceptRedeliveredCall may still add Calls of it.
-func (i *Instance) StopAcceptingCalls(request int) {
-	if request > i.ClosedThroughRequest {
-		i.isRequestOpen[request] = true
+func (i *Instance) StopAcceptingCalls(requestNumber int) {
+	if requestNumber > i.ClosedThroughRequest {
+		i.isRequestOpen[requestNumber] = true
 	}
-	i.RefusedThroughRequest = max(i.RefusedThroughRequest, request)
+	i.RefusedThroughRequest = max(i.RefusedThroughRequest, requestNumber)
 }
 
 // CloseRequest ends a Request and all Requests before it for this instance: none of their Calls is accepted any more.
-func (i *Instance) CloseRequest(request int) {
-	i.ClosedThroughRequest, i.RefusedThroughRequest = max(i.ClosedThroughRequest, request),
-		max(i.RefusedThroughRequest, request)
+func (i *Instance) CloseRequest(requestNumber int) {
+	i.ClosedThroughRequest, i.RefusedThroughRequest = max(i.ClosedThroughRequest, requestNumber),
+		max(i.RefusedThroughRequest, requestNumber)
 	//workflowcheck:ignore -- the order of deletions does not matter
 	for n := range i.isRequestOpen {
 		if n <= i.ClosedThroughRequest {

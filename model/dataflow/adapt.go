@@ -19,12 +19,12 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 		checkLiterals(tool, rec.Params) != nil {
 		return false
 	}
-	names := paramsToAdapt(tool, rec.Params, params)
-	if len(names) == 0 {
+	paramNames := paramsToAdapt(tool, rec.Params, params)
+	if len(paramNames) == 0 {
 		return false
 	}
-	rec.ParamsAdaptation = &approval.ParamsAdaptation{Reason: cause.Error(), OriginalParams: jsonval.Object{}}
-	for _, k := range names {
+	rec.ParamsAdaptation = &approval.ParamsAdaptation{MisfitReason: cause.Error(), OriginalParams: jsonval.Object{}}
+	for _, k := range paramNames {
 		rec.ParamsAdaptation.OriginalParams[k] = params[k]
 	}
 	rec.setPhase(phaseAdapting)
@@ -58,8 +58,8 @@ func paramsToAdapt(t *ideafile.Tool, rawParams, params jsonval.Object) []string 
 }
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
-func checkLiterals(t *ideafile.Tool, raw jsonval.Object) error {
-	for k, v := range jsonval.Sorted(raw) {
+func checkLiterals(t *ideafile.Tool, rawParams jsonval.Object) error {
+	for k, v := range jsonval.Sorted(rawParams) {
 		if err := checkLiteral(t, jsonval.Path{k}, v); err != nil {
 			return err
 		}
@@ -126,9 +126,9 @@ func areLiteralsUnchanged(rawValue, adaptedValue any) bool {
 	if jsonval.TypeOf(rawValue) == "string" {
 		return true // a Reference: its value was adapted
 	}
-	list, isList := rawValue.([]any)
+	rawList, isList := rawValue.([]any)
 	adaptedList := jsonval.AsList(adaptedValue)
-	if jsonval.TypeOf(rawValue) != jsonval.TypeOf(adaptedValue) || isList && len(list) != len(adaptedList) {
+	if jsonval.TypeOf(rawValue) != jsonval.TypeOf(adaptedValue) || isList && len(rawList) != len(adaptedList) {
 		return false
 	}
 	for step, member := range jsonval.Members(rawValue) {
@@ -146,7 +146,7 @@ func (i *Instance) LLMQuestions() []turn.LLMQuestion {
 		q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
 		var err error
 		if rec.phase == phaseAdapting {
-			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
+			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.MisfitReason
 		} else {
 			q.Params, err = i.ResolvedParams(rec)
 		}

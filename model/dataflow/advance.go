@@ -32,23 +32,23 @@ func (i *Instance) Advance() []ReadyCall {
 		return rec.possibleWritePaths()
 	})
 	defer func() { i.writerIndex = nil }()
-	for progressed := true; progressed; {
-		progressed = false
+	for hasProgressed := true; hasProgressed; {
+		hasProgressed = false
 		for _, rec := range i.callRecords {
 			if i.canCallAdvance(rec) {
-				progressed = true
+				hasProgressed = true
 				readyCalls = append(readyCalls, i.advanceCall(rec)...)
 			}
 		}
-		if progressed {
+		if hasProgressed {
 			continue
 		}
-		progressed = i.blockFirstUnsatisfiableCall()
-		if progressed {
+		hasProgressed = i.blockFirstUnsatisfiableCall()
+		if hasProgressed {
 			continue
 		}
 		if rec := i.callToBreakDeadlock(); rec != nil && i.ActiveUndo == nil {
-			progressed = true
+			hasProgressed = true
 			readyCalls = append(readyCalls, i.advanceCall(rec)...)
 		}
 	}
@@ -74,7 +74,7 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 		i.endCallOnClosedPath(rec, author)
 		return nil
 	}
-	if author, isWritten := i.everyResultKeyWritten(rec); isWritten {
+	if author, areAllWritten := i.authorOfAllResultKeys(rec); areAllWritten {
 		rec.skip(author)
 		return nil
 	}
@@ -84,17 +84,17 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if rec.phase == phaseApproved {
 		return i.startCall(rec, *rec.readyCall)
 	}
-	return i.resolveAndCheckCall(rec)
+	return i.resolveAndStartCall(rec)
 }
 
-// resolveAndCheckCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must
+// resolveAndStartCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must
 // review it first.
-func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
+func (i *Instance) resolveAndStartCall(rec *CallRecord) []ReadyCall {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	params, err := i.resolveParams(rec)
 	if err == nil {
 		params = rec.ParamsAdaptation.ApplyTo(params)
-		err = addTextHint(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params,
+		err = addUnquotedTextHint(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params,
 			i.contextView.PayloadByKind)
 		if err != nil {
 			isAdaptationRequested := i.requestAdaptation(rec, tool, params, err)
@@ -124,7 +124,7 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 // reviewPolicy returns the policy by which a person must review a Call, and the reason if the review has another
 // reason than the policy. It returns nil if no review is needed.
 func (i *Instance) reviewPolicy(ready ReadyCall) (approvalPolicy *policy.Approval, reason string) {
-	approvalPolicy, reason = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval),
+	approvalPolicy, reason = i.palette.Oversight.PolicyFor(ready.Tool.Name, ready.Tool.Approval),
 		ready.Record.ReviewReason
 	switch {
 	case approvalPolicy.RequiresReviewOf(ready.Params):
@@ -141,15 +141,15 @@ func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	i.LogicalTime++
 	rec.readyCall, rec.StartLogicalTime = &ready, i.LogicalTime
 	if len(rec.Decisions) > 0 || i.palette.KeepsUndoableCallParams &&
-		ready.Tool.UndoWithBinding(ready.Binding).Kind == ideafile.UndoByTool {
-		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
+		ready.Tool.EffectiveUndo(ready.Binding).Kind == ideafile.UndoByTool {
+		rec.ExecutedCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
 	}
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:
 		rec.setPhase(phaseRunning)
 		return []ReadyCall{ready}
 	case rec.HasOutput:
-		result, _ := i.recordBranch(rec, rec.Output) // never an error: a latent Tool names no branch
+		result, _ := i.selectResultBranch(rec, rec.Output) // never an error: a latent Tool names no branch
 		i.acceptResult(rec, result)
 	default:
 		rec.setPhase(phaseAskingLLM)

@@ -19,19 +19,19 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
 	}
-	satisfiable, first := i.satisfiableCalls(), (*CallRecord)(nil)
+	isSatisfiable, callToBlock := i.satisfiableCalls(), (*CallRecord)(nil)
 	isDelaying := i.callsDelayingSkips()
 	for _, rec := range i.callRecords {
-		isBetter := first == nil || isDelaying[rec] && !isDelaying[first]
+		isBetter := callToBlock == nil || isDelaying[rec] && !isDelaying[callToBlock]
 		mustWait := i.hasUnfinishedEarlierWriter(rec) || rec.hasPendingCondition()
-		if rec.Status == ideafile.Waiting && isBetter && !satisfiable[rec] && !mustWait {
-			first = rec
+		if rec.Status == ideafile.CallWaiting && isBetter && !isSatisfiable[rec] && !mustWait {
+			callToBlock = rec
 		}
 	}
-	if first != nil {
-		first.endWithStatus(ideafile.Blocked, nil)
+	if callToBlock != nil {
+		callToBlock.endWithStatus(ideafile.CallBlocked, nil)
 	}
-	return first != nil
+	return callToBlock != nil
 }
 
 // callsDelayingSkips returns the Calls that must end before another Call can be skipped. They are blocked before
@@ -40,10 +40,10 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	isDelaying := map[*CallRecord]bool{}
 	for _, rec := range i.callRecords {
-		if rec.Status != ideafile.Waiting {
+		if rec.Status != ideafile.CallWaiting {
 			continue
 		}
-		for _, earlier := range i.awaitedByCondition(rec) {
+		for _, earlier := range i.writersAwaitedByCondition(rec) {
 			isDelaying[earlier] = true
 		}
 		if _, isClosed := i.authorClosingOutput(rec); isClosed {
@@ -66,11 +66,12 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 			isSatisfiable[rec] = true
 		}
 	}
-	for changed := true; changed; {
-		changed = false
+	for hasChanged := true; hasChanged; {
+		hasChanged = false
 		for _, rec := range i.callRecords {
-			if list, ok := unmetReadsByCall[rec]; ok && !isSatisfiable[rec] && allReadsSatisfied(list, isSatisfiable) {
-				isSatisfiable[rec], changed = true, true
+			if unmetReads, ok := unmetReadsByCall[rec]; ok && !isSatisfiable[rec] &&
+				allReadsSatisfied(unmetReads, isSatisfiable) {
+				isSatisfiable[rec], hasChanged = true, true
 			}
 		}
 	}
@@ -83,14 +84,14 @@ type writersByAlternative [][][]*CallRecord
 
 func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternative {
 	var list []writersByAlternative
-	for _, w := range i.awaitedByCondition(reader) {
+	for _, w := range i.writersAwaitedByCondition(reader) {
 		list = append(list, writersByAlternative{{i.withEarlierWriters([]*CallRecord{w})}})
 	}
 	for _, e := range reader.readExpressions {
 		if i.visibleAlternativeIndex(reader, e) >= 0 {
 			continue
 		}
-		var unmet writersByAlternative
+		var writersOfRead writersByAlternative
 		for _, alternative := range e {
 			var writers [][]*CallRecord
 			for _, ref := range i.absentTerms(reader, alternative) {
@@ -103,9 +104,9 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternative {
 				}
 				writers = append(writers, termWriters)
 			}
-			unmet = append(unmet, writers)
+			writersOfRead = append(writersOfRead, writers)
 		}
-		list = append(list, unmet)
+		list = append(list, writersOfRead)
 	}
 	return list
 }
@@ -113,11 +114,11 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternative {
 // withEarlierWriters adds to Calls the earlier writers that may cause them to be skipped: a Call that comes after a
 // skipped Call need not wait for it.
 func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
-	list := calls
+	writers := calls
 	for _, w := range calls {
-		list = slices.AppendSeq(list, i.unfinishedEarlierWriters(w))
+		writers = slices.AppendSeq(writers, i.unfinishedEarlierWriters(w))
 	}
-	return list
+	return writers
 }
 
 // allReadsSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
@@ -146,22 +147,22 @@ func everyTermHasWriter(writersByTerm [][]*CallRecord, isSatisfiable map[*CallRe
 // that was missing, the last reason stays.
 func (i *Instance) updateBlockedReasons() {
 	for _, rec := range i.callRecords {
-		if rec.Status != ideafile.Blocked || !i.isInLatestRequest(rec) {
+		if rec.Status != ideafile.CallBlocked || !i.isInLatestRequest(rec) {
 			continue
 		}
 		reason := i.blockedReason(rec)
-		if reason == "" && rec.Fault != nil && i.readsPersonSetValue(rec) {
+		if reason == "" && rec.Fault != nil && i.readsCorrectedValue(rec) {
 			continue
 		}
 		rec.Fault = diag.Faultf(ideafile.CodeBlocked, "%s", cmp.Or(reason, "what it reads was not there in time"))
 	}
 }
 
-// readsPersonSetValue reports whether a person set a value on which a Call depends.
-func (i *Instance) readsPersonSetValue(rec *CallRecord) bool {
-	reads, _ := i.readPaths(rec)
+// readsCorrectedValue reports whether a person set a value on which a Call depends.
+func (i *Instance) readsCorrectedValue(rec *CallRecord) bool {
+	paths, _ := i.readPaths(rec)
 	return slices.ContainsFunc(i.state.Writes(), func(w statelog.Write) bool {
-		return w.CorrectionNumber > 0 && slices.ContainsFunc(reads, w.Path.Overlaps)
+		return w.CorrectionNumber > 0 && slices.ContainsFunc(paths, w.Path.Overlaps)
 	})
 }
 
@@ -173,7 +174,7 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 		}
 		for _, alternative := range e {
 			for _, ref := range i.absentTerms(rec, alternative) {
-				reasons = jsonval.AppendNew(reasons, i.missingReason(rec, ref))
+				reasons = jsonval.AppendNew(reasons, i.missingValueReason(rec, ref))
 			}
 		}
 	}
@@ -182,43 +183,43 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 
 // awaitedCallReason words why a Call that `_after` names is not done.
 func (i *Instance) awaitedCallReason(ref refexpr.Reference) string {
-	name := strings.Join(ref.Path, ".")
+	callName := strings.Join(ref.Path, ".")
 	if w := i.callOfReference(ref); w != nil {
-		return "it is to come after " + name + " (" + string(w.Status) + ")"
+		return "it is to come after " + callName + " (" + string(w.Status) + ")"
 	}
-	return "it is to come after " + name + ", and there is no such Call"
+	return "it is to come after " + callName + ", and there is no such Call"
 }
 
-func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) string {
+func (i *Instance) missingValueReason(reader *CallRecord, ref refexpr.Reference) string {
 	if ref.Kind == awaitedCallKind {
 		return i.awaitedCallReason(ref)
 	}
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"
 	}
-	reason, unfinished, request := " is not there and no Call writes it", []string{}, 0
+	reason, unfinishedWriterTexts, latestRequestNumber := " is not there and no Call writes it", []string{}, 0
 	for _, w := range i.callRecords { // not the index: Calls that have ended count here
 		switch {
 		case !w.mayWrite(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"
 		case w.resultUpdatesPath() && !w.precedesInPlan(reader):
-			if len(unfinished) == 0 {
+			if len(unfinishedWriterTexts) == 0 {
 				return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
 			}
 		case w.leftPathUnwrittenByBranch(ref.Path):
 			reason = " is a branch that " + w.ID + " did not take"
-		case w.Status == ideafile.Done:
+		case w.Status == ideafile.CallDone:
 			reason = " is not in what " + w.ID + " wrote"
 		default:
-			if w.Request > request { // a reason that grows with each Request is never seen as a stall
-				unfinished, request = nil, w.Request
+			if w.Request > latestRequestNumber { // a reason that grows with each Request is never seen as a stall
+				unfinishedWriterTexts, latestRequestNumber = nil, w.Request
 			}
-			unfinished = append(unfinished, w.ID+" ("+string(w.Status)+")")
+			unfinishedWriterTexts = append(unfinishedWriterTexts, w.ID+" ("+string(w.Status)+")")
 		}
 	}
-	if len(unfinished) > 0 {
-		reason = " would come from " + strings.Join(unfinished, " or ")
+	if len(unfinishedWriterTexts) > 0 {
+		reason = " would come from " + strings.Join(unfinishedWriterTexts, " or ")
 	}
 	return ref.String() + reason
 }

@@ -18,10 +18,10 @@ func TestACallWhoseReferencesMultiplyAValueFailsBeforeItIsMade(t *testing.T) {
 		times int
 		want  ideafile.CallStatus
 	}{
-		"a text of 60 KB ten thousand times": {strings.Repeat("x", 60<<10), 10_000, ideafile.Failed},
-		"a text of 60 KB a hundred times":    {strings.Repeat("x", 60<<10), 100, ideafile.Running},
-		"a stored text five times":           {stored, 5, ideafile.Failed},
-		"a stored text three times":          {stored, 3, ideafile.Running},
+		"a text of 60 KB ten thousand times": {strings.Repeat("x", 60<<10), 10_000, ideafile.CallFailed},
+		"a text of 60 KB a hundred times":    {strings.Repeat("x", 60<<10), 100, ideafile.CallRunning},
+		"a stored text five times":           {stored, 5, ideafile.CallFailed},
+		"a stored text three times":          {stored, 3, ideafile.CallRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
 			idea := modeltest.IdeaFrom(t, `{"schema":{"tools":{"do":{"properties":{"list":{"type":"array"}}}}}}`)
@@ -41,7 +41,7 @@ func TestACallWhoseReferencesMultiplyAValueFailsBeforeItIsMade(t *testing.T) {
 			if rec.Status != c.want {
 				t.Fatalf("it is %s: %v", rec.Status, rec.Fault)
 			}
-			if c.want == ideafile.Failed &&
+			if c.want == ideafile.CallFailed &&
 				!strings.Contains(rec.Fault.Message,
 					"it would have more than 20 MB: refer to fewer or smaller values") {
 				t.Error(rec.Fault)

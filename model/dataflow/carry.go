@@ -24,7 +24,7 @@ type CarriedInstance struct {
 
 // instanceProgress holds the fields of an Instance that are carried unchanged.
 type instanceProgress struct {
-	// UnreportedWrites are the writes that TakeNewWrites has not returned yet.
+	// UnreportedWrites are the writes that TakeUnreportedWrites has not returned yet.
 	UnreportedWrites      []statelog.Write `json:"fresh,omitempty"`
 	ClosedThroughRequest  int              `json:"closed,omitempty"`  // the highest closed Request, with all before it
 	RefusedThroughRequest int              `json:"refused,omitempty"` // the highest refused or closed Request
@@ -51,7 +51,7 @@ type CarriedCallRecord struct {
 	// restorePhase.
 	IsAwaitingLLM   bool `json:"asking,omitempty"`
 	IsResultPending bool `json:"arrived,omitempty"`
-	IsUpdatingBlobs     bool `json:"combining,omitempty"`
+	IsUpdatingBlobs bool `json:"combining,omitempty"`
 	IsApproved      bool `json:"cleared,omitempty"`
 }
 
@@ -113,13 +113,13 @@ func (c CarriedCallRecord) restorePhase() phase {
 	switch {
 	case c.Status.IsFinal():
 		return phaseEnded
-	case c.Status == ideafile.AwaitingApproval:
+	case c.Status == ideafile.CallAwaitingApproval:
 		return phaseReviewing
 	case c.IsResultPending:
 		return phaseResultPending
 	case c.IsUpdatingBlobs:
 		return phaseUpdatingBlobs
-	case c.Status == ideafile.Running:
+	case c.Status == ideafile.CallRunning:
 		return phaseRunning
 	case c.IsAwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.IsAnswered():
 		return phaseAdapting
@@ -136,13 +136,13 @@ func (c CarriedCallRecord) restorePhase() phase {
 // RebuildFromReports returns what an ended Instance would have carried, rebuilt from its reports: its writes, and its
 // ended Calls. Restore turns it into the Instance that goes on. Its context must have no direct Plan.
 func RebuildFromReports(token string, closedThroughRequest int, stateWrites []statelog.Write,
-	calls []turn.CallReport) CarriedInstance {
+	callReports []turn.CallReport) CarriedInstance {
 	c := CarriedInstance{Writes: stateWrites, instanceProgress: instanceProgress{
 		ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest, IsPlanStarted: true}}
 	for _, w := range stateWrites {
 		c.CorrectionCount = max(c.CorrectionCount, w.CorrectionNumber)
 	}
-	for _, call := range calls {
+	for _, call := range callReports {
 		if !call.Status.IsFinal() {
 			continue
 		}

@@ -13,14 +13,14 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "instanceProgress"},
+		{Instance{}, []string{"contextMessages", "state", "callRecords", "isRequestOpen", "instanceProgress"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writerIndex",
 				"starters", "causers", "priorDecisions"}},
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
-			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchNumber",
-			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
+			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "TakenBranchNumber",
+			"IsConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
 			"TimesAsked", "ResultAuthor", "StartLogicalTime", "EndLogicalTime", "Throttle"},
-			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "isBlobUpdateTaken", "combinedValues"}},
+			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "isBlobUpdateTaken", "blobUpdatedValues"}},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

@@ -13,7 +13,7 @@ import (
 // Call one closed branch is enough, for then its value exists already. For an update, no branch may be writable.
 func (i *Instance) authorClosingOutput(rec *CallRecord) (author string, isClosed bool) {
 	if rec.resultUpdatesPath() {
-		return "", i.everyBranchUnwritable(rec)
+		return "", i.isEveryBranchUnwritable(rec)
 	}
 	for _, branch := range rec.OutputPath {
 		if author, isClosed := i.authorClosingBranch(branch); isClosed {
@@ -23,9 +23,9 @@ func (i *Instance) authorClosingOutput(rec *CallRecord) (author string, isClosed
 	return "", false
 }
 
-// everyResultKeyWritten reports whether no key of a Call's result can be written: the result is for the whole State,
-// its Tool's schema allows only certain keys, and Calls or people wrote all of them. by is who wrote the first key.
-func (i *Instance) everyResultKeyWritten(rec *CallRecord) (author string, allWritten bool) {
+// authorOfAllResultKeys reports whether no key of a Call's result can be written: the result is for the whole State,
+// its Tool's schema allows only certain keys, and Calls or people wrote all of them. author is who wrote the first key.
+func (i *Instance) authorOfAllResultKeys(rec *CallRecord) (author string, areAllWritten bool) {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	if rec.OutputMethod != "" || !rec.OutputPath.WritesWholeState() ||
 		tool == nil || tool.OutputSchema == nil {
@@ -38,12 +38,12 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (author string, allWri
 	}
 	for n, k := range keys {
 		path := jsonval.Path{k}
-		writer := statelog.FirstAuthorAt(i.state.Writes(), path)
-		if writer == "" {
+		keyAuthor := statelog.FirstAuthorAt(i.state.Writes(), path)
+		if keyAuthor == "" {
 			return "", false
 		}
 		if n == 0 {
-			author = writer
+			author = keyAuthor
 		}
 	}
 	return author, true
@@ -52,30 +52,30 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (author string, allWri
 // authorClosingBranch reports whether a branch is closed: either a value exists at each of its paths, or one path can
 // never have a value. If only some paths have a value, the others are still to be written.
 func (i *Instance) authorClosingBranch(branch []jsonval.Path) (author string, isClosed bool) {
-	openCount := 0
+	openPathCount := 0
 	for _, p := range branch {
 		writer, isClosed := i.state.AuthorWhoClosedPath(p)
 		switch _, exists := jsonval.ValueAt(i.state.CurrentValue, p); {
 		case !isClosed:
-			openCount++
+			openPathCount++
 		case !exists:
 			return writer, true
 		case author == "":
 			author = writer
 		}
 	}
-	return author, openCount == 0
+	return author, openPathCount == 0
 }
 
-// everyBranchUnwritable reports whether each branch has a path with something other than an object above it.
-func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
+// isEveryBranchUnwritable reports whether each branch has a path with something other than an object above it.
+func (i *Instance) isEveryBranchUnwritable(rec *CallRecord) bool {
 	return !slices.ContainsFunc(rec.OutputPath, func(branch []jsonval.Path) bool {
 		return !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor)
 	})
 }
 
-// firstBlockingAncestor describes the obstacle above the first path that has one; "" if no path has one.
-func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
+// firstBlockingAncestorReason describes the obstacle above the first path that has one; "" if no path has one.
+func (i *Instance) firstBlockingAncestorReason(paths []jsonval.Path) string {
 	for _, p := range paths {
 		if reason := i.state.BlockingAncestorReason(p); reason != "" {
 			return reason
@@ -89,7 +89,7 @@ func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 func (i *Instance) endCallOnClosedPath(rec *CallRecord, author string) {
 	if rec.resultUpdatesPath() {
 		rec.fail(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
-			i.firstBlockingAncestor(rec.OutputPath.Paths()))
+			i.firstBlockingAncestorReason(rec.OutputPath.Paths()))
 		return
 	}
 	rec.skip(author)

@@ -14,31 +14,31 @@ func (r *CallRecord) hasPendingCondition() bool {
 	return r.Condition != nil && !r.IsConditionMet && r.phase == phaseWaiting
 }
 
-// awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier Calls
-// count: the condition sees their writes alone, so that it does not depend on which result comes back first.
-func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
+// writersAwaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier
+// Calls count: the condition sees their writes alone, so that it does not depend on which result comes back first.
+func (i *Instance) writersAwaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 	if !rec.hasPendingCondition() {
 		return nil
 	}
-	reads := rec.Condition.PathsRead(ideafile.TypeState)
-	return jsonval.Filter(i.candidateWriters(reads...), func(w *CallRecord) bool {
-		return w.precedesInPlan(rec) && !w.Status.IsFinal() && w.mayWriteAny(reads)
+	readPaths := rec.Condition.PathsRead(ideafile.TypeState)
+	return jsonval.Filter(i.candidateWriters(readPaths...), func(w *CallRecord) bool {
+		return w.precedesInPlan(rec) && !w.Status.IsFinal() && w.mayWriteAny(readPaths)
 	})
 }
 
 // applyCondition decides whether a Call runs. Invariant: no earlier Call can still write what its condition reads.
 func (i *Instance) applyCondition(rec *CallRecord) {
-	reads := rec.Condition.PathsRead(ideafile.TypeState)
+	readPaths := rec.Condition.PathsRead(ideafile.TypeState)
 	view := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
-		i.state.ValuesBeforeCall(rec.Request, rec.Index, reads))
+		i.state.ValuesBeforeCall(rec.Request, rec.Index, readPaths))
 	switch rec.Condition.Decide(view) {
 	case refexpr.Do:
 		rec.IsConditionMet = true
 	case refexpr.VerdictOmit:
 		rec.skip(SkippedByConditionCause)
 		rec.UntakenBranchReference = ideafile.WhenKey
-		if len(reads) > 0 {
-			rec.UntakenBranchReference = refexpr.StateReference(reads[0]).String()
+		if len(readPaths) > 0 {
+			rec.UntakenBranchReference = refexpr.StateReference(readPaths[0]).String()
 		}
 	default:
 		rec.fail(ideafile.CodeUndecided,

@@ -108,18 +108,18 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 		value any
 		want  ideafile.CallStatus
 	}{
-		{`{"_tool":"do","_outputPath":"a"}`, big, ideafile.Done},
+		{`{"_tool":"do","_outputPath":"a"}`, big, ideafile.CallDone},
 		// a stored value elsewhere is no excuse
-		{`{"_tool":"do","_outputPath":"†state"}`, map[string]any{"n": "seven"}, ideafile.Failed},
-		{`{"_tool":"change","_outputPath":"list","_outputMethod":"push"}`, big, ideafile.Done},
-		{`{"_tool":"change","_outputPath":"new","_outputMethod":"merge"}`, big, ideafile.Done},
+		{`{"_tool":"do","_outputPath":"†state"}`, map[string]any{"n": "seven"}, ideafile.CallFailed},
+		{`{"_tool":"change","_outputPath":"list","_outputMethod":"push"}`, big, ideafile.CallDone},
+		{`{"_tool":"change","_outputPath":"new","_outputMethod":"merge"}`, big, ideafile.CallDone},
 		{`{"_tool":"change","_outputPath":"new","_outputMethod":"merge"}`, map[string]any{}, anActivityDoesIt},
 		{`{"_tool":"change","_outputPath":"list","_outputMethod":"concat"}`, big, anActivityDoesIt},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`,
 			map[string]any{"a": map[string]any{"x": nil}}, anActivityDoesIt},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`,
-			map[string]any{"b": map[string]any{"x": nil}}, ideafile.Done},
-		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big}, ideafile.Done},
+			map[string]any{"b": map[string]any{"x": nil}}, ideafile.CallDone},
+		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big}, ideafile.CallDone},
 	} {
 		r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 		r.Advance()
@@ -130,7 +130,7 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 				t.Errorf("%s is %s, and to be done by activities: %v", c.call, rec.Status, updates)
 			}
 			r.FailBlobUpdate(rec.ID, diag.Faultf(ideafile.CodeBadOutput, "no luck"))
-			c.want = ideafile.Failed
+			c.want = ideafile.CallFailed
 		}
 		if rec.Status != c.want {
 			t.Errorf("%s is %s: %v", c.call, rec.Status, rec.Fault)

@@ -41,9 +41,9 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	return list
 }
 
-// authorizeDecider returns the decision, or hand-over, in the capacity in which it counts: the sender's own or,
+// authorizeDecision returns the decision, or hand-over, in the capacity in which it counts: the sender's own or,
 // failing that, as deputy for somebody who may decide.
-func (i *Instance) authorizeDecider(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
+func (i *Instance) authorizeDecision(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
 	var err error
 	for _, candidate := range rec.PendingApproval.AsSelfAndAsDeputy(d, i.CurrentTime) {
 		err = i.checkDecider(rec, candidate)
@@ -60,13 +60,13 @@ func (i *Instance) authorizeDecider(rec *CallRecord, d approval.Decision) (appro
 	return d, err
 }
 
-// checkRecipient returns an error if the recipient of a hand-over could never decide on the Call. It does not know who
-// belongs to a group.
-func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err error) {
+// checkHandOverRecipient returns an error if the recipient of a hand-over could never decide on the Call. It does not
+// know who belongs to a group.
+func (i *Instance) checkHandOverRecipient(rec *CallRecord, d approval.Decision) (err error) {
 	p := rec.PendingApproval
 	groups := p.Deciders.Groups()
 	if d.RecipientName != "" {
-		for _, candidate := range p.AsSelfAndAsDeputy(p.DecisionOfRecipient(d), i.CurrentTime) {
+		for _, candidate := range p.AsSelfAndAsDeputy(p.AssumedRecipientApproval(d), i.CurrentTime) {
 			if err = i.checkDecider(rec, candidate); err == nil {
 				return nil
 			}
@@ -78,12 +78,13 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("it cannot be handed over to %s: %w", d.Recipient(), err)
+	return fmt.Errorf("it cannot be handed over to %s: %w", d.RecipientText(), err)
 }
 
 // checkDecider returns why the sender of a decision may not decide on the waiting Call.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
-	rules, exclusions := rec.PendingApproval.Deciders, approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
+	rules, exclusions := rec.PendingApproval.Deciders,
+		approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
 	if reason := exclusions.DecidedElsewhereReason(d.Identities(), rec.ID); reason != "" {
 		return errors.New(reason)
 	}
@@ -95,7 +96,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", callName)
 		}
 	}
-	if v, exists := findVote(rec, d); exists && isVote(d) {
+	if v, exists := findVoteOfSamePerson(rec, d); exists && isVote(d) {
 		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind,
 			rules.RequiredApprovals())
 	}
@@ -106,7 +107,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 // excluded.
 func (i *Instance) excludedDeciders(rec *CallRecord) *approval.ExcludedPeople {
 	e := &approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
-	if rec.PendingApproval.Deciders.ExcludeStarter() {
+	if rec.PendingApproval.Deciders.ExcludesStarter() {
 		e.StartedBy, e.CausedBy = i.starters, i.CausersOf(rec)
 	} else if len(e.PriorDecisions) == 0 {
 		return nil
@@ -117,7 +118,7 @@ func (i *Instance) excludedDeciders(rec *CallRecord) *approval.ExcludedPeople {
 // conflictingDecisions lists the people who may not decide on this Call because they decided on another one, by a rule
 // of either Call. Each person is listed once, with the first such Call.
 func (i *Instance) conflictingDecisions(rec *CallRecord) (list []policy.PriorDecision) {
-	add := func(id string, people ...policy.Identity) {
+	addDecision := func(id string, people ...policy.Identity) {
 		for _, person := range people {
 			if !slices.ContainsFunc(list, func(prior policy.PriorDecision) bool {
 				return prior.DecidedBy == person.Name && prior.Account == person.Account
@@ -126,37 +127,38 @@ func (i *Instance) conflictingDecisions(rec *CallRecord) (list []policy.PriorDec
 			}
 		}
 	}
-	names := rec.PendingApproval.Deciders.CallsWithExcludedDeciders()
+	callNames := rec.PendingApproval.Deciders.CallsWithExcludedDeciders()
 	for _, other := range i.callRecords {
-		isExcluded := slices.ContainsFunc(names, func(name string) bool { return i.callMatchesName(other, name) })
+		isExcluded := slices.ContainsFunc(callNames, func(name string) bool { return i.callMatchesName(other, name) })
 		for _, prior := range other.Decisions {
 			if other != rec && (isExcluded || slices.ContainsFunc(prior.Deciders.CallsWithExcludedDeciders(),
 				func(name string) bool { return i.callMatchesName(rec, name) })) {
-				add(other.ID, prior.Identities()...)
+				addDecision(other.ID, prior.Identities()...)
 			}
 		}
 	}
-	for _, name := range names {
-		ids := i.callIDsForName(name)
+	for _, name := range callNames {
+		callIDs := i.callIDsForName(name)
 		for _, e := range i.priorDecisions {
-			if e.Tool == name || slices.Contains(ids, e.CallID) {
-				add(e.CallID, policy.Identity{Name: e.DecidedBy, Account: e.Account})
+			if e.Tool == name || slices.Contains(callIDs, e.CallID) {
+				addDecision(e.CallID, policy.Identity{Name: e.DecidedBy, Account: e.Account})
 			}
 		}
 	}
 	return list
 }
 
-// callMatchesName reports whether a name in NotSameAs means a Call: it is the Call's id, or the name of its Tool, now
-// or at a decision on the Call.
+// callMatchesName reports whether a name in CallsWithExcludedDeciders means a Call: it is the Call's id, or the name of
+// its Tool, now or at a decision on the Call.
 func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 	return slices.Contains(i.callIDsForName(name), rec.ID) || rec.Tool == name ||
 		slices.ContainsFunc(rec.Decisions, func(d approval.Decision) bool { return d.Tool == name }) ||
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
-// callIDsForName lists the ids that an id in NotSameAs may mean. If a correction replaced the direct Plan, the Calls of
-// the new Plan are numbered on from the old one's; to the author of the policy the first Call of each is 0.1.
+// callIDsForName lists the ids that an id in CallsWithExcludedDeciders may mean. If a correction replaced the direct
+// Plan, the Calls of the new Plan are numbered on from the old one's; to the author of the policy the first Call of
+// each is 0.1.
 func (i *Instance) callIDsForName(name string) []string {
 	key, isID := ideafile.ParseCallKey(name)
 	if !isID {
@@ -182,26 +184,27 @@ func (i *Instance) hasCall(name string) bool {
 // takes one person; an amended Call or a replacement is reviewed anew if its policy asks for that.
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
-// findVote returns an earlier decision on the waiting Call that counts for one of the people for whom d counts.
-func findVote(rec *CallRecord, d approval.Decision) (approval.Vote, bool) {
-	index := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
+// findVoteOfSamePerson returns an earlier decision on the waiting Call that counts for one of the people for whom d
+// counts.
+func findVoteOfSamePerson(rec *CallRecord, d approval.Decision) (approval.Vote, bool) {
+	index := slices.IndexFunc(rec.PendingApproval.VotesSoFar,
 		func(v approval.Vote) bool { return policy.AnySamePerson(v.Identities(), d.Identities()) })
 	if index < 0 {
 		return approval.Vote{}, false
 	}
-	return rec.PendingApproval.DecidedSoFar[index], true
+	return rec.PendingApproval.VotesSoFar[index], true
 }
 
 // needsMoreDecisions reports whether more people must decide the same before a decision counts.
 func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool {
-	sameCount := 1
+	sameDecisionCount := 1
 	for _, prior := range rec.Decisions {
 		if prior.ApprovalDigest == d.ApprovalDigest && prior.Kind == d.Kind &&
 			jsonval.Equal(prior.AnswerResult, d.AnswerResult) {
-			sameCount++
+			sameDecisionCount++
 		}
 	}
-	return isVote(d) && sameCount < rec.PendingApproval.Deciders.RequiredApprovals()
+	return isVote(d) && sameDecisionCount < rec.PendingApproval.Deciders.RequiredApprovals()
 }
 
 // addVote keeps a decision that needs more people to decide the same. The Call goes on waiting, under the same digest.
@@ -210,11 +213,11 @@ func (i *Instance) addVote(rec *CallRecord, d approval.Decision) error {
 		if _, err := i.readAnswerResult(rec, d); err != nil {
 			return err
 		}
-		rec.BranchNumber = 0
+		rec.TakenBranchNumber = 0
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(d.Kind))
+	p.VotesSoFar = append(slices.Clone(p.VotesSoFar), d.Vote(d.Kind))
 	rec.PendingApproval = &p
 	return nil
 }

@@ -31,7 +31,7 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 		if len(ps.Errors()) > 0 {
 			t.Fatal(ps)
 		}
-		palette.ApprovalOverride = idea.Config.Approval
+		palette.Oversight = idea.Config.ApprovalOverride
 	}
 	i := dataflow.New(*palette, nil, "")
 	i.SetStartersAndPriorDecisions(policy.IdentitiesNamed("sam"), nil)
@@ -168,7 +168,7 @@ func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
 			fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "reason": "no"}`, who)); err != nil {
 			t.Fatal(err)
 		}
-		if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected || len(rec.Decisions) != 2 {
+		if rec := i.CallRecords()[0]; rec.Status != ideafile.CallRejected || len(rec.Decisions) != 2 {
 			t.Errorf("%s: %+v", who, rec)
 		}
 	}
@@ -192,7 +192,7 @@ func TestAnAmendedOrReplacedCallStartsItsCountAnew(t *testing.T) {
 		}
 		i.Advance()
 		p := i.PendingApprovals()[0]
-		if p.Digest == before || len(p.DecidedSoFar) != 0 || jsonval.Encode(p.Params["cents"]) == nil {
+		if p.Digest == before || len(p.VotesSoFar) != 0 || jsonval.Encode(p.Params["cents"]) == nil {
 			t.Errorf("%s: %+v", kind, p)
 		}
 		if approve(i, "1.1", "bob", "finance") == nil {
@@ -221,14 +221,14 @@ func TestAsManyPeopleGiveTheSameResultOrNoneCounts(t *testing.T) {
 		func() error { return answer("bob", `{"paid": 2}`) },
 		func() error { return approve(i, "1.1", "eve") },
 	} {
-		if err := step(); err != nil || i.CallRecords()[0].Status != ideafile.AwaitingApproval {
+		if err := step(); err != nil || i.CallRecords()[0].Status != ideafile.CallAwaitingApproval {
 			t.Fatalf("%v, %s", err, i.CallRecords()[0].Status)
 		}
 	}
 	if answer("ann", `{"paid": 2}`) == nil {
 		t.Error("one person gives two answers")
 	}
-	if err := answer("cid", `{"paid": 2}`); err != nil || i.CallRecords()[0].Status != ideafile.Done {
+	if err := answer("cid", `{"paid": 2}`); err != nil || i.CallRecords()[0].Status != ideafile.CallDone {
 		t.Errorf("%v, %s", err, i.CallRecords()[0].Status)
 	}
 }
@@ -356,16 +356,16 @@ func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	t.Parallel()
 	palette := modeltest.PaletteFrom(t,
 		`{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
-	palette.ApprovalOverride.Deciders = &policy.Rule{RequiredCount: 2}
+	palette.Oversight.Deciders = &policy.Rule{RequiredCount: 2}
 	i := dataflow.New(*palette, nil, "")
 	i.SetTime(modeltest.StartTime)
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool": "pay"}`)))
 	i.CloseRequest(1)
 	i.Advance()
-	deadline, _ := i.NextDeadline()
+	deadline, _ := i.NextDueTime()
 	i.SetTime(deadline)
 	i.ApplyDeadlines()
-	if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected ||
+	if rec := i.CallRecords()[0]; rec.Status != ideafile.CallRejected ||
 		rec.Decisions[0].DecidedBy != approval.DecidedByTimeout {
 		t.Errorf("%+v", rec)
 	}
@@ -431,7 +431,7 @@ func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
 		t.Error("a deadline approves what people must", ps)
 	}
 	broken := ideafile.ReadTool("pay", modeltest.MustDecodeJSON(`{"_approval": {"by": {"counts": 2}}}`), "$", nil)
-	if (policy.Override{}).DecidersFor(broken.Name, broken.Approval).RequiredApprovals() < 1000 {
+	if (policy.Oversight{}).DecidersFor(broken.Name, broken.Approval).RequiredApprovals() < 1000 {
 		t.Error("a policy that cannot be read lets somebody through")
 	}
 }

@@ -30,7 +30,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if d, err = d.VerifyProof(*rec.PendingApproval, rec.Decisions, i.CurrentTime); err != nil {
 		return err
 	}
-	if d, err = i.authorizeDecider(rec, d); err != nil {
+	if d, err = i.authorizeDecision(rec, d); err != nil {
 		return err
 	}
 	d.Order = nil // OrderID names the order from here on
@@ -76,8 +76,8 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return err
 	}
 	if d.Kind == approval.HandOver {
-		if d, err = i.authorizeDecider(rec, d); err == nil {
-			err = i.checkRecipient(rec, d)
+		if d, err = i.authorizeDecision(rec, d); err == nil {
+			err = i.checkHandOverRecipient(rec, d)
 		}
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (i *Instance) approveCall(rec *CallRecord, d approval.Decision) {
 
 func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
 	rec.recordDecision(d)
-	rec.endWithStatus(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
+	rec.endWithStatus(ideafile.CallRejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
 }
 
 // amendCall lets a Call run with other parameters. If the Tool's policy requires a review of these too, a person is
@@ -147,7 +147,7 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	}
 	ready.Params, d.AmendedParams = mergedParams, mergedParams
 	rec.recordDecision(d)
-	if approvalPolicy := i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name,
+	if approvalPolicy := i.palette.Oversight.PolicyFor(ready.Tool.Name,
 		ready.Tool.Approval); approvalPolicy.RequiresReviewOf(ready.Params) {
 		i.requestReview(rec, ready, approvalPolicy, "")
 		return nil
@@ -162,11 +162,11 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	palette := i.palette
 	palette.UntargetedCallsGoToAll = true
-	normalized := ideafile.WithTokensNormalized([]any{d.Replacement}, func(typedToken string) (string, bool) {
+	normalizedCalls := ideafile.WithTokensNormalized([]any{d.Replacement}, func(typedToken string) (string, bool) {
 		return i.token,
 			spelling.MatchesToken(typedToken, i.token)
 	})
-	call, tokens, f := palette.ReadCall(ideafile.ParseWrittenCall(normalized[0]))
+	call, tokens, f := palette.ReadCall(ideafile.ParseWrittenCall(normalizedCalls[0]))
 	switch {
 	case f != nil:
 		return fmt.Errorf("with: %s", f.Message)
@@ -191,33 +191,33 @@ func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 
 // answerCall takes the result from a person, who may name the branch that the result takes.
 func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
-	value, err := i.readAnswerResult(rec, d)
+	result, err := i.readAnswerResult(rec, d)
 	if err != nil {
 		return err
 	}
 	rec.ResultAuthor = turn.AuthorOfPerson(d.DecidedBy)
 	if rec.resultUpdatesPath() {
 		rec.recordDecision(d)
-		i.acceptResult(rec, value)
+		i.acceptResult(rec, result)
 		return nil
 	}
-	if f := i.applyResult(rec, value); f != nil {
-		rec.ResultAuthor, rec.BranchNumber = "", 0
+	if f := i.applyResult(rec, result); f != nil {
+		rec.ResultAuthor, rec.TakenBranchNumber = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.recordDecision(d)
-	rec.endWithStatus(ideafile.Done, nil)
+	rec.endWithStatus(ideafile.CallDone, nil)
 	return nil
 }
 
 // readAnswerResult checks the result that a person gives.
 func (i *Instance) readAnswerResult(rec *CallRecord, d approval.Decision) (any, error) {
-	value, err := i.recordBranch(rec, d.AnswerResult)
+	value, err := i.selectResultBranch(rec, d.AnswerResult)
 	if err == nil {
 		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)
 	}
 	if err != nil {
-		rec.BranchNumber = 0
+		rec.TakenBranchNumber = 0
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return value, nil

@@ -14,7 +14,7 @@ import (
 func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t,
-		modeltest.ScenarioTools+
+		modeltest.ScenarioToolsJSON+
 			`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
@@ -22,7 +22,7 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	s.WantEqual("the reader", string(run.FindCall("1.2").Status), "waiting")
 	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
 	s.InstanceByToken[""] = modeltest.ContinueInstanceAsNew(t, run)
-	s.Advance("")
+	s.AdvanceInstance("")
 	s.WantEqual("the State", string(jsonval.Encode(s.InstanceByToken[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
 	s.WantEqual("who wrote it",
 		fmt.Sprint(s.InstanceByToken[""].StateWrites()[0].Author, s.InstanceByToken[""].StateWrites()[1].Author), "1.11.1")
@@ -31,7 +31,7 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t,
-		modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "",
+		modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "",
 		`"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
 	s.InstanceByToken[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
@@ -42,7 +42,7 @@ func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t,
-		modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
+		modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
 		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
 	s.InstanceByToken[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
@@ -51,7 +51,7 @@ func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
 
 func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {
 	t.Parallel()
-	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
 		"context": [{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "b"}, {"_tool": "work", "n": "†state.note"}, {"_tool": "work", "x": "†state.other"}]}]}`)
 	got := check.Check(idea, nil).Errors()
 	if len(got) != 1 || !strings.Contains(got.Error(), "no Call writes †state.other") {

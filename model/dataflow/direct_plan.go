@@ -17,7 +17,7 @@ func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0
 func (i *Instance) directPlanContextIndex() int {
 	planIndex, _ := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
 	if planIndex < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" ||
-		slices.Contains(i.contextMessages[planIndex].FallbackInstances, i.token) {
+		slices.Contains(i.contextMessages[planIndex].FallbackTokens, i.token) {
 		return -1
 	}
 	return planIndex
@@ -62,7 +62,7 @@ func (i *Instance) insertDirectPlan(planIndex int) {
 		recordedCallByIndex[recordedCall.Index] = recordedCall
 	}
 	palette := i.palette
-	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
+	palette.UntargetedCallsGoToAll, palette.AllowsDirectPlanKeys = true, true
 	for n, call := range i.contextMessages[planIndex].PlanCalls {
 		if call.TargetsOtherInstance(i.token) {
 			continue
@@ -75,8 +75,8 @@ func (i *Instance) insertDirectPlan(planIndex int) {
 		case rec.Status.IsFinal():
 		case isRecorded:
 			i.restoreCallOfEarlierProcess(rec, recordedCall)
-		case earlierCall != nil && earlierCall.Status == ideafile.Done:
-			rec.endWithStatus(ideafile.Done, nil)
+		case earlierCall != nil && earlierCall.Status == ideafile.CallDone:
+			rec.endWithStatus(ideafile.CallDone, nil)
 			// it counts once
 			rec.SkippedBecauseOf, rec.Result, rec.IsFromEarlierProcess = earlierCall.ID, earlierCall.Result, true
 		case earlierCall != nil:
@@ -90,7 +90,8 @@ func (i *Instance) insertDirectPlan(planIndex int) {
 func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, maxIndex int) *CallRecord {
 	for _, rec := range i.callRecords {
 		isEarlier := rec.Request == 0 && rec.Index <= maxIndex && len(rec.OutputPath) == 0
-		if isEarlier && (rec.Status == ideafile.Done || rec.phase == phaseRunning) && rec.WrittenCall.SameCallAs(call) {
+		if isEarlier && (rec.Status == ideafile.CallDone || rec.phase == phaseRunning) &&
+			rec.WrittenCall.SameCallAs(call) {
 			return rec
 		}
 	}
@@ -108,7 +109,7 @@ func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, recordedCall tur
 	}
 	rec.Decisions, rec.IsFromEarlierProcess = recordedCall.DecisionsByInstance[i.token], true
 	fault := recordedCall.FaultByInstance[i.token]
-	if status == ideafile.Rejected {
+	if status == ideafile.CallRejected {
 		fault = diag.Faultf(CodeRejected, "%s", rec.Decisions[len(rec.Decisions)-1].Describe())
 	}
 	rec.endWithStatus(status, fault)

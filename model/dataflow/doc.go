@@ -34,5 +34,5 @@
 //   - What a person approved is exactly what runs, and a Call that needs approval never runs without it.
 //   - A refused decision changes nothing.
 //   - An instance runs as if the other instances did not exist.
-//   - The writes from TakeNewWrites, applied to the same start, give the same State; each is returned once.
+//   - The writes from TakeUnreportedWrites, applied to the same start, give the same State; each is returned once.
 package dataflow

@@ -64,8 +64,8 @@ func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
 // IsCorrected reports whether people have set values of State.
 func (i *Instance) IsCorrected() bool { return i.CorrectionCount > 0 }
 
-// TakeNewWrites returns the writes since its last call, in the order in which they were applied.
-func (i *Instance) TakeNewWrites() []statelog.Write {
+// TakeUnreportedWrites returns the writes since its last call, in the order in which they were applied.
+func (i *Instance) TakeUnreportedWrites() []statelog.Write {
 	newWrites := i.UnreportedWrites
 	i.UnreportedWrites = nil
 	return newWrites

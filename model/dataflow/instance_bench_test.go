@@ -14,7 +14,7 @@ import (
 // benchRun has so many Calls accepted, and then done in the order of next.
 func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(running int) int) {
 	for b.Loop() {
-		r := dataflow.New(modeltest.RandomPlanTools, nil, "")
+		r := dataflow.New(modeltest.RandomPlanPalette, nil, "")
 		var running []dataflow.ReadyCall
 		for i := 1; i <= n; i++ {
 			r.AcceptCall(1, i, ideafile.ParseWrittenCall(call(i)))
@@ -30,7 +30,7 @@ func benchRun(b *testing.B, n int, call func(i int) map[string]any, next func(ru
 			running = append(running, r.Advance()...)
 		}
 		for _, rec := range r.CallRecords() {
-			if rec.Status != ideafile.Done {
+			if rec.Status != ideafile.CallDone {
 				b.Fatal(rec.ID, rec.Status, rec.Fault)
 			}
 		}

@@ -178,7 +178,7 @@ func (s *scene) step(line string) []string {
 		s.run.ApplyDeadlines()
 		return s.paused()
 	case "lacks":
-		s.run.PostponeCall(rest, diag.Faultf(ideafile.CodeNotAllowed, "it may not"))
+		s.run.PostponeCall(rest, diag.Faultf(ideafile.CodeToolAccessDenied, "it may not"))
 		return s.paused()
 	case policy.Approve, policy.Reject, policy.Amend, policy.Replace, policy.Answer:
 		id, more, _ := strings.Cut(rest, " ")
@@ -296,7 +296,7 @@ func (s *scene) happened() []string {
 		if ready.ScopeValues != nil {
 			line += fmt.Sprintf(" in sight of %s", jsonval.Encode(ready.ScopeValues))
 		}
-		s.told[ready.Record.ID] = string(ideafile.Running)
+		s.told[ready.Record.ID] = string(ideafile.CallRunning)
 		lines = append(lines, line)
 	}
 	for _, u := range s.run.TakeBlobUpdates() {
@@ -340,9 +340,9 @@ func (s *scene) fate(rec *dataflow.CallRecord) string {
 		return "has " + s.updates[rec.ID].OutputMethod + " done by an activity: " + strings.Join(updates, ", ")
 	case rec.UntakenBranchReference != "":
 		now += ": " + rec.SkippedBecauseOf + " left " + rec.UntakenBranchReference
-	case rec.Status == ideafile.Skipped:
+	case rec.Status == ideafile.CallSkipped:
 		now += ": the path was closed by " + rec.SkippedBecauseOf
-	case rec.Status == ideafile.Blocked:
+	case rec.Status == ideafile.CallBlocked:
 		now += ": " + rec.Fault.Message
 	case rec.Fault != nil:
 		now += ": " + rec.Fault.Error()
@@ -366,7 +366,7 @@ func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
 		t.Error("what was refused is taken")
 	}
 	i.Advance()
-	if !i.HasOpenRequest() || i.FindCall("1.1").Status != ideafile.Waiting {
+	if !i.HasOpenRequest() || i.FindCall("1.1").Status != ideafile.CallWaiting {
 		t.Errorf("1.1 is %s", i.FindCall("1.1").Status)
 	}
 	if !i.AcceptRedeliveredCall(1, 2, call) || i.AcceptRedeliveredCall(1, 2, call) {

@@ -29,7 +29,8 @@ func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
 		return nil, errors.New("parameters are an object")
 	}
 	scopeValues := i.scopeValues(rec)
-	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxResolvedBytes); n+jsonval.SizeWithBlobsUpToLimit(scopeValues,
+	if n := jsonval.SizeWithBlobsUpToLimit(params,
+		jsonval.MaxResolvedBytes); n+jsonval.SizeWithBlobsUpToLimit(scopeValues,
 		jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
 		return nil, fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 	}

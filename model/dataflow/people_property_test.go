@@ -152,7 +152,7 @@ func (w *watched) next(t modeltest.Fataler) {
 }
 
 // decide takes the next decision on a Call that waits. One that is refused changes nothing and is passed over.
-func (w *watched) decide(t modeltest.Fataler, p approval.Pending) {
+func (w *watched) decide(t modeltest.Fataler, p approval.PendingCall) {
 	d := approval.Decision{CallID: p.CallID, Kind: policy.Approve, DecidedBy: "bob"}
 	if list := w.decisions[p.CallID]; len(list) > 0 {
 		d, w.decisions[p.CallID] = list[0], list[1:]
@@ -163,7 +163,7 @@ func (w *watched) decide(t modeltest.Fataler, p approval.Pending) {
 		w.kinds[expired]++
 		return
 	}
-	before := w.Outcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals())))
+	before := w.DescribeOutcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals())))
 	if err := w.Instance.ApplyDecision(d); err == nil {
 		w.kinds[d.Kind]++
 		if rec := w.Instance.FindCall(p.CallID); d.Kind == policy.Amend {
@@ -176,7 +176,7 @@ func (w *watched) decide(t modeltest.Fataler, p approval.Pending) {
 					jsonval.Encode(want), jsonval.Encode(params), err)
 			}
 		}
-	} else if after := w.Outcome() +
+	} else if after := w.DescribeOutcome() +
 		string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
 	} else if d.Kind == policy.Approve {
@@ -198,7 +198,7 @@ func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 						w.Instance.CloseRequest(n + 1)
 						return
 					}
-					w.Accept(calls[at])
+					w.AcceptCall(calls[at])
 					at++
 				})
 			}
@@ -255,7 +255,7 @@ func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
 		first.through(rt, modeltest.PickFirst)
 		second.carries = rapid.Bool().Draw(rt, "carried on after every step")
 		second.through(rt, drawnOrder(rt, "order"))
-		if a, b := first.Outcome(), second.Outcome(); a != b {
+		if a, b := first.DescribeOutcome(), second.DescribeOutcome(); a != b {
 			rt.Fatalf("%s%s\none order:\n%s\nanother:\n%s", plan, text, a, b)
 		}
 	})

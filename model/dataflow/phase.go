@@ -62,10 +62,10 @@ var nextPhasesByPhase = map[phase][]phase{
 }
 
 var statusByPhase = map[phase]ideafile.CallStatus{
-	phaseWaiting: ideafile.Waiting, phaseAdapting: ideafile.Waiting, phaseAdapted: ideafile.Waiting,
-	phaseReviewing: ideafile.AwaitingApproval, phaseApproved: ideafile.Waiting,
-	phaseAskingLLM: ideafile.Waiting, phaseRunning: ideafile.Running, phaseResultPending: ideafile.Running,
-	phaseUpdatingBlobs: ideafile.Running,
+	phaseWaiting: ideafile.CallWaiting, phaseAdapting: ideafile.CallWaiting, phaseAdapted: ideafile.CallWaiting,
+	phaseReviewing: ideafile.CallAwaitingApproval, phaseApproved: ideafile.CallWaiting,
+	phaseAskingLLM: ideafile.CallWaiting, phaseRunning: ideafile.CallRunning, phaseResultPending: ideafile.CallRunning,
+	phaseUpdatingBlobs: ideafile.CallRunning,
 }
 
 // setPhase moves a Call to a phase other than ended. A move that nextPhasesByPhase forbids is a bug in this package and
@@ -84,12 +84,12 @@ func (r *CallRecord) endWithStatus(s ideafile.CallStatus, f *diag.Fault) {
 
 // fail ends a Call with a Fault.
 func (r *CallRecord) fail(code, format string, args ...any) {
-	r.endWithStatus(ideafile.Failed, diag.Faultf(code, format, args...))
+	r.endWithStatus(ideafile.CallFailed, diag.Faultf(code, format, args...))
 }
 
-// skip ends a Call that is not needed; because is the SkippedBecauseOf.
+// skip ends a Call that is not needed; cause is the SkippedBecauseOf.
 func (r *CallRecord) skip(cause string) {
-	r.endWithStatus(ideafile.Skipped, nil)
+	r.endWithStatus(ideafile.CallSkipped, nil)
 	r.SkippedBecauseOf = cause
 }
 
@@ -113,7 +113,7 @@ func (r *CallRecord) expectsResult() bool {
 	return r.phase == phaseAskingLLM || r.phase == phaseRunning
 }
 
-// hasResult reports whether the result of a Call is there and not applied yet.
-func (r *CallRecord) hasResult() bool {
+// hasPendingResult reports whether the result of a Call is there and not applied yet.
+func (r *CallRecord) hasPendingResult() bool {
 	return r.phase == phaseResultPending || r.phase == phaseUpdatingBlobs
 }

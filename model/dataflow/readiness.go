@@ -19,7 +19,7 @@ func (i *Instance) canCallAdvance(rec *CallRecord) bool {
 	case rec.phase == phaseResultPending:
 		return !i.hasUnfinishedEarlierWriter(rec)
 	case rec.hasPendingCondition():
-		return len(i.awaitedByCondition(rec)) == 0
+		return len(i.writersAwaitedByCondition(rec)) == 0
 	case rec.phase == phaseApproved, rec.phase == phaseAdapted:
 		return true // all was final when a person or the LLM was asked, and stays so
 	case rec.phase != phaseWaiting, i.hasUnfinishedEarlierWriter(rec):
@@ -38,9 +38,9 @@ func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	var list []*CallRecord
 	ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
 	var readPaths, unstablePaths []jsonval.Path
-	if !rec.hasResult() {
+	if !rec.hasPendingResult() {
 		readPaths, unstablePaths = i.readPaths(rec)
-		list = append(i.unfinishedPredecessors(rec), i.awaitedByCondition(rec)...)
+		list = append(i.unfinishedPredecessors(rec), i.writersAwaitedByCondition(rec)...)
 	}
 	if rec.Key().IsUndo() {
 		return list // it writes nothing, and no other Call goes on meanwhile
@@ -67,7 +67,7 @@ func (i *Instance) unfinishedPredecessors(rec *CallRecord) []*CallRecord {
 	return list
 }
 
-// readPaths lists the paths of State on which the values of a Call depend, its scopes included. unstable are those
+// readPaths lists the paths of State on which the values of a Call depend, its scopes included. unstablePaths are those
 // where the Call does not see a stable value, so that later Calls may still change it.
 func (i *Instance) readPaths(rec *CallRecord) (allPaths, unstablePaths []jsonval.Path) {
 	for _, e := range rec.readExpressions {
@@ -124,7 +124,7 @@ func (i *Instance) hasUnfinishedEarlierWriter(rec *CallRecord) bool {
 // ones have ended.
 func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
 	_, isClosed := i.authorClosingOutput(rec)
-	return rec.resultUpdatesPath() && !rec.hasResult() && !isClosed
+	return rec.resultUpdatesPath() && !rec.hasPendingResult() && !isClosed
 }
 
 // mustWriteBefore reports whether a later Call must wait for this one because both write the same path.

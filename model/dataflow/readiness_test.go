@@ -44,7 +44,7 @@ func TestTheOutcomeDoesNotDependOnTheOrderOfThings(t *testing.T) {
 		first, second := modeltest.NewPlanExecution(plan), modeltest.NewPlanExecution(plan)
 		first.RunAll(rt, modeltest.PickFirst)
 		second.RunAll(rt, drawnOrder(rt, "order"))
-		if a, b := first.Outcome(), second.Outcome(); a != b {
+		if a, b := first.DescribeOutcome(), second.DescribeOutcome(); a != b {
 			rt.Fatalf("%s\none order:\n%s\nanother:\n%s", plan, a, b)
 		}
 	})
@@ -68,10 +68,10 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))
 		for _, rec := range p.Instance.CallRecords() {
-			if rec.Status != ideafile.Done || rec.OutputPath == nil || rec.Update() {
+			if rec.Status != ideafile.CallDone || rec.OutputPath == nil || rec.Update() {
 				continue
 			}
-			for _, path := range rec.OutputPath[max(rec.BranchNumber, 1)-1] {
+			for _, path := range rec.OutputPath[max(rec.TakenBranchNumber, 1)-1] {
 				// it may be replaced, and is not written
 				_, before := jsonval.ValueAt(modeltest.NewPlanExecution(p.Plan).Instance.State(), path)
 				if _, ok := jsonval.ValueAt(p.Instance.State(), path); !ok && !before {
@@ -104,13 +104,13 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.GeneratePlan(rt, modeltest.PlanOptions{MaxCalls: 1, MaxRequests: 1})
 		plan.Context[0] = map[string]any{"type": "state", "state": map[string]any{}}
-		path := rapid.SampledFrom(modeltest.RandomPlanPaths).Draw(rt, "path")
+		path := rapid.SampledFrom(modeltest.RandomPlanStatePaths).Draw(rt, "path")
 		var calls []modeltest.RandomCall
 		winner := ""
 		for i := range rapid.IntRange(1, 6).Draw(rt, "alternatives") {
 			c := modeltest.RandomCall{Request: 1, Index: i + 1,
 				Source: map[string]any{"_tool": "work", "_outputPath": path}, Fails: rapid.Bool().Draw(rt, "fails")}
-			c.Result = func(_, _ map[string]any) any { return c.ID() }
+			c.ResultFunc = func(_, _ map[string]any) any { return c.ID() }
 			if rapid.Bool().Draw(rt, "latent") {
 				c.Source["_tool"] = "think"
 			}
@@ -167,8 +167,8 @@ func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
 		a, b := modeltest.NewPlanExecutionFor(alone, "①"), modeltest.NewPlanExecutionFor(among, "①")
 		a.RunAll(rt, modeltest.PickFirst)
 		b.RunAll(rt, drawnOrder(rt, "order"))
-		if a.Outcome() != b.Outcome() {
-			rt.Fatalf("%s\nalone:\n%s\namong others:\n%s", plan, a.Outcome(), b.Outcome())
+		if a.DescribeOutcome() != b.DescribeOutcome() {
+			rt.Fatalf("%s\nalone:\n%s\namong others:\n%s", plan, a.DescribeOutcome(), b.DescribeOutcome())
 		}
 	})
 }
@@ -182,8 +182,8 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 				"state": map[string]any{"x": jsonval.EscapeBlobHandles(data)}}}}
 		reads := func(index int, ref string) modeltest.RandomCall {
 			return modeltest.RandomCall{Request: 1, Index: index,
-				Source: map[string]any{"_tool": "work", "p": []any{ref}, "_outputPath": fmt.Sprintf("r%d", index)},
-				Result: func(params, _ map[string]any) any { return params["p"].([]any)[0] }}
+				Source:     map[string]any{"_tool": "work", "p": []any{ref}, "_outputPath": fmt.Sprintf("r%d", index)},
+				ResultFunc: func(params, _ map[string]any) any { return params["p"].([]any)[0] }}
 		}
 		// and as a result that is read again
 		plan.Requests = [][]modeltest.RandomCall{{reads(1, "†state.x"), reads(2, "†state.r1"), reads(3, "†state.r2")}}
@@ -205,7 +205,7 @@ func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 		p := modeltest.NewPlanExecution(modeltest.GeneratePlan(rt, anyPlan))
 		there := statelog.NewState(p.Instance.State())
 		p.AfterStep = func() {
-			for _, w := range p.Instance.TakeNewWrites() {
+			for _, w := range p.Instance.TakeUnreportedWrites() {
 				var travelled statelog.Write
 				data, err := json.Marshal(w)
 				if err == nil {
@@ -222,7 +222,7 @@ func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 			}
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))
-		if len(p.Instance.TakeNewWrites()) > 0 {
+		if len(p.Instance.TakeUnreportedWrites()) > 0 {
 			rt.Fatal("a write is reported twice")
 		}
 	})

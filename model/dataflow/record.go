@@ -24,18 +24,18 @@ type CallRecord struct {
 	UntakenBranchReference string `json:"untaken,omitempty"`
 	// IsConditionMet means that the Call's condition held.
 	IsConditionMet bool `json:"met,omitempty"`
-	// BranchNumber is the branch that the result took, from 1; 0: none yet, or the Call has only one.
-	BranchNumber int `json:"taken,omitempty"`
+	// TakenBranchNumber is the branch that the result took, from 1; 0: none yet, or the Call has only one.
+	TakenBranchNumber int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.
 	FaultWrittenToBranch *diag.Fault `json:"cause,omitempty"`
-	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
+	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasPendingResult.
 	PendingResult any `json:"value,omitempty"`
 
 	// ReviewReason is why a person must review the Call, even if its Tool's policy requires none; empty: the policy
 	// decides.
 	ReviewReason string `json:"doubt,omitempty"`
 	// PendingApproval is what a person is shown. Invariant: nil unless the phase is reviewing.
-	PendingApproval *approval.Pending `json:"pending,omitempty"`
+	PendingApproval *approval.PendingCall `json:"pending,omitempty"`
 
 	// StartLogicalTime and Ended are the values of Moments when the Call started and when its result was written; 0: it
 	// has not happened.
@@ -64,7 +64,7 @@ type CallRecord struct {
 	// isBlobUpdateTaken is set once TakeBlobUpdates has returned the Call's update. A restored instance returns it
 	// again.
 	isBlobUpdateTaken bool
-	blobUpdatedValues    []any // the new values at its paths, while ApplyBlobUpdate applies the result
+	blobUpdatedValues []any // the new values at its paths, while ApplyBlobUpdate applies the result
 }
 
 // Throttle is how a Call waits for its Tool's server.
@@ -98,13 +98,13 @@ func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 // possibleResultPaths is possibleWritePaths without what a delegate may hand back.
 func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 	switch {
-	case r.hasResult() && r.BranchNumber > 0:
-		branch, last := r.BranchNumber-1, len(r.OutputPath)-1
-		if branch == last {
-			return r.OutputPath[last]
+	case r.hasPendingResult() && r.TakenBranchNumber > 0:
+		branchIndex, lastIndex := r.TakenBranchNumber-1, len(r.OutputPath)-1
+		if branchIndex == lastIndex {
+			return r.OutputPath[lastIndex]
 		}
-		return slices.Concat(r.OutputPath[branch], r.OutputPath[last])
-	case !r.hasResult() || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
+		return slices.Concat(r.OutputPath[branchIndex], r.OutputPath[lastIndex])
+	case !r.hasPendingResult() || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path

@@ -14,8 +14,8 @@ import (
 func TestAStatusIsAnEndOrNot(t *testing.T) {
 	t.Parallel()
 	for status, ended := range map[ideafile.CallStatus]bool{
-		ideafile.Waiting: false, ideafile.AwaitingApproval: false, ideafile.Running: false, ideafile.Done: true,
-		ideafile.Failed: true, ideafile.Rejected: true, ideafile.Skipped: true, ideafile.Blocked: true,
+		ideafile.CallWaiting: false, ideafile.CallAwaitingApproval: false, ideafile.CallRunning: false, ideafile.CallDone: true,
+		ideafile.CallFailed: true, ideafile.CallRejected: true, ideafile.CallSkipped: true, ideafile.CallBlocked: true,
 	} {
 		if status.IsFinal() != ended {
 			t.Errorf("%s: ended is not %v", status, ended)
@@ -26,8 +26,8 @@ func TestAStatusIsAnEndOrNot(t *testing.T) {
 func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var c turn.CallCounts
-	for _, s := range []ideafile.CallStatus{ideafile.Waiting, ideafile.AwaitingApproval, ideafile.Running,
-		ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Done} {
+	for _, s := range []ideafile.CallStatus{ideafile.CallWaiting, ideafile.CallAwaitingApproval, ideafile.CallRunning,
+		ideafile.CallDone, ideafile.CallFailed, ideafile.CallRejected, ideafile.CallSkipped, ideafile.CallBlocked, ideafile.CallDone} {
 		c.Increment(s)
 	}
 	if c != (turn.CallCounts{Done: 2, Failed: 1, Rejected: 1, Skipped: 1, Blocked: 1}) {

@@ -24,7 +24,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 	t.Parallel()
 	i := vault(t, withEscalation, "")
 	digest := i.PendingApprovals()[0].Digest
-	if next, ok := i.NextDeadline(); !ok || !next.Equal(modeltest.StartTime.Add(4*time.Hour)) {
+	if next, ok := i.NextDueTime(); !ok || !next.Equal(modeltest.StartTime.Add(4*time.Hour)) {
 		t.Error(next, ok)
 	}
 	i = at(t, i, 4*time.Hour)
@@ -41,7 +41,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 		p.DecidersInWords() != "2 of: people of finance, heads; not who started the process" {
 		t.Errorf("%+v, %s", p, p.DecidersInWords())
 	}
-	if _, ok := i.NextDeadline(); ok {
+	if _, ok := i.NextDueTime(); ok {
 		t.Error("more is to happen")
 	}
 	// How many must decide, and who may not, has stayed.

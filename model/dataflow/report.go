@@ -9,16 +9,16 @@ import (
 // ReportedCall is what the process was last told about a Call: its status, how often people acted on it, and why one of
 // them must.
 type ReportedCall struct {
-	ID            string              `json:"id"`
-	Status        ideafile.CallStatus `json:"status"`
-	DecisionCount int                 `json:"decisions,omitempty"`
+	ID                     string              `json:"id"`
+	Status                 ideafile.CallStatus `json:"status"`
+	DecisionAndRemarkCount int                 `json:"decisions,omitempty"`
 	// ReviewReason is that of the CallReport.
 	ReviewReason string `json:"why,omitempty"`
 }
 
-// StatusDetails returns what the dataflow knows of an InstanceStanding.
+// StatusDetails returns what the dataflow knows of the instance's status.
 func (i *Instance) StatusDetails() turn.InstanceStatusDetails {
-	var pending []approval.Pending
+	var pending []approval.PendingCall
 	for _, rec := range i.callRecords {
 		if rec.PendingApproval != nil {
 			p := *rec.PendingApproval
@@ -31,19 +31,19 @@ func (i *Instance) StatusDetails() turn.InstanceStatusDetails {
 		PlanFailure:          i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
 }
 
-// ReportCalls returns reports of the Calls that differ from their last report, and updates last, which has these by id.
-// Where tell returns true, the report includes the Call as it was written.
-func (i *Instance) ReportCalls(lastByID map[string]ReportedCall,
+// ReportChangedCalls returns reports of the Calls that differ from their last report, and updates last, which has these
+// by id. Where tell returns true, the report includes the Call as it was written.
+func (i *Instance) ReportChangedCalls(lastReportedByID map[string]ReportedCall,
 	includeWrittenCall func(*CallRecord) bool) (list []turn.CallReport) {
 	for _, rec := range i.callRecords {
 		current := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks), rec.ReviewReason}
 		if p := rec.PendingApproval; p != nil {
 			current.ReviewReason = p.ReviewReason
 		}
-		if lastByID[rec.ID] == current {
+		if lastReportedByID[rec.ID] == current {
 			continue
 		}
-		lastByID[rec.ID] = current
+		lastReportedByID[rec.ID] = current
 		c := turn.CallReport{Request: rec.Request, Index: rec.Index, CallState: rec.CallState,
 			ReviewReason: current.ReviewReason}
 		if rec.Fault != nil {

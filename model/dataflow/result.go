@@ -19,7 +19,7 @@ func (i *Instance) SucceedCall(id string, value any) {
 	if rec == nil || !rec.expectsResult() {
 		return
 	}
-	result, err := i.recordBranch(rec, value)
+	result, err := i.selectResultBranch(rec, value)
 	if err != nil {
 		i.failRecord(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
 		return
@@ -61,25 +61,25 @@ func (i *Instance) RevertStart(id string) *CallRecord {
 
 func (i *Instance) failRecord(rec *CallRecord, f *diag.Fault) {
 	if !rec.OutputPath.HasBranches() {
-		rec.endWithStatus(ideafile.Failed, f)
+		rec.endWithStatus(ideafile.CallFailed, f)
 		return
 	}
-	rec.BranchNumber, rec.FaultWrittenToBranch = len(rec.OutputPath), f
+	rec.TakenBranchNumber, rec.FaultWrittenToBranch = len(rec.OutputPath), f
 	i.acceptResult(rec, diag.FaultAsJSON(f))
 }
 
-// recordBranch notes which of several branches a result takes, and returns the result without the branch's name. An
-// activity, or a person who answers in its place, may name the branch.
-func (i *Instance) recordBranch(rec *CallRecord, value any) (result any, err error) {
+// selectResultBranch notes which of several branches a result takes, and returns the result without the branch's name.
+// An activity, or a person who answers in its place, may name the branch.
+func (i *Instance) selectResultBranch(rec *CallRecord, value any) (result any, err error) {
 	if !rec.OutputPath.HasBranches() {
 		return value, nil
 	}
-	branch := 0
+	branchIndex := 0
 	if i.palette.BindingByTool[rec.Tool].Kind != ideafile.KindLatent {
-		branch, value, _, err = rec.OutputPath.SelectBranch(value)
+		branchIndex, value, _, err = rec.OutputPath.SelectBranch(value)
 	}
 	if err == nil {
-		rec.BranchNumber = branch + 1
+		rec.TakenBranchNumber = branchIndex + 1
 	}
 	return value, err
 }
@@ -103,7 +103,7 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 // If the result does not fit, a Call with branches writes the fault to its last branch instead.
 func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	if author := i.authorCorrectingOutput(rec); author != "" {
-		rec.endWithStatus(ideafile.Skipped, nil)
+		rec.endWithStatus(ideafile.CallSkipped, nil)
 		rec.SkippedBecauseOf, rec.Result = author, value
 		return
 	}
@@ -112,24 +112,24 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	}
 	f := i.applyResult(rec, value)
 	if f == nil {
-		rec.endWithStatus(ideafile.Done, nil)
+		rec.endWithStatus(ideafile.CallDone, nil)
 		return
 	}
 	i.endCallWithUnappliedResult(rec, value, f)
 }
 
-// endCallWithUnappliedResult ends a Call whose result was not applied. A Call with branches writes the fault to its last branch,
-// once; for that write too it waits for the earlier Calls that write its path.
+// endCallWithUnappliedResult ends a Call whose result was not applied. A Call with branches writes the fault to its
+// last branch, once; for that write too it waits for the earlier Calls that write its path.
 func (i *Instance) endCallWithUnappliedResult(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
-		rec.BranchNumber, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
+		rec.TakenBranchNumber, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.UnwrittenPaths,
 			rec.blobUpdatedValues = len(rec.OutputPath), f, nil, nil, nil
 		i.acceptResult(rec, diag.FaultAsJSON(f))
 		return
 	}
 	f = cmp.Or(rec.FaultWrittenToBranch, f)
-	rec.BranchNumber, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
-	rec.endWithStatus(ideafile.Failed, f)
+	rec.TakenBranchNumber, rec.FaultWrittenToBranch, rec.UnwrittenPaths = 0, nil, nil
+	rec.endWithStatus(ideafile.CallFailed, f)
 	if f.Code == ideafile.CodeBadPath {
 		rec.Result = value // the result fits, but cannot be written
 	}
@@ -171,7 +171,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 	if len(rec.OutputPath) == 0 {
 		return nil, nil
 	}
-	for n, p := range rec.takenOutputPaths() {
+	for n, p := range rec.branchOutputPaths() {
 		_, isClosed := i.state.AuthorWhoClosedPath(p)
 		if isClosed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
 			i.recordUnwrittenPath(rec, p)
@@ -198,7 +198,7 @@ func (i *Instance) applyWrite(w statelog.Write) {
 // recordUnwrittenPath records on a Call that a path keeps its value.
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 	author, _ := i.state.AuthorWhoClosedPath(p)
-	rec.NotWrittenPaths = append(rec.NotWrittenPaths,
+	rec.UnwrittenPaths = append(rec.UnwrittenPaths,
 		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), WrittenBy: author})
 }
 
@@ -207,7 +207,8 @@ func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
 	w := i.baseWrite(rec, p, value)
 	w.OutputMethod = rec.OutputMethod
-	if _, isStored := jsonval.AsBlobHandle(value); len(p) == 0 && (isStored || jsonval.TypeOf(value) != "object") {
+	if _, isBlobHandle := jsonval.AsBlobHandle(value); len(p) == 0 &&
+		(isBlobHandle || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
 	if reason := i.state.BlockingAncestorReason(p); reason != "" {
@@ -240,16 +241,16 @@ func (i *Instance) baseWrite(rec *CallRecord, p jsonval.Path, value any) statelo
 
 // keepUnwrittenResultKeys saves in a Call's Record those keys of its result that are not written. Only a result for the
 // whole State has such keys.
-func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, writtenKeys jsonval.Object) {
-	unwritten := jsonval.Object{}
+func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, writtenMembers jsonval.Object) {
+	unwrittenMembers := jsonval.Object{}
 	for k, v := range jsonval.Sorted(value) {
-		if _, ok := writtenKeys[k]; !ok {
-			unwritten[k] = v
+		if _, ok := writtenMembers[k]; !ok {
+			unwrittenMembers[k] = v
 			i.recordUnwrittenPath(rec, jsonval.Path{k})
 		}
 	}
-	if len(unwritten) > 0 {
-		rec.Result = unwritten
+	if len(unwrittenMembers) > 0 {
+		rec.Result = unwrittenMembers
 	}
 }
 

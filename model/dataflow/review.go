@@ -37,9 +37,9 @@ func (i *Instance) ApplyDeadlines() {
 func (i *Instance) expireCall(rec *CallRecord) {
 	p := rec.PendingApproval
 	waitTime := p.Deadline.Sub(p.Since)
-	d := i.completeDecision(rec, approval.Decision{Kind: p.OnTimeout, DecidedBy: approval.DecidedByTimeout,
+	d := i.completeDecision(rec, approval.Decision{Kind: p.TimeoutAction, DecidedBy: approval.DecidedByTimeout,
 		Reason: fmt.Sprintf("nobody decided within %s", waitTime)})
-	switch p.OnTimeout {
+	switch p.TimeoutAction {
 	case policy.Approve:
 		i.approveCall(rec, d)
 	case policy.Reject:
@@ -58,8 +58,8 @@ func (i *Instance) TakePauseFault() *diag.Fault {
 	return f
 }
 
-// NextDeadline returns when the next decision or notification is due; ok is false if neither is.
-func (i *Instance) NextDeadline() (next time.Time, ok bool) {
+// NextDueTime returns when the next decision or notification is due; ok is false if neither is.
+func (i *Instance) NextDueTime() (next time.Time, ok bool) {
 	for _, p := range i.PendingApprovals() {
 		if dueTime, exists := p.NextDueTime(); exists && (!ok || dueTime.Before(next)) {
 			next, ok = dueTime, true
@@ -69,8 +69,8 @@ func (i *Instance) NextDeadline() (next time.Time, ok bool) {
 }
 
 // PendingApprovals lists the Calls that wait for a person, in Plan order.
-func (i *Instance) PendingApprovals() []approval.Pending {
-	var list []approval.Pending
+func (i *Instance) PendingApprovals() []approval.PendingCall {
+	var list []approval.PendingCall
 	for _, rec := range i.callRecords {
 		if rec.PendingApproval != nil {
 			list = append(list, *rec.PendingApproval)
@@ -81,7 +81,7 @@ func (i *Instance) PendingApprovals() []approval.Pending {
 
 // requestReview makes a Call wait for a person. Invariant: what is shown is kept, and is exactly what will run.
 func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolicy *policy.Approval, reason string) {
-	p := &approval.Pending{
+	p := &approval.PendingCall{
 		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath,
 		OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
 		ParamsAdaptation: rec.ParamsAdaptation, Since: i.CurrentTime, AllowedDecisions: approvalPolicy.AllowedDecisions,
@@ -93,13 +93,13 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolic
 	if toolPolicy := ready.Tool.Approval; toolPolicy != nil {
 		p.Note = toolPolicy.Note
 	}
-	rules, reminders := i.palette.ApprovalOverride.DecidersAndReminders(ready.Tool.Name, ready.Tool.Approval)
+	rules, reminders := i.palette.Oversight.DecidersAndReminders(ready.Tool.Name, ready.Tool.Approval)
 	p.Deciders, p.ReminderSchedule = rules, reminders.Schedule(i.CurrentTime)
 	if approvalPolicy.Timeout > 0 {
 		deadline := i.CurrentTime.Add(approvalPolicy.Timeout)
-		p.Deadline, p.OnTimeout = &deadline, approvalPolicy.TimeoutAction
-		if len(p.Deciders) > 0 && p.OnTimeout == policy.Approve {
-			p.OnTimeout = policy.Reject // what certain people must approve is never approved by timeout
+		p.Deadline, p.TimeoutAction = &deadline, approvalPolicy.TimeoutAction
+		if len(p.Deciders) > 0 && p.TimeoutAction == policy.Approve {
+			p.TimeoutAction = policy.Reject // what certain people must approve is never approved by timeout
 		}
 	}
 	rec.TimesAsked++
@@ -114,7 +114,7 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolic
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
 	i.approveCall(rec, i.completeDecision(rec,
-		approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedPerson,
+		approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedDecider,
 			Reason: "nobody is asked in a simulation"}))
 }
 
@@ -124,7 +124,7 @@ func (i *Instance) RequireReview(id, reason string) {
 	rec := i.FindCall(id)
 	switch {
 	case rec == nil:
-	case rec.Status == ideafile.Waiting:
+	case rec.Status == ideafile.CallWaiting:
 		rec.ReviewReason = reason
 	case rec.PendingApproval != nil:
 		rec.PendingApproval.ReviewReason = reason

@@ -11,13 +11,13 @@ import (
 // A BlobUpdate is the result of a Call that cannot be applied here, since the new value at its paths depends on the
 // content of values in the blob store. An activity combines them.
 type BlobUpdate struct {
-	CallID       string
-	OutputMethod string
-	Contract     *statelog.ResultContract // nil: anything goes
-	Updates      []statelog.Update        // one for each path of the branch that the result takes
+	CallID         string
+	OutputMethod   string
+	ResultContract *statelog.ResultContract // nil: anything goes
+	Updates        []statelog.Update        // one for each path of the branch that the result takes
 }
 
-// TakeBlobUpdates returns, once each, the BlobUpdates to be combined now. ApplyBlobUpdate or FailBlobUpdate ends their
+// TakeBlobUpdates returns, once, each BlobUpdate to be combined now. ApplyBlobUpdate or FailBlobUpdate ends their
 // Calls.
 func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	var list []BlobUpdate
@@ -38,8 +38,8 @@ func (i *Instance) ApplyBlobUpdate(u BlobUpdate, updatedValues []any) {
 		return
 	}
 	rec.setPhase(phaseResultPending)
-	if current := i.newBlobUpdate(rec, rec.PendingResult); len(updatedValues) == len(current.Updates) &&
-		areUpdatesEqual(u.Updates, current.Updates) {
+	if currentUpdate := i.newBlobUpdate(rec, rec.PendingResult); len(updatedValues) == len(currentUpdate.Updates) &&
+		areUpdatesEqual(u.Updates, currentUpdate.Updates) {
 		rec.blobUpdatedValues = updatedValues
 	}
 	i.finishSuccessfulCall(rec, rec.PendingResult)
@@ -74,8 +74,8 @@ func (i *Instance) startBlobUpdateIfNeeded(rec *CallRecord, value any) bool {
 }
 
 func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
-	u := BlobUpdate{CallID: rec.ID, OutputMethod: rec.OutputMethod, Contract: i.ResultContract(rec)}
-	for _, p := range rec.takenOutputPaths() {
+	u := BlobUpdate{CallID: rec.ID, OutputMethod: rec.OutputMethod, ResultContract: i.ResultContract(rec)}
+	for _, p := range rec.branchOutputPaths() {
 		oldValue := i.valueBeforeCall(rec, p)
 		if len(p) == 0 {
 			oldValue = pickKeys(value, oldValue)
@@ -85,8 +85,10 @@ func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 	return u
 }
 
-// takenOutputPaths lists the paths of the branch that the result takes.
-func (r *CallRecord) takenOutputPaths() []jsonval.Path { return r.OutputPath[max(r.BranchNumber, 1)-1] }
+// branchOutputPaths lists the paths of the branch that the result takes.
+func (r *CallRecord) branchOutputPaths() []jsonval.Path {
+	return r.OutputPath[max(r.TakenBranchNumber, 1)-1]
+}
 
 // valueBeforeCall returns the value at a path before a Call; nil if there is none.
 func (i *Instance) valueBeforeCall(rec *CallRecord, p jsonval.Path) any {
@@ -94,20 +96,21 @@ func (i *Instance) valueBeforeCall(rec *CallRecord, p jsonval.Path) any {
 	return oldValue
 }
 
-// pickKeys returns a copy of object with only those keys that the object keys has too.
-func pickKeys(keys, object any) jsonval.Object {
-	out := jsonval.Object{}
+// pickKeys returns a copy of object with only those keys that keyObject has too.
+func pickKeys(keyObject, object any) jsonval.Object {
+	picked := jsonval.Object{}
 	m := jsonval.AsObject(object)
-	for k := range jsonval.Sorted(jsonval.AsObject(keys)) {
+	for k := range jsonval.Sorted(jsonval.AsObject(keyObject)) {
 		if v, exists := m[k]; exists {
-			out[k] = v
+			picked[k] = v
 		}
 	}
-	return out
+	return picked
 }
 
 func areUpdatesEqual(a, b []statelog.Update) bool {
 	return slices.EqualFunc(a, b, func(x, y statelog.Update) bool {
-		return slices.Equal(x.Path, y.Path) && jsonval.Equal(x.OldValue, y.OldValue) && jsonval.Equal(x.NewValue, y.NewValue)
+		return slices.Equal(x.Path, y.Path) && jsonval.Equal(x.OldValue, y.OldValue) &&
+			jsonval.Equal(x.NewValue, y.NewValue)
 	})
 }

@@ -10,37 +10,38 @@ import (
 	"processidea/model/refexpr"
 )
 
-// addTextHint extends the error of parameters that do not fit their Tool. It names a parameter that is a text and would
-// fit if it were read as JSON: the columns of a CSV file are texts, which is easily missed. raw has the parameters with
-// their References, payloads has what these refer to, by kind, and schema is that of all parameters.
-func addTextHint(err error, schema any, raw, params, payloads jsonval.Object) error {
+// addUnquotedTextHint extends the error of parameters that do not fit their Tool. It names a parameter that is a text
+// and would fit if it were read as JSON: the columns of a CSV file are texts, which is easily missed. rawParams has the
+// parameters with their References, payloadByKind has what these refer to, by kind, and schema is that of all
+// parameters.
+func addUnquotedTextHint(err error, schema any, rawParams, params, payloadByKind jsonval.Object) error {
 	if err == nil {
 		return nil
 	}
-	for k, v := range jsonval.Sorted(raw) {
-		if hint := findTextHint(schema, payloads, jsonval.Path{k}, v, params[k]); hint != "" {
+	for k, v := range jsonval.Sorted(rawParams) {
+		if hint := findUnquotedTextHint(schema, payloadByKind, jsonval.Path{k}, v, params[k]); hint != "" {
 			return fmt.Errorf("%w; %s", err, hint)
 		}
 	}
 	return err
 }
 
-func findTextHint(schema any, payloads jsonval.Object, path jsonval.Path, raw, value any) string {
-	switch raw := raw.(type) {
+func findUnquotedTextHint(schema any, payloadByKind jsonval.Object, path jsonval.Path, rawValue, value any) string {
+	switch rawValue := rawValue.(type) {
 	case jsonval.Object:
-		for k, v := range jsonval.Sorted(raw) {
-			if hint := findTextHint(schema, payloads, path.WithStep(k), v,
+		for k, v := range jsonval.Sorted(rawValue) {
+			if hint := findUnquotedTextHint(schema, payloadByKind, path.WithStep(k), v,
 				jsonval.AsObject(value)[k]); hint != "" {
 				return hint
 			}
 		}
 	case string:
 		text, isText := value.(string)
-		ref, err := refexpr.ParseReference(raw)
+		ref, err := refexpr.ParseReference(rawValue)
 		if !isText || err != nil || len(ref.Path) != 1 {
 			return ""
 		}
-		payloadValue, _ := jsonval.ValueAt(payloads[ref.Kind], ref.Path)
+		payloadValue, _ := jsonval.ValueAt(payloadByKind[ref.Kind], ref.Path)
 		typeName := typeOfUnquotedText(text, jsonschema.TypesAt(schema, path))
 		if payloadValue == any(text) && typeName != "" {
 			return fmt.Sprintf(

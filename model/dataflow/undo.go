@@ -13,16 +13,16 @@ import (
 
 // InstanceUndo says which Calls of an instance are undone, and how.
 type InstanceUndo struct {
-	// Calls undo other Calls. Each gets the key ideafile.CallKey.Undo of the Call that it undoes.
-	Calls []UndoCall `json:"calls,omitempty"`
+	// UndoCalls undo other Calls. Each gets the key ideafile.CallKey.Undo of the Call that it undoes.
+	UndoCalls []UndoCall `json:"calls,omitempty"`
 	// CallKeysToWithdraw lists the Calls whose only effect was what they wrote to State.
 	CallKeysToWithdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// NotUndoneReasons says, for each Call that is not undone, why. Stays is set if an effect of the process's own
-	// stays for that reason.
+	// NotUndoneReasons says, for each Call that is not undone, why. EffectRemains is set if an effect of the process's
+	// own stays for that reason.
 	NotUndoneReasons []string `json:"left,omitempty"`
 	EffectRemains    bool     `json:"stays,omitempty"`
-	// RequestedBy is the person who ordered the undo while the process is paused, and Reason is why. By is empty if the
-	// undo was started because the instance failed.
+	// RequestedBy is the person who ordered the undo while the process is paused, and Reason is why. RequestedBy is
+	// empty if the undo was started because the instance failed.
 	RequestedBy string `json:"by,omitempty"`
 	Reason      string `json:"reason,omitempty"`
 }
@@ -37,9 +37,9 @@ type UndoCall struct {
 func (i *Instance) BeginUndo(u InstanceUndo) {
 	i.ActiveUndo = &u
 	palette := i.palette
-	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
-	for _, c := range u.Calls {
-		if index, isFound := i.findPosition(c.UndoneCallKey.UndoKey()); isFound {
+	palette.UntargetedCallsGoToAll, palette.AllowsDirectPlanKeys = true, true
+	for _, c := range u.UndoCalls {
+		if index, isFound := i.findCallPosition(c.UndoneCallKey.UndoKey()); isFound {
 			i.callRecords = slices.Delete(i.callRecords, index, index+1)
 		}
 		i.insertCall(palette, c.UndoneCallKey.UndoKey(), c.Call)
@@ -52,26 +52,26 @@ func (i *Instance) withdrawUndoneWrites() {
 	if i.ActiveUndo == nil {
 		return
 	}
-	allDone := true
-	for _, c := range i.ActiveUndo.Calls {
-		isDone := i.findByKey(c.UndoneCallKey.UndoKey()).Status == ideafile.Done
-		if allDone = allDone && isDone; isDone {
+	areAllDone := true
+	for _, c := range i.ActiveUndo.UndoCalls {
+		isDone := i.findCallByKey(c.UndoneCallKey.UndoKey()).Status == ideafile.CallDone
+		if areAllDone = areAllDone && isDone; isDone {
 			i.withdrawWrites(c.UndoneCallKey)
 		}
 	}
 	for _, key := range i.ActiveUndo.CallKeysToWithdraw {
-		if allDone {
+		if areAllDone {
 			i.withdrawWrites(key)
 		}
 	}
 }
 
 func (i *Instance) withdrawWrites(key ideafile.CallKey) {
-	rec := i.findByKey(key)
-	if rec.Status == ideafile.Undone {
+	rec := i.findCallByKey(key)
+	if rec.Status == ideafile.CallUndone {
 		return
 	}
-	rec.Status = ideafile.Undone
+	rec.Status = ideafile.CallUndone
 	for _, w := range slices.Clone(i.state.Writes()) {
 		w = statelog.Write{Path: w.Path, OutputMethod: statelog.MethodWithdraw, Author: key.UndoKey().ID(i.token),
 			Request: key.Request, Index: key.Index, WrittenAt: i.CurrentTime, Reason: i.ActiveUndo.Reason}
@@ -81,40 +81,40 @@ func (i *Instance) withdrawWrites(key ideafile.CallKey) {
 	}
 }
 
-func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
-	index, _ := i.findPosition(key)
+func (i *Instance) findCallByKey(key ideafile.CallKey) *CallRecord {
+	index, _ := i.findCallPosition(key)
 	return i.callRecords[index]
 }
 
-// displayName names a Call by its id and the Tool that ran.
-func (i *Instance) displayName(key ideafile.CallKey) string {
-	rec := i.findByKey(key)
+// callDisplayName names a Call by its id and the Tool that ran.
+func (i *Instance) callDisplayName(key ideafile.CallKey) string {
+	rec := i.findCallByKey(key)
 	tool := rec.Tool
-	if rec.RanCall != nil {
-		tool = rec.RanCall.Tool
+	if rec.ExecutedCall != nil {
+		tool = rec.ExecutedCall.Tool
 	}
 	return rec.ID + " (" + tool + ")"
 }
 
-// UndoesWhilePaused reports whether a person ordered the undo.
-func (i *Instance) UndoesWhilePaused() bool {
+// IsUndoOrderedByPerson reports whether a person ordered the undo.
+func (i *Instance) IsUndoOrderedByPerson() bool {
 	return i.ActiveUndo != nil && i.ActiveUndo.RequestedBy != ""
 }
 
 // TakeUndoResult returns, once, the outcome of BeginUndo; nil before all its Calls have ended.
 func (i *Instance) TakeUndoResult() *turn.UndoResult {
-	t := i.undoResult()
+	t := i.buildUndoResult()
 	if t != nil {
 		i.ActiveUndo = nil
-		i.recheckReaders()
+		i.resetReadersOfUndoneValues()
 	}
 	return t
 }
 
-// recheckReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read was
-// undone, or a Call that they come after. In the latter case, a Call that may have had its effect goes on waiting for
-// the person.
-func (i *Instance) recheckReaders() {
+// resetReadersOfUndoneValues re-evaluates Calls that wait for a person, or for the process to go on, if a value that
+// they read was undone, or a Call that they come after. In the latter case, a Call that may have had its effect goes on
+// waiting for the person.
+func (i *Instance) resetReadersOfUndoneValues() {
 	for _, rec := range i.callRecords {
 		if rec.phase != phaseReviewing && rec.phase != phaseApproved {
 			continue
@@ -139,25 +139,26 @@ func (r *CallRecord) unamendedParams() jsonval.Object {
 	return params
 }
 
-func (i *Instance) undoResult() *turn.UndoResult {
+func (i *Instance) buildUndoResult() *turn.UndoResult {
 	if i.ActiveUndo == nil {
 		return nil
 	}
 	var undoneCallNames []string
-	anyFailed, notUndoneReasons := false, []string{}
-	for _, c := range i.ActiveUndo.Calls {
-		switch rec := i.findByKey(c.UndoneCallKey.UndoKey()); {
-		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.UndoneCallKey).Status != ideafile.Undone:
+	hasFailures, notUndoneReasons := false, []string{}
+	for _, c := range i.ActiveUndo.UndoCalls {
+		switch rec := i.findCallByKey(c.UndoneCallKey.UndoKey()); {
+		case !rec.Status.IsFinal(), rec.Status == ideafile.CallDone &&
+			i.findCallByKey(c.UndoneCallKey).Status != ideafile.CallUndone:
 			return nil
-		case rec.Status == ideafile.Done:
-			undoneCallNames = append(undoneCallNames, i.displayName(c.UndoneCallKey))
+		case rec.Status == ideafile.CallDone:
+			undoneCallNames = append(undoneCallNames, i.callDisplayName(c.UndoneCallKey))
 		default:
-			reason := i.displayName(c.UndoneCallKey) + ": " + i.displayName(c.UndoneCallKey.UndoKey()) +
+			reason := i.callDisplayName(c.UndoneCallKey) + ": " + i.callDisplayName(c.UndoneCallKey.UndoKey()) +
 				", " + string(rec.Status)
 			if rec.Fault != nil {
 				reason += ": " + rec.Fault.Message
 			}
-			anyFailed, notUndoneReasons = true, append(notUndoneReasons, reason)
+			hasFailures, notUndoneReasons = true, append(notUndoneReasons, reason)
 		}
 	}
 	summary := "nothing was taken back"
@@ -167,7 +168,7 @@ func (i *Instance) undoResult() *turn.UndoResult {
 	if notUndoneReasons = append(notUndoneReasons, i.ActiveUndo.NotUndoneReasons...); len(notUndoneReasons) > 0 {
 		summary += "; not taken back: " + strings.Join(notUndoneReasons, "; ")
 	}
-	return &turn.UndoResult{Summary: summary, HasFailed: anyFailed ||
+	return &turn.UndoResult{Summary: summary, HasFailed: hasFailures ||
 		i.ActiveUndo.EffectRemains && i.ActiveUndo.RequestedBy == "",
-		NothingUndone: len(undoneCallNames)+len(i.ActiveUndo.CallKeysToWithdraw) == 0}
+		HasUndoneNothing: len(undoneCallNames)+len(i.ActiveUndo.CallKeysToWithdraw) == 0}
 }

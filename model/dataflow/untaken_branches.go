@@ -12,15 +12,15 @@ import (
 // then the Calls that would have read their results. Every Advance repeats it, since a branch counts as not taken once
 // no Call can write it any more.
 func (i *Instance) skipReadersOfUntakenBranch() {
-	for changed := true; changed; {
-		changed = false
+	for hasChanged := true; hasChanged; {
+		hasChanged = false
 		for _, rec := range i.callRecords {
-			if !i.isInLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.UntakenBranchReference == "") {
+			if !i.isInLatestRequest(rec) || (rec.Status != ideafile.CallBlocked && rec.UntakenBranchReference == "") {
 				continue
 			}
 			if ref, writer := i.findUntakenBranchRead(rec); writer != nil {
-				changed = changed || rec.Status == ideafile.Blocked
-				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended as blocked: this is the better reason
+				hasChanged = hasChanged || rec.Status == ideafile.CallBlocked
+				rec.Status, rec.Fault = ideafile.CallSkipped, nil // it has ended as blocked: this is the better reason
 				rec.UntakenBranchReference, rec.SkippedBecauseOf = ref.String(), writer.ID
 			}
 		}
@@ -75,12 +75,12 @@ func (r *CallRecord) leftPathUnwrittenByBranch(p jsonval.Path) bool {
 	switch {
 	case !r.mayWrite(p):
 		return false
-	case r.Status == ideafile.Skipped && r.UntakenBranchReference != "":
+	case r.Status == ideafile.CallSkipped && r.UntakenBranchReference != "":
 		return true
-	case !r.OutputPath.HasBranches() || (r.Status != ideafile.Done && r.Status != ideafile.Skipped):
+	case !r.OutputPath.HasBranches() || (r.Status != ideafile.CallDone && r.Status != ideafile.CallSkipped):
 		return false
-	case r.BranchNumber == 0:
+	case r.TakenBranchNumber == 0:
 		return true
 	}
-	return !slices.ContainsFunc(r.OutputPath[r.BranchNumber-1], p.Overlaps)
+	return !slices.ContainsFunc(r.OutputPath[r.TakenBranchNumber-1], p.Overlaps)
 }

@@ -43,7 +43,8 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	if ref.Kind == awaitedCallKind {
 		w := i.callOfReference(ref)
 		// A Call skipped because its value existed counts as done; one skipped for a branch not taken does not.
-		if w != nil && (w.Status == ideafile.Done || (w.Status == ideafile.Skipped && w.UntakenBranchReference == "")) {
+		if w != nil && (w.Status == ideafile.CallDone || (w.Status == ideafile.CallSkipped &&
+			w.UntakenBranchReference == "")) {
 			return visibilityStable
 		}
 		return visibilityAbsent
@@ -68,7 +69,7 @@ func isAwaitable(ref refexpr.Reference) bool {
 func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
 	key, _ := ideafile.CallOfReference(refexpr.Reference{Kind: strings.TrimPrefix(ref.Kind, refexpr.Dagger),
 		Path: ref.Path})
-	index, isFound := i.findPosition(key)
+	index, isFound := i.findCallPosition(key)
 	if !isFound {
 		return nil
 	}
@@ -150,14 +151,14 @@ func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) 
 // candidateWriters lists, in Plan order, a superset of the unfinished Calls that may write one of the paths, above or
 // below it.
 func (i *Instance) candidateWriters(paths ...jsonval.Path) []*CallRecord {
-	lists, ok := i.writerIndex.Candidates(paths)
+	writersByPath, ok := i.writerIndex.Candidates(paths)
 	switch {
 	case !ok:
 		return i.callRecords
-	case len(lists) == 1:
-		return lists[0]
+	case len(writersByPath) == 1:
+		return writersByPath[0]
 	}
-	all := slices.Concat(lists...)
-	slices.SortFunc(all, func(a, b *CallRecord) int { return a.Key().Compare(b.Key()) })
-	return slices.Compact(all)
+	writers := slices.Concat(writersByPath...)
+	slices.SortFunc(writers, func(a, b *CallRecord) int { return a.Key().Compare(b.Key()) })
+	return slices.Compact(writers)
 }

@@ -8,7 +8,7 @@ func (i *Instance) callToBreakDeadlock() *CallRecord {
 	if i.HasOpenRequest() {
 		return nil
 	}
-	graph := i.mutuallyWaitingCalls()
+	graph := i.mutualWaitGraph()
 	var firstPending *CallRecord
 	for _, rec := range i.callRecords {
 		_, ok := graph[rec]
@@ -23,8 +23,8 @@ func (i *Instance) callToBreakDeadlock() *CallRecord {
 	return firstPending
 }
 
-// mutuallyWaitingCalls returns the Calls that wait only for each other, each with the Calls it waits for.
-func (i *Instance) mutuallyWaitingCalls() waitGraph[*CallRecord] {
+// mutualWaitGraph returns the Calls that wait only for each other, each with the Calls it waits for.
+func (i *Instance) mutualWaitGraph() waitGraph[*CallRecord] {
 	graph := waitGraph[*CallRecord]{}
 	for _, rec := range i.callRecords {
 		if rec.phase == phaseResultPending || rec.isUnstarted() {
@@ -41,14 +41,14 @@ type waitGraph[N comparable] map[N][]N
 // PruneNodesWaitingOutside removes every node that waits, directly or not, for a node outside the graph. Nothing
 // outside can free those that stay.
 func (g waitGraph[N]) PruneNodesWaitingOutside() {
-	isOutside := func(n N) bool { _, neighbours := g[n]; return !neighbours }
-	for changed := true; changed; {
-		changed = false
+	isOutside := func(n N) bool { _, isNode := g[n]; return !isNode }
+	for hasChanged := true; hasChanged; {
+		hasChanged = false
 		//workflowcheck:ignore -- the order does not matter: those that stay are the same
-		for n, neighbours := range g {
-			if slices.ContainsFunc(neighbours, isOutside) {
+		for n, isNode := range g {
+			if slices.ContainsFunc(isNode, isOutside) {
 				delete(g, n)
-				changed = true
+				hasChanged = true
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func (ps *Problems) AppendNew(problems ...Problem) {
 // countIfListIsFull counts n Problems that find no room in the list. If there is room for one more, it counts none and
 // returns true.
 func (ps *Problems) countIfListIsFull(isWarning bool, n int) (hasRoom bool) {
-	listed := 0
+	listedCount := 0
 	for i := len(*ps) - 1; i >= 0; i-- { // the last Problem of a full list counts the rest
 		p := &(*ps)[i]
 		if p.IsWarning != isWarning {
@@ -125,9 +125,9 @@ func (ps *Problems) countIfListIsFull(isWarning bool, n int) (hasRoom bool) {
 			p.Message = AndMoreText(p.UnlistedCount)
 			return false
 		}
-		listed++
+		listedCount++
 	}
-	if listed < MaxListedProblems {
+	if listedCount < MaxListedProblems {
 		return true
 	}
 	*ps = append(*ps, Problem{JSONPath: "$", Message: AndMoreText(n), IsWarning: isWarning, UnlistedCount: n})
@@ -146,8 +146,8 @@ func WithThousandsCommas(n int) string {
 	return digits
 }
 
-// SortedByPath sorts the problems in place by their position in the file, errors before warnings, and returns them.
-func (ps Problems) SortedByPath() Problems {
+// SortByPath sorts the problems in place by their position in the file, errors before warnings, and returns them.
+func (ps Problems) SortByPath() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
 		switch {

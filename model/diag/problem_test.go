@@ -51,7 +51,7 @@ func TestOfMillionsOfProblemsAHundredOfAKindAreListedAndTheRestIsCounted(t *test
 	if n := both.Count(); n != 18000 || len(both) != 2*(diag.MaxListedProblems+1) {
 		t.Errorf("two lists come to %d, of which %d are listed", n, len(both))
 	}
-	sorted := both.SortedByPath()
+	sorted := both.SortByPath()
 	if last := sorted[len(sorted)-1]; last.UnlistedCount == 0 || sorted[0].UnlistedCount > 0 {
 		t.Errorf("what counts the rest does not stand last: %v", sorted)
 	}

@@ -8,10 +8,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkApprovalOverride refuses unknown Tools: an author who names one relies on a person being asked.
-func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
-	for n, name := range i.Config.Approval.ToolNames {
-		ps.Append(i.ToolProblems(name, fmt.Sprintf("$.config.approval.tools[%d]", n))...)
+// checkOversight refuses unknown Tools: an author who names one relies on a person being asked.
+func (i *Idea) checkOversight(ps *diag.Problems) {
+	for n, name := range i.Config.ApprovalOverride.ToolNames {
+		ps.Append(i.UnknownToolProblems(name, fmt.Sprintf("$.config.approval.tools[%d]", n))...)
 	}
 }
 

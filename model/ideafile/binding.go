@@ -35,15 +35,15 @@ type ToolBinding struct {
 	// Simulation is set if the Tool is not run: its result is made up.
 	Simulation *Simulation `json:"simulated,omitempty"`
 	// Undo is how the Go function can be undone; nil: it does not say.
-	Undo *Undo `json:"undo,omitempty"`
+	Undo *UndoMethod `json:"undo,omitempty"`
 }
 
 // ToolBindings maps the names of Tools to their bindings.
 type ToolBindings = map[string]ToolBinding
 
-// BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it
-// is pure.
-func (t *Tool) BindToRunner(lookupGoFunction func(name string) (isPure, ok bool)) (ToolBinding, error) {
+// BindToRunner decides what runs a Tool. lookupGoFunction reports whether a Go function of a name is registered, and
+// whether it is pure.
+func (t *Tool) BindToRunner(lookupGoFunction func(name string) (isPure, isRegistered bool)) (ToolBinding, error) {
 	if t.DelegateFile != "" {
 		return ToolBinding{Kind: KindDelegate}, nil
 	}
@@ -53,9 +53,9 @@ func (t *Tool) BindToRunner(lookupGoFunction func(name string) (isPure, ok bool)
 	}
 	activityName := jsonval.AsText(t.RawActivity)
 	name := cmp.Or(activityName, t.Name)
-	isPure, ok := lookupGoFunction(name)
+	isPure, isRegistered := lookupGoFunction(name)
 	switch {
-	case ok:
+	case isRegistered:
 		return ToolBinding{Kind: KindGo, GoFunctionName: name, IsPureFunction: isPure}, nil
 	case activityName != "":
 		return ToolBinding{}, fmt.Errorf("no activity %q is registered", activityName)
@@ -70,11 +70,11 @@ func (t *Tool) RunnerSpec(b ToolBinding, servers []MCPServer) any {
 	case KindGo:
 		return b.GoFunctionName
 	case KindMCP:
-		tool, ok := t.MCPToolRef()
+		toolRef, ok := t.MCPToolRef()
 		if !ok {
 			return nil
 		}
-		return MCPRunnerSpec{Server: findMCPServer(servers, tool.ServerName), Tool: tool}
+		return MCPRunnerSpec{Server: findMCPServer(servers, toolRef.ServerName), Tool: toolRef}
 	}
 	_, spec, _ := t.activityKind()
 	return spec

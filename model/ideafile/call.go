@@ -62,10 +62,11 @@ type UndoneCall struct {
 	CallID    string `json:"call"`
 }
 
-// FormatCallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.
-func FormatCallID(request, index int, token string) string {
-	key := CallKey{request, index}
-	id := strconv.Itoa(request) + "." + strconv.Itoa(key.OriginalKey().Index)
+// FormatCallID returns the id of a Call. requestNumber and callIndex count from 1; a Plan that runs directly is Request
+// 0.
+func FormatCallID(requestNumber, callIndex int, token string) string {
+	key := CallKey{requestNumber, callIndex}
+	id := strconv.Itoa(requestNumber) + "." + strconv.Itoa(key.OriginalKey().Index)
 	if key.IsUndo() {
 		id += undoSuffix
 	}

@@ -57,7 +57,7 @@ func (t *Tool) readOutputPath(c *Call, m jsonval.Object) *diag.Fault {
 		}
 		rawPath = alias
 	}
-	if refexpr.SameOutputPath(rawPath, t.OutputPath.FixedValue) {
+	if refexpr.AreSameOutputPaths(rawPath, t.OutputPath.FixedValue) {
 		rawPath = nil
 	}
 	v, f := t.OutputPath.resolveLLMChoice("_outputPath", rawPath, true)
@@ -119,16 +119,16 @@ func parseScopes(v any) ([]string, error) {
 // callReferenceKind is the kind of a Reference in `_after` that names a Call: †call.1.3.
 const callReferenceKind = "call"
 
-// ParseAfter reads `_after`: one Reference or a list of them, each to a place in State or to a Call.
-func ParseAfter(v any) ([]string, *diag.Fault) {
+// ParseAfterReferences reads `_after`: one Reference or a list of them, each to a place in State or to a Call.
+func ParseAfterReferences(v any) ([]string, *diag.Fault) {
 	if single, ok := v.(string); ok {
 		v = []any{single}
 	}
-	list, ok := jsonval.AsStringList(v)
+	references, ok := jsonval.AsStringList(v)
 	if !ok && v != nil {
 		return nil, diag.Faultf(CodeBadReference, `_after is a Reference or a list of them, such as "†state.user"`)
 	}
-	for _, s := range list {
+	for _, s := range references {
 		ref, err := refexpr.ParseReference(s)
 		if err != nil {
 			return nil, diag.Faultf(CodeBadReference, "_after: %s", err)
@@ -138,7 +138,7 @@ func ParseAfter(v any) ([]string, *diag.Fault) {
 				"_after: %s: it names places in State, and Calls such as †call.1.3", ref)
 		}
 	}
-	return list, nil
+	return references, nil
 }
 
 // The meta properties for the condition of a Call in a Plan that runs directly: see refexpr.Condition. The LLM cannot
@@ -171,13 +171,13 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
-	target := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason", UndoReviewKey)
-	process, isProcess := target["process"].(string)
-	id, isID := target["call"].(string)
-	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(target) != 2 {
+	undoneCall := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason", UndoReviewKey)
+	processID, isProcess := undoneCall["process"].(string)
+	callID, isID := undoneCall["call"].(string)
+	if _, ok := ParseCallKey(callID); !ok || !isProcess || !isID || processID == "" || len(undoneCall) != 2 {
 		return diag.Faultf(CodeBadForm, `%s wants {"process": ID, "call": ID}, the Call that is taken back`, UndoesKey)
 	}
-	c.Undoes = &UndoneCall{process, id}
+	c.Undoes = &UndoneCall{processID, callID}
 	return nil
 }
 
@@ -185,14 +185,14 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 // that were in the source before somebody changed it. Only undo may write such Calls, because they run under the
 // idempotency keys of the undone Calls, in whatever process these ran.
 func CheckNewUndoesKeys(source, oldSource jsonval.Object) (ps diag.Problems) {
-	oldUndoCalls := map[string]bool{}
+	isOldUndoCall := map[string]bool{}
 	visitPlannedCalls(oldSource, func(_ string, call any) {
 		if HasUndoesKey(call) {
-			oldUndoCalls[jsonval.EncodeToString(call)] = true
+			isOldUndoCall[jsonval.EncodeToString(call)] = true
 		}
 	})
 	visitPlannedCalls(source, func(path string, call any) {
-		if HasUndoesKey(call) && !oldUndoCalls[jsonval.EncodeToString(call)] {
+		if HasUndoesKey(call) && !isOldUndoCall[jsonval.EncodeToString(call)] {
 			ps.Add(path+"."+UndoesKey, "%s", ReservedUndoesKeyText)
 		}
 	})

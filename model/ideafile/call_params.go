@@ -12,9 +12,9 @@ import (
 )
 
 // readCallParams returns a Call's parameters, with the wired ones added and the absent ones dropped.
-func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
+func (t *Tool) readCallParams(rawCall jsonval.Object) (jsonval.Object, *diag.Fault) {
 	params := jsonval.Object{}
-	for k, value := range jsonval.Sorted(m) {
+	for k, value := range jsonval.Sorted(rawCall) {
 		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, value) {
 			continue
 		}
@@ -26,8 +26,8 @@ func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
 			params[k] = v
 		}
 	}
-	for k, ref := range jsonval.Sorted(t.WiredExpressionByParam) {
-		params[k] = ref
+	for k, wiredExpression := range jsonval.Sorted(t.WiredExpressionByParam) {
+		params[k] = wiredExpression
 	}
 	return params, t.checkRequiredParams(params)
 }
@@ -35,11 +35,11 @@ func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
 // ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is
 // resolved.
 func (t *Tool) ReadParam(name string, v any) (value any, isPresent bool, f *diag.Fault) {
-	if ref, ok := t.WiredExpressionByParam[name]; ok {
-		if v != nil && v != ref {
+	if wiredExpression, ok := t.WiredExpressionByParam[name]; ok {
+		if v != nil && v != wiredExpression {
 			return nil, false, diag.Faultf(CodeBadParams, "parameter %q is wired by the tool's designer", name)
 		}
-		return ref, true, nil
+		return wiredExpression, true, nil
 	}
 	schema, isDeclared := t.SchemaByParam[name]
 	if !isDeclared && !t.AllowsExtraParams {

@@ -17,8 +17,8 @@ type Config struct {
 	Limits Limits
 	// Prices of LLMs take precedence over those of the worker.
 	Prices price.List
-	// Approval adds to the Tools' approval policies.
-	Approval policy.Override
+	// ApprovalOverride adds to the Tools' approval policies.
+	ApprovalOverride policy.Oversight
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// AskLLMBeforeSettling makes the process ask the LLM before an instance settles, even if its State has all that is
@@ -32,10 +32,10 @@ type Config struct {
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
 	// running.
 	RequestGatherDelay time.Duration
-	// PeopleGatherDelay is how long a Request waits for an instance after a person was asked about it:
+	// ReviewGatherDelay is how long a Request waits for an instance after a person was asked about it:
 	// RequestGatherDelay, but at most DefaultGatherDelay, if the file sets `gather`; else 0, so that people do not
 	// delay other instances.
-	PeopleGatherDelay time.Duration
+	ReviewGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0
 	// ("auto"): it is derived from the LLM's work for each instance, see model/quality.
 	MaxInstancesPerPart int
@@ -45,8 +45,8 @@ type Config struct {
 	MaxConcurrentParts int
 	// Priority orders the process's tasks among those of others.
 	Priority Priority
-	// InstanceName is a template of what people call an instance (`config.instanceName`); empty: its token.
-	InstanceName string
+	// InstanceNameTemplate is a template of what people call an instance (`config.instanceName`); empty: its token.
+	InstanceNameTemplate string
 	// MCPServers lists the servers whose tools join the palette, sorted by name.
 	MCPServers []MCPServer
 }
@@ -71,7 +71,7 @@ func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 			c.Limits = ReadLimits(readObject(), keyPath, ps)
 		case "gather":
 			c.RequestGatherDelay, err = jsonval.ReadDuration(v)
-			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
+			c.ReviewGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(v)
 		case "partsAtOnce":
@@ -81,15 +81,15 @@ func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 				c.Quality = readQuality(m, keyPath, ps)
 			}
 		case "priority":
-			c.Priority.Level, err = jsonval.ReadCount(v, maxPriority)
+			c.Priority.Level, err = jsonval.ReadCount(v, maxPriorityLevel)
 		case "fairness":
 			c.Priority.readFairness(readObject(), keyPath, ps)
 		case "adapt":
 			c.AdaptValuesWithLLM, err = readBool(v)
 		case "approval":
-			c.Approval = policy.ReadOverride(readObject(), keyPath, ps)
+			c.ApprovalOverride = policy.ReadOversight(readObject(), keyPath, ps)
 		case "instanceName":
-			c.InstanceName = readTemplate(v, keyPath, ps)
+			c.InstanceNameTemplate = readTemplate(v, keyPath, ps)
 		case "onFailure":
 			if c.UndoOnFailure = v == "undo"; !c.UndoOnFailure {
 				err = errors.New(`want "undo": an instance that fails undoes what it did`)

@@ -14,10 +14,10 @@ import (
 func (i *Idea) checkDeciders(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {
-			i.checkExcludedCallNames(t.Approval.Deciders, t.Path()+"._approval.by", ps)
+			i.checkExcludedCallNames(t.Approval.Deciders, t.JSONPath()+"._approval.by", ps)
 		}
 	}
-	i.checkExcludedCallNames(i.Config.Approval.Deciders, "$.config.approval.by", ps)
+	i.checkExcludedCallNames(i.Config.ApprovalOverride.Deciders, "$.config.approval.by", ps)
 }
 
 func (i *Idea) checkExcludedCallNames(r *policy.Rule, path string, ps *diag.Problems) {
@@ -41,7 +41,7 @@ func (i *Idea) checkExcludedCallNames(r *policy.Rule, path string, ps *diag.Prob
 			ps.Add(namePath, "no Plan that runs without a Request has a Call %s", name)
 		case isID:
 		case isMCPCandidate:
-			ps.Append(i.ToolProblems(name, namePath)...)
+			ps.Append(i.UnknownToolProblems(name, namePath)...)
 		default:
 			ps.Add(namePath, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
 				jsonval.ClipForError(name),
@@ -62,12 +62,13 @@ func (i *Idea) maxDirectPlanLength() (n int) {
 
 // HasDeciderExclusions reports whether a policy excludes people who decided on other Calls.
 func (i *Idea) HasDeciderExclusions() bool {
-	found := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.CallsWithExcludedDeciders) > 0
+	hasExclusions := i.Config.ApprovalOverride.Deciders != nil &&
+		len(i.Config.ApprovalOverride.Deciders.CallsWithExcludedDeciders) > 0
 	for _, t := range i.Tools {
-		found = found || t.Approval != nil && t.Approval.Deciders != nil &&
+		hasExclusions = hasExclusions || t.Approval != nil && t.Approval.Deciders != nil &&
 			len(t.Approval.Deciders.CallsWithExcludedDeciders) > 0
 	}
-	return found
+	return hasExclusions
 }
 
 func (i *Idea) toolNames() []string {

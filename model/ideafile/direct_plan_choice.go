@@ -36,21 +36,21 @@ func FindDirectPlans(context []Message) DirectPlans {
 // then reports whether there are Plans for the instance and all are StageComplete. A Plan that was begun in an earlier
 // process stays the instance's, even if its Calls have changed the view.
 func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (planIndex int, isLLMForbidden bool) {
-	plans := d.planIndexesByInstance[token]
+	planIndexes := d.planIndexesByInstance[token]
 	if token != "" {
-		plans = append(slices.Clip(plans), d.planIndexesByInstance[""]...)
+		planIndexes = append(slices.Clip(planIndexes), d.planIndexesByInstance[""]...)
 	}
-	isLLMForbidden = len(plans) > 0
-	for _, n := range slices.Backward(plans) {
+	isLLMForbidden = len(planIndexes) > 0
+	for _, n := range slices.Backward(planIndexes) {
 		if d.messages[n].CallIndexOffset > 0 && d.messages[n].PlanAppliesTo(view) {
 			return n, false
 		}
 	}
 	if startedIndexes := d.startedIndexesByInstance[token]; len(startedIndexes) == 1 &&
-		slices.Contains(plans, startedIndexes[0]) {
+		slices.Contains(planIndexes, startedIndexes[0]) {
 		return startedIndexes[0], false
 	}
-	for _, n := range plans {
+	for _, n := range planIndexes {
 		if d.messages[n].PlanAppliesTo(view) {
 			return n, false
 		}
@@ -61,8 +61,10 @@ func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (planInd
 
 // IsLLMForbidden reports whether the LLM is never asked: each instance has direct Plans, and all are StageComplete.
 func (i *Idea) IsLLMForbidden() bool {
-	plans := FindDirectPlans(i.Context).planIndexesByInstance
-	isUnplanned := func(token string) bool { return len(plans[token])+len(plans[""]) == 0 }
+	planIndexesByInstance := FindDirectPlans(i.Context).planIndexesByInstance
+	isUnplanned := func(token string) bool {
+		return len(planIndexesByInstance[token])+len(planIndexesByInstance[""]) == 0
+	}
 	isOptimal := func(m Message) bool { return m.PlanStage == StageOptimal }
 	return !slices.ContainsFunc(i.Context, isOptimal) && !slices.ContainsFunc(i.InstanceTokens(), isUnplanned)
 }
@@ -70,10 +72,10 @@ func (i *Idea) IsLLMForbidden() bool {
 // NumberDirectPlans numbers the direct Plans among messages which people add to a context. Their Calls get numbers
 // above those of all earlier direct Plans, so that none is mistaken for another, and they replace the earlier Plans.
 func NumberDirectPlans(context []Message, newMessages []any) []any {
-	lastIndex := 0
+	lastCallIndex := 0
 	for _, m := range context {
 		if m.IsDirectPlan() {
-			lastIndex = max(lastIndex, m.CallIndexOffset+len(m.PlanCalls))
+			lastCallIndex = max(lastCallIndex, m.CallIndexOffset+len(m.PlanCalls))
 		}
 	}
 	out := slices.Clone(newMessages)
@@ -82,9 +84,9 @@ func NumberDirectPlans(context []Message, newMessages []any) []any {
 		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
 			continue
 		}
-		lastIndex = max(lastIndex, 1)
-		out[n] = jsonval.WithKey(m.Source, CallIndexOffsetKey, jsonval.ToJSONValue(lastIndex))
-		lastIndex += len(m.PlanCalls)
+		lastCallIndex = max(lastCallIndex, 1)
+		out[n] = jsonval.WithKey(m.Source, CallIndexOffsetKey, jsonval.ToJSONValue(lastCallIndex))
+		lastCallIndex += len(m.PlanCalls)
 	}
 	return out
 }
@@ -93,9 +95,9 @@ func NumberDirectPlans(context []Message, newMessages []any) []any {
 // instance.
 func UnansweredLatentCallIndexes(plan Message, token string, bindings ToolBindings) []int {
 	var indexes []int
-	ids := plan.RecordedCallIDs()
+	callIDs := plan.RecordedCallIDs()
 	for n, w := range plan.PlanCalls {
-		isDone := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == Done
+		isDone := callIDs != nil && plan.RecordedStatusByInstance(callIDs[n], []string{token})[token] == CallDone
 		if bindings[w.Tool].Kind == KindLatent && w.RawObject()["_output"] == nil && !isDone {
 			indexes = append(indexes, n)
 		}

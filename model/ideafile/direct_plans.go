@@ -53,17 +53,17 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 		m.CallIndexOffset = n
 	}
 	m.readPlanRecord(path, ps)
-	if v := m.Source[FallbackInstancesKey]; v != nil {
+	if v := m.Source[FallbackTokensKey]; v != nil {
 		var ok bool
-		if m.FallbackInstances, ok = jsonval.AsStringList(v); !ok {
-			ps.Add(path+"."+FallbackInstancesKey, "want a list of instances' tokens")
+		if m.FallbackTokens, ok = jsonval.AsStringList(v); !ok {
+			ps.Add(path+"."+FallbackTokensKey, "want a list of instances' tokens")
 		}
 	}
 }
 
-// FallbackInstancesKey is the key of a Plan message that lists the instances in which the Plan did not suffice. The LLM
+// FallbackTokensKey is the key of a Plan message that lists the instances in which the Plan did not suffice. The LLM
 // plans for these from then on.
-const FallbackInstancesKey = "fellBack"
+const FallbackTokensKey = "fellBack"
 
 // CallIndexOffsetKey is the key of Message.CallIndexOffset.
 const CallIndexOffsetKey = "after"
@@ -72,7 +72,7 @@ const CallIndexOffsetKey = "after"
 // names the anonymous instance. An entry that is only a status names none, because it is for all instances.
 func (m Message) RecordedInstanceTokens() map[string]bool {
 	tokens := map[string]bool{}
-	for _, token := range m.FallbackInstances {
+	for _, token := range m.FallbackTokens {
 		tokens[token] = true
 	}
 	//workflowcheck:ignore -- a set
@@ -80,11 +80,11 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 		if _, token, hasToken := strings.Cut(id, "@"); hasToken {
 			tokens[token] = true
 		}
-		statuses := jsonval.AsObject(entry)
+		instancesByStatus := jsonval.AsObject(entry)
 		//workflowcheck:ignore -- a set
-		for status, instances := range statuses {
-			list, isList := jsonval.AsStringList(instances)
-			for _, token := range list {
+		for status, instances := range instancesByStatus {
+			listedTokens, isList := jsonval.AsStringList(instances)
+			for _, token := range listedTokens {
 				tokens[token] = true
 			}
 			if !isList && IsCallStatus(status) {
@@ -122,10 +122,10 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 func (m *Message) checkPlanRecordEntry(id string, entry any, entryPath string, ps *diag.Problems) {
 	key, isCallID := ParseCallKey(id)
 	text, isText := entry.(string)
-	entryByStatus, isCount := entry.(jsonval.Object)
+	entryByStatus, isObject := entry.(jsonval.Object)
 	calls := jsonval.AsList(m.Source["plan"])
 	switch {
-	case !isCallID || (!isText && !isCount):
+	case !isCallID || (!isText && !isObject):
 		ps.Add(entryPath, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
 	case key.Request == 0 && m.CallIndexOffset > 0 &&
 		(key.Index <= m.CallIndexOffset || key.Index > m.CallIndexOffset+len(calls)):
@@ -149,17 +149,18 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, entryPath string, p
 	}
 }
 
-var callStatusNames = []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked),
-	string(Waiting), string(AwaitingApproval), string(Running), string(Undone)}
+var callStatusNames = []string{string(CallDone), string(CallFailed), string(CallRejected), string(CallSkipped),
+	string(CallBlocked),
+	string(CallWaiting), string(CallAwaitingApproval), string(CallRunning), string(CallUndone)}
 
 // ParseCallKey reads a Call's id, with or without an instance.
 func ParseCallKey(id string) (k CallKey, ok bool) {
-	key, _, _ := strings.Cut(id, "@")
-	key, isUndo := strings.CutSuffix(key, undoSuffix)
-	request, index, hasDot := strings.Cut(key, ".")
+	keyText, _, _ := strings.Cut(id, "@")
+	keyText, isUndo := strings.CutSuffix(keyText, undoSuffix)
+	requestText, indexText, hasDot := strings.Cut(keyText, ".")
 	var errRequest, errIndex error
-	k.Request, errRequest = strconv.Atoi(request)
-	k.Index, errIndex = strconv.Atoi(index)
+	k.Request, errRequest = strconv.Atoi(requestText)
+	k.Index, errIndex = strconv.Atoi(indexText)
 	ok = hasDot && errRequest == nil && errIndex == nil && k.Request >= 0 && k.Index > 0
 	if isUndo {
 		k = k.UndoKey()
@@ -223,10 +224,10 @@ func statusesInRecordEntry(entry any) (statusByToken map[string]CallStatus, defa
 	if s, ok := entry.(string); ok {
 		return nil, CallStatus(s)
 	}
-	statuses := jsonval.AsObject(entry)
+	instancesByStatus := jsonval.AsObject(entry)
 	statusByToken = map[string]CallStatus{}
 	var countedStatuses []CallStatus
-	for key, v := range jsonval.Sorted(statuses) {
+	for key, v := range jsonval.Sorted(instancesByStatus) {
 		tokens, isList := jsonval.AsStringList(v)
 		for _, token := range tokens {
 			if IsCallStatus(key) {
@@ -237,7 +238,7 @@ func statusesInRecordEntry(entry any) (statusByToken map[string]CallStatus, defa
 			countedStatuses = append(countedStatuses, CallStatus(key))
 		}
 	}
-	if len(countedStatuses) == 1 || slices.Equal(countedStatuses, []CallStatus{Done, Skipped}) {
+	if len(countedStatuses) == 1 || slices.Equal(countedStatuses, []CallStatus{CallDone, CallSkipped}) {
 		defaultStatus = countedStatuses[0]
 	}
 	return statusByToken, defaultStatus

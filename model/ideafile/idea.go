@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ToolsPath is the place of the palette in an Idea file.
-const ToolsPath = "$.schema.tools"
+// ToolsJSONPath is the place of the palette in an Idea file.
+const ToolsJSONPath = "$.schema.tools"
 
 // Idea is one snapshot of a process: schema, context and solution.
 //
@@ -38,18 +38,18 @@ type Idea struct {
 // ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be
 // used only if none of them is an error; it is nil if the file is no JSON object.
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
-	v, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+	v, keyOrder, err := jsonval.DecodeWithKeyOrder(data, jsonval.DefaultLimits)
 	if err != nil {
 		return nil, diag.Problems{{JSONPath: "$", Message: diag.WithoutPackagePrefix(err)}}
 	}
-	StoreWrittenOrder(v, keyOrder)
+	RecordParamOrder(v, keyOrder)
 	return ReadIdea(v)
 }
 
-// StoreWrittenOrder records the order in which the parameters of Tools were written, in an Idea's source that was just
+// RecordParamOrder records the order in which the parameters of Tools were written, in an Idea's source that was just
 // decoded and in its delegates: see jsonschema.StoreSourceKeyOrder. A tool of an MCP server has the order of the
 // server.
-func StoreWrittenOrder(source any, keyOrder jsonval.KeyOrder) {
+func RecordParamOrder(source any, keyOrder jsonval.KeyOrder) {
 	if len(keyOrder) == 0 {
 		return
 	}
@@ -61,9 +61,9 @@ func StoreWrittenOrder(source any, keyOrder jsonval.KeyOrder) {
 	})
 }
 
-// WithoutWrittenOrder returns an Idea's source without what StoreWrittenOrder records. Sources that differ only in that are
-// the same.
-func WithoutWrittenOrder(source any) any { return mapTools(source, jsonschema.WithoutPropertyOrder) }
+// WithoutParamOrder returns an Idea's source without what RecordParamOrder records. Sources that differ only in that
+// are the same.
+func WithoutParamOrder(source any) any { return mapTools(source, jsonschema.WithoutPropertyOrder) }
 
 // mapTools returns an Idea's source with its Tools, and those of its delegates, changed.
 func mapTools(source any, change func(tool any) any) any {
@@ -105,7 +105,7 @@ func readIdea(v any, skipToolChecks bool) (*Idea, diag.Problems) {
 	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
 	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), skipToolChecks, &ps)
 	i.checkMCPServerNames(&ps)
-	i.checkApprovalOverride(&ps)
+	i.checkOversight(&ps)
 	i.readContext(source["context"], &ps)
 	i.checkDeciders(&ps)
 	i.checkConfusableTokens(&ps)
@@ -177,18 +177,18 @@ func (i *Idea) IsUnfilledTemplate() bool {
 	return i.IsTemplate && i.InstanceTokens()[0] == ""
 }
 
-// WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid
+// WithRawMessagesAdded returns the Idea with more messages. They must have been checked with ReadMessages: with invalid
 // ones, the Idea is returned as it is.
-func (i *Idea) WithRawMessages(context []any) *Idea {
+func (i *Idea) WithRawMessagesAdded(context []any) *Idea {
 	messages, err := ReadMessages(context)
 	if err != nil || len(messages) == 0 {
 		return i
 	}
-	return i.WithMessages(messages)
+	return i.WithMessagesAdded(messages)
 }
 
-// WithMessages returns the Idea with more messages at the end of its context.
-func (i *Idea) WithMessages(messages []Message) *Idea {
+// WithMessagesAdded returns the Idea with more messages at the end of its context.
+func (i *Idea) WithMessagesAdded(messages []Message) *Idea {
 	return i.WithContextReplaced(slices.Concat(i.Context, messages))
 }
 
@@ -207,7 +207,7 @@ func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i
 	next.Context = slices.Clone(messages)
 	for n := range next.Context {
-		next.Context[n].FileIndex = int32(n) //nolint:gosec // no file has so many
+		next.Context[n].IndexInFile = int32(n) //nolint:gosec // no file has so many
 	}
 	context := jsonval.Map(messages, func(m Message) any { return m.Source })
 	next.Source = jsonval.WithKey(i.Source, "context", context)

@@ -19,11 +19,11 @@ const (
 
 // Instruction is an Idea of its own: a text and steps that Plans must heed.
 type Instruction struct {
-	File string // as the message names it
-	// Path and Version name it for people (`meta.path`, `meta.version`).
-	Path, Version string
-	Text          string
-	Steps         []InstructionStep
+	FilePath string // as the message names it
+	// MetaPath and Version name it for people (`meta.path`, `meta.version`).
+	MetaPath, Version string
+	Text              string
+	Steps             []InstructionStep
 }
 
 // InstructionStep is one rule of an Instruction.
@@ -31,8 +31,8 @@ type InstructionStep struct {
 	ID, Text string
 	// ToolNames are the Tools that the step is about; empty: the whole Plan.
 	ToolNames []string
-	// AppliesWhen is a JSON Schema over an instance's view; nil: the step always applies.
-	AppliesWhen *jsonschema.Schema
+	// ViewCondition is a JSON Schema over an instance's view; nil: the step always applies.
+	ViewCondition *jsonschema.Schema
 	// EvidenceSchema is a JSON Schema over State and Calls that holds if the step is fulfilled; nil: the step is not
 	// checked.
 	EvidenceSchema *jsonschema.Schema
@@ -48,11 +48,11 @@ func UnreadInstructionFile(raw any) string {
 	return jsonval.AsText(m[InstructionFileKey])
 }
 
-// readInstructionOfFile reads an instruction from its file's content. Without content, it waits to be filled in.
-func (m *Message) readInstructionOfFile(jsonPath string, ps *diag.Problems) {
+// readInstructionFromContent reads an instruction from its file's content. Without content, it waits to be filled in.
+func (m *Message) readInstructionFromContent(jsonPath string, ps *diag.Problems) {
 	m.rejectUnknownKeys(jsonPath, ps, InstructionFileKey, InstructionContentKey, "title", "description")
-	name, ok := m.Source[InstructionFileKey].(string)
-	if !ok || name == "" || strings.ContainsFunc(name, isLineBreakOrControl) {
+	filePath, ok := m.Source[InstructionFileKey].(string)
+	if !ok || filePath == "" || strings.ContainsFunc(filePath, isLineBreakOrControl) {
 		ps.Add(jsonPath+"."+InstructionFileKey, "want the path of an instruction's file")
 		return
 	}
@@ -60,15 +60,15 @@ func (m *Message) readInstructionOfFile(jsonPath string, ps *diag.Problems) {
 	if content == nil {
 		return
 	}
-	var own diag.Problems
-	m.Instruction = readInstructionFile(name, content, &own)
-	ps.AppendNew(own...) // another message may name the file, too
-	m.Text = m.Instruction.textFor("")
+	var fileProblems diag.Problems
+	m.Instruction = parseInstructionFile(filePath, content, &fileProblems)
+	ps.AppendNew(fileProblems...) // another message may name the file, too
+	m.Text = m.Instruction.textForTool("")
 }
 
-// readInstructionFile reads the content of an instruction's file. Its problems have their places in that file.
-func readInstructionFile(name string, content any, ps *diag.Problems) *Instruction {
-	i, jsonPath := &Instruction{File: name}, name+": $"
+// parseInstructionFile reads the content of an instruction's file. Its problems have their places in that file.
+func parseInstructionFile(filePath string, content any, ps *diag.Problems) *Instruction {
+	i, jsonPath := &Instruction{FilePath: filePath}, filePath+": $"
 	source, ok := content.(jsonval.Object)
 	if !ok {
 		ps.AddWrongType(jsonPath, "an instruction's file is an object", content)
@@ -77,7 +77,7 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 	rejectKeysExcept(source, jsonPath, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
 	meta := diag.ReadObject(source, "meta", jsonPath, ps)
 	rejectKeysExcept(meta, jsonPath+".meta", ps, "the meta of an instruction", "path", "version")
-	i.Path = diag.ReadOptionalText(meta, "path", jsonPath+".meta", ps)
+	i.MetaPath = diag.ReadOptionalText(meta, "path", jsonPath+".meta", ps)
 	i.Version = diag.ReadOptionalText(meta, "version", jsonPath+".meta", ps)
 	jsonPath += "." + InstructionContentKey
 	body, ok := source[InstructionContentKey].(jsonval.Object)
@@ -129,7 +129,7 @@ func (s *InstructionStep) read(source jsonval.Object, path string, ps *diag.Prob
 		}
 	}
 	if v := source["when"]; v != nil {
-		s.AppliesWhen = jsonschema.CompileReportingProblems(v, path+".when", ps)
+		s.ViewCondition = jsonschema.CompileReportingProblems(v, path+".when", ps)
 	}
 	if v := source["require"]; v != nil {
 		s.EvidenceSchema = jsonschema.CompileReportingProblems(v, path+".require", ps)
@@ -139,8 +139,8 @@ func (s *InstructionStep) read(source jsonval.Object, path string, ps *diag.Prob
 
 // warnOfUnknownEvidence warns of each name in a `require` that evidence never has: a misspelt name makes the schema
 // hold always, or never.
-func warnOfUnknownEvidence(require any, path string, ps *diag.Problems) {
-	names := evidenceNames(require)
+func warnOfUnknownEvidence(evidenceSchema any, path string, ps *diag.Problems) {
+	names := evidenceMemberNames(evidenceSchema)
 	for n, name := range names {
 		if !slices.Contains(evidenceKeys, name) && slices.Index(names, name) == n {
 			ps.Warn(path, "it is held against state and calls alone, and never finds %q%s", jsonval.ClipForError(name),
@@ -149,9 +149,10 @@ func warnOfUnknownEvidence(require any, path string, ps *diag.Problems) {
 	}
 }
 
-// evidenceNames lists the names that a schema over evidence has for its members, also in alternatives and conditions.
-func evidenceNames(require any) (names []string) {
-	for _, part := range jsonschema.PartsInPlace(require) {
+// evidenceMemberNames lists the names that a schema over evidence has for its members, also in alternatives and
+// conditions.
+func evidenceMemberNames(evidenceSchema any) (names []string) {
+	for _, part := range jsonschema.PartsInPlace(evidenceSchema) {
 		names = slices.Concat(names, jsonval.SortedKeys(jsonschema.Properties(part)), jsonschema.Required(part))
 	}
 	return names
@@ -173,34 +174,35 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 		return
 	}
 	for n, s := range m.Instruction.Steps {
-		toolsPath := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
+		toolsPath := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.FilePath, n)
 		for _, name := range s.ToolNames {
-			ps.AppendNew(i.ToolProblems(name, toolsPath)...)
+			ps.AppendNew(i.UnknownToolProblems(name, toolsPath)...)
 		}
 	}
 }
 
-// StepIDProblems reports steps with the same id in several instructions for one instance: the LLM reads steps, and is
-// told of unfulfilled ones, by their ids.
-func StepIDProblems(context []Message) (ps diag.Problems) {
-	messages := jsonval.Filter(WithLatestInstructions(context), func(m Message) bool { return m.Instruction != nil })
+// DuplicateStepIDProblems reports steps with the same id in several instructions for one instance: the LLM reads steps,
+// and is told of unfulfilled ones, by their ids.
+func DuplicateStepIDProblems(context []Message) (ps diag.Problems) {
+	messages := jsonval.Filter(WithoutSupersededInstructions(context),
+		func(m Message) bool { return m.Instruction != nil })
 	slices.SortStableFunc(messages, func(a, b Message) int {
 		return strings.Compare(a.InstanceToken, b.InstanceToken) // messages for all instances come first
 	})
 	type place struct{ token, id string }
-	filesByPlace := map[place][]string{}
+	filesByStep := map[place][]string{}
 	for _, m := range messages {
 		for n, s := range m.Instruction.Steps {
-			ownPlace, sharedPlace := place{m.InstanceToken, s.ID}, place{"", s.ID}
-			for _, file := range slices.Concat(filesByPlace[ownPlace], filesByPlace[sharedPlace]) {
-				if file != m.Instruction.File {
+			ownStep, sharedStep := place{m.InstanceToken, s.ID}, place{"", s.ID}
+			for _, file := range slices.Concat(filesByStep[ownStep], filesByStep[sharedStep]) {
+				if file != m.Instruction.FilePath {
 					ps.AppendNew(diag.Problem{ // another message may name the file, too
-						JSONPath: fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
+						JSONPath: fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.FilePath, n),
 						Message: fmt.Sprintf("%s has a step %q too, and the LLM reads steps by their ids: "+
 							"name them apart", file, jsonval.ClipForError(s.ID))})
 				}
 			}
-			filesByPlace[ownPlace] = append(filesByPlace[ownPlace], m.Instruction.File)
+			filesByStep[ownStep] = append(filesByStep[ownStep], m.Instruction.FilePath)
 		}
 	}
 	return ps
@@ -217,25 +219,25 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 		}
 		i.checkInstructionTools(m, &ps)
 	}
-	if HasInstructions(messages) {
-		ps.Append(StepIDProblems(slices.Concat(i.Context, messages))...)
+	if HasFileInstructions(messages) {
+		ps.Append(DuplicateStepIDProblems(slices.Concat(i.Context, messages))...)
 	}
 	return ps.ErrorOrNil()
 }
 
-// TextFor returns the text of an instruction message for a Tool; "" if there is none.
-func (m Message) TextFor(tool string) string {
+// InstructionTextFor returns the text of an instruction message for a Tool; "" if there is none.
+func (m Message) InstructionTextFor(tool string) string {
 	switch {
 	case m.Instruction != nil:
-		return m.Instruction.textFor(tool)
+		return m.Instruction.textForTool(tool)
 	case slices.Contains(m.InstructionToolNames, tool):
 		return m.Text
 	}
 	return ""
 }
 
-// textFor returns the steps that are about a Tool; for "" the text, and the steps that are about none.
-func (i *Instruction) textFor(tool string) string {
+// textForTool returns the steps that are about a Tool; for "" the text, and the steps that are about none.
+func (i *Instruction) textForTool(tool string) string {
 	var lines []string
 	if tool == "" && i.Text != "" {
 		lines = append(lines, i.Text)
@@ -248,8 +250,8 @@ func (i *Instruction) textFor(tool string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ToolNames lists the Tools that an instruction message is about, each once.
-func (m Message) ToolNames() []string {
+// AllInstructionToolNames lists the Tools that an instruction message is about, each once.
+func (m Message) AllInstructionToolNames() []string {
 	names := slices.Clone(m.InstructionToolNames)
 	if m.Instruction != nil {
 		for _, s := range m.Instruction.Steps {
@@ -260,26 +262,26 @@ func (m Message) ToolNames() []string {
 	return slices.Compact(names)
 }
 
-// HasInstructions reports whether a context has instructions of files.
-func HasInstructions(context []Message) bool {
+// HasFileInstructions reports whether a context has instructions of files.
+func HasFileInstructions(context []Message) bool {
 	return slices.ContainsFunc(context, func(m Message) bool { return m.Instruction != nil })
 }
 
-// WithLatestInstructions returns a context without the instructions whose file is in a later Message for the same
-// instances.
-func WithLatestInstructions(context []Message) []Message {
-	if !HasInstructions(context) {
+// WithoutSupersededInstructions returns a context without the instructions whose file is in a later Message for the
+// same instances.
+func WithoutSupersededInstructions(context []Message) []Message {
+	if !HasFileInstructions(context) {
 		return context
 	}
 	latestIndexByFile := map[[2]string]int{}
 	for n, m := range context {
 		if m.Instruction != nil {
-			latestIndexByFile[[2]string{m.InstanceToken, m.Instruction.File}] = n
+			latestIndexByFile[[2]string{m.InstanceToken, m.Instruction.FilePath}] = n
 		}
 	}
 	var out []Message
 	for n, m := range context {
-		if m.Instruction == nil || latestIndexByFile[[2]string{m.InstanceToken, m.Instruction.File}] == n {
+		if m.Instruction == nil || latestIndexByFile[[2]string{m.InstanceToken, m.Instruction.FilePath}] == n {
 			out = append(out, m)
 		}
 	}
@@ -289,11 +291,11 @@ func WithLatestInstructions(context []Message) []Message {
 // InstructionsFor lists the instructions that an instance must heed. If an instruction of the same file is also for all
 // instances, its own counts.
 func InstructionsFor(context []Message, token string) (list []*Instruction) {
-	for _, m := range WithLatestInstructions(context) {
+	for _, m := range WithoutSupersededInstructions(context) {
 		if m.Instruction == nil || m.InstanceToken != "" && m.InstanceToken != token {
 			continue
 		}
-		index := slices.IndexFunc(list, func(i *Instruction) bool { return i.File == m.Instruction.File })
+		index := slices.IndexFunc(list, func(i *Instruction) bool { return i.FilePath == m.Instruction.FilePath })
 		switch {
 		case index < 0:
 			list = append(list, m.Instruction)

@@ -81,7 +81,7 @@ func TestWhatIsWrongWithAnInstructionIsSaidOnceHoweverManyMessagesNameItsFile(t 
 	}
 	for _, pair := range [][]string{{"p.json", "q.json"}, {"p.json", "q.json 1", "q.json 2"}} {
 		read := modeltest.IdeaFrom(t, idea(`{"id": "a", "text": "x"}`, pair...))
-		if ps := ideafile.StepIDProblems(read.Context); len(ps) != 1 {
+		if ps := ideafile.DuplicateStepIDProblems(read.Context); len(ps) != 1 {
 			t.Errorf("of one id in %v: %v", pair, ps)
 		}
 	}
@@ -119,9 +119,9 @@ func TestAnInstructionIsReadWithItsSteps(t *testing.T) {
 		t.Fatal(ps)
 	}
 	m := idea.Context[0]
-	if m.Text != "Be kind.\nStep a: Ask." || m.TextFor("t") != "Step b: Look." || m.TextFor("u") != "" ||
+	if m.Text != "Be kind.\nStep a: Ask." || m.InstructionTextFor("t") != "Step b: Look." || m.InstructionTextFor("u") != "" ||
 		m.Instruction.Version != "2" {
-		t.Errorf("%q, %q, %+v", m.Text, m.TextFor("t"), m.Instruction)
+		t.Errorf("%q, %q, %+v", m.Text, m.InstructionTextFor("t"), m.Instruction)
 	}
 }
 

@@ -63,17 +63,17 @@ func readLimit[T ~int | ~int64](v any, read func(any) (T, error)) (T, error) {
 	return read(v)
 }
 
-// MergedWith returns the limits, each replaced by that of other unless it is 0.
-func (l Limits) MergedWith(other Limits) Limits {
+// OverriddenBy returns the limits, each replaced by that of overrides unless it is 0.
+func (l Limits) OverriddenBy(overrides Limits) Limits {
 	return Limits{
-		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
-		Money: cmp.Or(other.Money, l.Money),
-		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
+		Requests: cmp.Or(overrides.Requests, l.Requests), Tokens: cmp.Or(overrides.Tokens, l.Tokens),
+		Money: cmp.Or(overrides.Money, l.Money),
+		Calls: cmp.Or(overrides.Calls, l.Calls), Duration: cmp.Or(overrides.Duration, l.Duration),
 	}
 }
 
 // WithDefaults returns the limits with the defaults, multiplied by times, in place of 0.
 func (l Limits) WithDefaults(factor int) Limits {
 	return Limits{Requests: DefaultRequestLimit * factor, Tokens: DefaultTokenLimit * factor,
-		Calls: DefaultCallLimit * factor}.MergedWith(l)
+		Calls: DefaultCallLimit * factor}.OverriddenBy(l)
 }

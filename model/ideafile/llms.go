@@ -21,10 +21,10 @@ type LLM struct {
 	MaxTokens int
 	// Timeout bounds one whole Request. If other LLMs follow, they are asked if no byte has come by then.
 	Timeout time.Duration
-	// UseBatch sends Requests through the server's batch interface: cheaper, and answered within a day.
-	UseBatch bool
-	// Patience is how long a Request is retried while the server is unavailable; 0: the worker's setting.
-	Patience time.Duration
+	// UsesBatch sends Requests through the server's batch interface: cheaper, and answered within a day.
+	UsesBatch bool
+	// MaxRetryDuration is how long a Request is retried while the server is unavailable; 0: the worker's setting.
+	MaxRetryDuration time.Duration
 }
 
 // LLMs are tried in their order: the next one if the one before it gave no reply. There is at least one.
@@ -50,17 +50,17 @@ func (l LLMs) Timeout() (total time.Duration) {
 	return total
 }
 
-// Patience is how long a Request is retried while the LLMs' servers are unavailable: the longest of them, since any LLM
-// may answer; 0: the worker's setting.
-func (l LLMs) Patience() (maxPatience time.Duration) {
+// MaxRetryDuration is how long a Request is retried while the LLMs' servers are unavailable: the longest of them, since
+// any LLM may answer; 0: the worker's setting.
+func (l LLMs) MaxRetryDuration() (maxDuration time.Duration) {
 	for _, one := range l {
-		maxPatience = max(maxPatience, one.Patience)
+		maxDuration = max(maxDuration, one.MaxRetryDuration)
 	}
-	return maxPatience
+	return maxDuration
 }
 
 // UsesBatch reports whether Requests are sent through the server's batch interface.
-func (l LLMs) UsesBatch() bool { return len(l) == 1 && l[0].UseBatch }
+func (l LLMs) UsesBatch() bool { return len(l) == 1 && l[0].UsesBatch }
 
 // AnswerTimeout bounds how long an answer may take once it has begun: the answer of a batch comes in one piece.
 func (l LLMs) AnswerTimeout() time.Duration {
@@ -90,7 +90,7 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 			}
 			llms = append(llms, readLLM(settings, itemPath, ps))
 		}
-		if len(llms) > 1 && slices.ContainsFunc(llms, func(raw LLM) bool { return raw.UseBatch }) {
+		if len(llms) > 1 && slices.ContainsFunc(llms, func(raw LLM) bool { return raw.UsesBatch }) {
 			ps.Add(
 				path,
 				"with batch, only one LLM is allowed: the process waits for the batch and cannot fall back to "+
@@ -109,7 +109,7 @@ func readLLM(m jsonval.Object, path string, ps *diag.Problems) LLM {
 		var err error
 		switch k {
 		case "batch":
-			if llm.UseBatch, err = readBool(v); llm.UseBatch {
+			if llm.UsesBatch, err = readBool(v); llm.UsesBatch {
 				llm.Timeout = DefaultBatchTimeout // "timeout" is read later
 			}
 		case "model":
@@ -123,7 +123,7 @@ func readLLM(m jsonval.Object, path string, ps *diag.Problems) LLM {
 		case "timeout":
 			llm.Timeout, err = jsonval.ReadDuration(v)
 		case "patience":
-			llm.Patience, err = jsonval.ReadDuration(v)
+			llm.MaxRetryDuration, err = jsonval.ReadDuration(v)
 		default:
 			err = fmt.Errorf(
 				"unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)

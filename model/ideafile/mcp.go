@@ -31,10 +31,10 @@ func findMCPServer(servers []MCPServer, name string) *MCPServer {
 	return nil
 }
 
-// MCPNotes lists which tools of MCP servers, or parts of them, are left out, and why.
-func (i *Idea) MCPNotes() (notes []string) {
+// MCPOmissionNotes lists which tools of MCP servers, or parts of them, are left out, and why.
+func (i *Idea) MCPOmissionNotes() (notes []string) {
 	for _, s := range i.Config.MCPServers {
-		for _, note := range s.Notes {
+		for _, note := range s.OmissionNotes {
 			notes = append(notes, "MCP server "+s.Name+", tool "+note)
 		}
 	}
@@ -77,7 +77,7 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCPToolRef()
 		if ok && m.ServerName != "" && findMCPServer(i.Config.MCPServers, m.ServerName) == nil {
-			ps.Add(t.Path()+"._activity.mcp.server", "config.mcp names no server %q",
+			ps.Add(t.JSONPath()+"._activity.mcp.server", "config.mcp names no server %q",
 				jsonval.ClipForError(m.ServerName))
 		}
 	}
@@ -86,10 +86,10 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 // MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those
 // without a list `tools`, and those with a tool that no digest in the palette pins.
 func (i *Idea) MCPServersToAskForTools() []MCPServer {
-	return slices.DeleteFunc(slices.Clone(i.Config.MCPServers), i.hasToolsPinnedByDigest)
+	return slices.DeleteFunc(slices.Clone(i.Config.MCPServers), i.hasAllToolsPinned)
 }
 
-func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
+func (i *Idea) hasAllToolsPinned(s MCPServer) bool {
 	if s.ToolNames == nil {
 		return false
 	}
@@ -107,7 +107,7 @@ func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
 
 // findCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this
 // name.
-func (i *Idea) findCandidateMCPServer(name string) (server string, ok bool) {
+func (i *Idea) findCandidateMCPServer(name string) (serverName string, ok bool) {
 	for _, s := range i.MCPServersToAskForTools() {
 		tool, hasPrefix := strings.CutPrefix(name, s.Name+"_")
 		if hasPrefix && (s.ToolNames == nil || slices.Contains(s.ToolNames, tool)) {
@@ -117,16 +117,16 @@ func (i *Idea) findCandidateMCPServer(name string) (server string, ok bool) {
 	return "", false
 }
 
-// ToolProblems reports a name in the file that no Tool of the palette has, as a warning if a server may offer such a
-// Tool. A known Tool has no problems.
-func (i *Idea) ToolProblems(name, path string) (ps diag.Problems) {
+// UnknownToolProblems reports a name in the file that no Tool of the palette has, as a warning if a server may offer
+// such a Tool. A known Tool has no problems.
+func (i *Idea) UnknownToolProblems(name, path string) (ps diag.Problems) {
 	if i.Tool(name) != nil {
 		return nil
 	}
-	if server, ok := i.findCandidateMCPServer(name); ok {
+	if serverName, ok := i.findCandidateMCPServer(name); ok {
 		ps.Warn(path,
 			"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
-			jsonval.ClipForError(name), server)
+			jsonval.ClipForError(name), serverName)
 		return ps
 	}
 	ps.Add(path, "unknown tool %q%s", jsonval.ClipForError(name), i.SuggestTool(name))

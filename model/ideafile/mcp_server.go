@@ -19,9 +19,9 @@ type MCPServer struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	// ToolNames are the names of the server's tools that join the palette; nil: all.
 	ToolNames []string `json:"-"`
-	// Notes say which of the server's tools, or parts of them, are left out, and why. They are written when the process
-	// starts.
-	Notes []string `json:"-"`
+	// OmissionNotes say which of the server's tools, or parts of them, are left out, and why. They are written when the
+	// process starts.
+	OmissionNotes []string `json:"-"`
 }
 
 // maxServerNameLength bounds a server's name in bytes: the names of its Tools begin with it.
@@ -66,7 +66,7 @@ func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems
 		case "tools":
 			s.ToolNames, ok = jsonval.AsStringList(v)
 		case "notes":
-			s.Notes, ok = jsonval.AsStringList(v)
+			s.OmissionNotes, ok = jsonval.AsStringList(v)
 		default:
 			ps.AddAt(path, k,
 				"unknown key %q; a server has command and env, or url and headers, tools and notes", k)

@@ -43,8 +43,8 @@ type Message struct {
 	InstanceStepOutcomes []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
-	// FileIndex is its index among the messages of the file, malformed ones included.
-	FileIndex int32
+	// IndexInFile is its index among the messages of the file, malformed ones included.
+	IndexInFile int32
 	// Text of a text message, or of an instruction. For an instruction from a file, it lacks the steps that are about
 	// Tools.
 	Text string
@@ -65,8 +65,8 @@ type Message struct {
 	PlanViewCondition *jsonschema.Schema
 	// PlanRecordByCallID of a plan holds the outcomes of its Calls in an earlier process, by their ids.
 	PlanRecordByCallID jsonval.Object
-	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
-	FallbackInstances []string
+	// FallbackTokens lists the instances in which a plan that ran directly did not suffice, in an earlier process.
+	FallbackTokens []string
 	// CallIndexOffset is set for a plan that replaced one that ran directly: the numbers of its Calls begin after this
 	// offset.
 	CallIndexOffset int
@@ -87,7 +87,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 	for n, raw := range list {
 		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
-		if m.FileIndex = int32(n); ok { //nolint:gosec // no file has so many
+		if m.IndexInFile = int32(n); ok { //nolint:gosec // no file has so many
 			if len(i.Context) == longContextLength {
 				i.Context = slices.Grow(i.Context, len(list)-n)
 			}
@@ -171,16 +171,16 @@ func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u
 // checkConfusableTokens adds a problem for each token that people could confuse with another one when they type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	var tokenIndex spelling.TokenIndex
-	var formIndex VisibleFormIndex
+	var visibleFormIndex VisibleFormIndex
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		t, hasToken := jsonval.AsObject(raw)["_instance"].(string)
 		if !hasToken {
 			continue
 		}
-		if similar := tokenIndex.AddToken(t); similar != "" {
-			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", ConfusableTokensError(t, similar))
-		} else if similar := formIndex.AddToken(t); similar != "" {
-			ps.Warn(fmt.Sprintf("$.context[%d]._instance", n), "%s", LookalikeTokensError(t, similar))
+		if similarToken := tokenIndex.AddToken(t); similarToken != "" {
+			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", ConfusableTokensError(t, similarToken))
+		} else if similarToken := visibleFormIndex.AddToken(t); similarToken != "" {
+			ps.Warn(fmt.Sprintf("$.context[%d]._instance", n), "%s", LookalikeTokensError(t, similarToken))
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (v *VisibleFormIndex) AddToken(token string) (lookalike string) {
 	if v.tokenByVisibleForm == nil {
 		v.tokenByVisibleForm = map[string]string{}
 	}
-	form := policy.VisibleForm(token)
+	form := policy.ComparableForm(token)
 	if other, exists := v.tokenByVisibleForm[form]; exists && other != token {
 		return other
 	}
@@ -262,22 +262,22 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 			m.Type = kind
 		}
 	}
-	otherKeys := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
-	m.Payload = any(otherKeys)
-	key := m.PayloadKey()
-	for k := range jsonval.Sorted(otherKeys) {
-		if suggestion := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") &&
+	otherMembers := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
+	m.Payload = any(otherMembers)
+	payloadKey := m.PayloadKey()
+	for k := range jsonval.Sorted(otherMembers) {
+		if suggestion := diag.DidYouMean(k, messageMetaKeys[:1]); payloadKey == "" && strings.HasPrefix(k, "_") &&
 			suggestion != "" {
 			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k), suggestion)
 		}
 	}
-	if _, isObject := otherKeys[TypeData].(jsonval.Object); key == "" && isObject {
+	if _, isObject := otherMembers[TypeData].(jsonval.Object); payloadKey == "" && isObject {
 		ps.AddAt(path, TypeData,
 			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q",
 			TypeData, m.PayloadKind)
 	}
-	if key != "" {
-		m.readKeyedPayload(key, otherKeys, path, ps)
+	if payloadKey != "" {
+		m.readKeyedPayload(payloadKey, otherMembers, path, ps)
 	}
 	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
 		ps.AddWrongType(path+"."+TypeState, "State is an object", m.Payload)
@@ -289,7 +289,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 
 // messageMetaKeys are the keys that describe a payload. Beside a flat payload, only the first one does: the others are
 // part of the payload.
-var messageMetaKeys = []string{"_instance", StatusKey, FaultKey, StepsKey}
+var messageMetaKeys = []string{"_instance", InstanceStatusKey, InstanceFaultKey, StepOutcomesKey}
 
 // PayloadKey returns the key of the payload in an input, state or data message: its kind, or "data". It is empty if the
 // message's own keys are the payload.
@@ -307,8 +307,8 @@ func (m Message) PayloadKey() string {
 	if _, isObject := payload.(jsonval.Object); !isObject {
 		return "" // a key like others
 	}
-	if otherKeys := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title",
-		"description", StatusKey, FaultKey, StepsKey, SimulatedKey); len(otherKeys) > 0 {
+	if otherMembers := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title",
+		"description", InstanceStatusKey, InstanceFaultKey, StepOutcomesKey, SimulatedKey); len(otherMembers) > 0 {
 		return ""
 	}
 	return TypeData
@@ -335,42 +335,42 @@ func (m *Message) readKeyedPayload(key string, siblings jsonval.Object, path str
 
 // Keys of a State message whose payload has a key of its own: how its instance had ended in an earlier process.
 const (
-	StatusKey = "_status"
-	FaultKey  = "_error"
-	StepsKey  = "_steps" // outcomes of the steps of instructions
+	InstanceStatusKey = "_status"
+	InstanceFaultKey  = "_error"
+	StepOutcomesKey   = "_steps" // outcomes of the steps of instructions
 )
 
-// endStatuses are the values that StatusKey may have.
+// endStatuses are the values that InstanceStatusKey may have.
 var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed,
 	InstanceForgotten}
 
-// readInstanceEndStatus reads StatusKey, FaultKey and StepsKey from the keys beside the payload, and removes them
-// there.
+// readInstanceEndStatus reads InstanceStatusKey, InstanceFaultKey and StepOutcomesKey from the keys beside the payload,
+// and removes them there.
 func (m *Message) readInstanceEndStatus(siblings jsonval.Object, path string, ps *diag.Problems) {
 	if m.PayloadKind != TypeState {
 		return
 	}
-	if v, ok := siblings[StatusKey]; ok {
+	if v, ok := siblings[InstanceStatusKey]; ok {
 		m.InstanceEndStatus = InstanceStatus(jsonval.AsText(v))
 		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
-			ps.AddAt(path, StatusKey, "want working, settled, failed, undo-failed or forgotten")
+			ps.AddAt(path, InstanceStatusKey, "want working, settled, failed, undo-failed or forgotten")
 		}
 	}
-	e := jsonval.AsObject(siblings[FaultKey])
+	e := jsonval.AsObject(siblings[InstanceFaultKey])
 	code, isCode := e["code"].(string)
 	text, isText := e["message"].(string)
 	if isCode && isText {
 		m.InstanceFault = &diag.Fault{Code: code, Message: text}
 	}
-	m.InstanceStepOutcomes = readStepOutcomes(siblings[StepsKey])
-	for _, k := range []string{StatusKey, FaultKey, StepsKey} {
+	m.InstanceStepOutcomes = readStepOutcomes(siblings[StepOutcomesKey])
+	for _, k := range []string{InstanceStatusKey, InstanceFaultKey, StepOutcomesKey} {
 		delete(siblings, k)
 	}
 }
 
 func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when",
-		FallbackInstancesKey, CallIndexOffsetKey)
+		FallbackTokensKey, CallIndexOffsetKey)
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
@@ -381,7 +381,7 @@ func (m *Message) readPlan(path string, ps *diag.Problems) {
 
 func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	if m.Source[InstructionFileKey] != nil {
-		m.readInstructionOfFile(path, ps)
+		m.readInstructionFromContent(path, ps)
 		return
 	}
 	m.rejectUnknownKeys(path, ps, "instruction", "tools", "title", "description", InstructionFileKey)

@@ -30,7 +30,7 @@ func readMetaProperty(source jsonval.Object, key, path string, ps *diag.Problems
 	return MetaProperty{IsDeclared: true, FixedValue: v}
 }
 
-// resolveLLMChoice returns the value that counts for a Call; chosen is the LLM's. An undeclared meta property may be
+// resolveLLMChoice returns the value that counts for a Call; llmValue is the LLM's. An undeclared meta property may be
 // chosen freely if allowUndeclared, and not at all otherwise.
 func (v MetaProperty) resolveLLMChoice(name string, llmValue any, allowUndeclared bool) (any, *diag.Fault) {
 	switch {

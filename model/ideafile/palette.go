@@ -19,16 +19,16 @@ type Palette struct {
 	InstanceTokens []string
 	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
 	ReopenableTokens []string
-	// ApprovalOverride is the process's addition to the Tools' approval policies.
-	ApprovalOverride policy.Override
+	// Oversight is the process's addition to the Tools' approval policies.
+	Oversight policy.Oversight
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// UntargetedCallsGoToAll makes a Call without `_instance` count for every instance, as in a Plan message. In a
 	// Request such a Call is an error: a forgotten token must not become a hundred refunds.
 	UntargetedCallsGoToAll bool
-	// AllowsConditions lets Calls have a condition, and undo others, as in a Plan that runs directly. The LLM cannot
-	// write either.
-	AllowsConditions bool
+	// AllowsDirectPlanKeys lets Calls have a condition, and undo others, as in a Plan that runs directly. The LLM
+	// cannot write either.
+	AllowsDirectPlanKeys bool
 	// KeepsUndoableCallParams makes records keep the parameters of Calls that can be undone.
 	KeepsUndoableCallParams bool
 }
@@ -57,7 +57,7 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 		f = t.ReadLatentResult(&c, w.rawObject, p.BindingByTool[w.Tool].Kind)
 	}
 	if f == nil {
-		c.AfterReferences, f = ParseAfter(w.rawObject["_after"])
+		c.AfterReferences, f = ParseAfterReferences(w.rawObject["_after"])
 	}
 	if f == nil {
 		f = readCondition(&c, w.rawObject)
@@ -115,7 +115,7 @@ var callMetaKeys = strings.Fields("_after _instance _output _outputMethod _outpu
 
 // CallMetaKeys lists the meta properties that a Call of the palette may have.
 func (p *Palette) CallMetaKeys() []string {
-	if p.AllowsConditions {
+	if p.AllowsDirectPlanKeys {
 		return append(slices.Clip(callMetaKeys), WhenKey, UnlessKey, UndoesKey)
 	}
 	return callMetaKeys

@@ -19,7 +19,7 @@ type Priority struct {
 
 // Limits of Temporal: see its documentation, "Task Queue Priority and Fairness".
 const (
-	maxPriority          = 5
+	maxPriorityLevel     = 5
 	maxFairnessKeyLength = 64 // bytes
 	minFairnessWeight    = 0.001
 	maxFairnessWeight    = 1000

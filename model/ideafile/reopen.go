@@ -53,5 +53,6 @@ func ContextForRestartedInstance(context []Message, token string, initialState a
 			list = append(list, EncodePayloadMessage(m))
 		}
 	}
-	return append(list, EncodePayloadMessage(Message{PayloadKind: TypeState, InstanceToken: token, Payload: initialState}))
+	return append(list, EncodePayloadMessage(Message{PayloadKind: TypeState, InstanceToken: token,
+		Payload: initialState}))
 }

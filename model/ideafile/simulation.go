@@ -25,8 +25,8 @@ const (
 	RecordedReplies = "replies" // recorded replies are replayed
 )
 
-// SimulatedPerson is the name under which decisions are taken in a simulation.
-const SimulatedPerson = "simulated"
+// SimulatedDecider is the name under which decisions are taken in a simulation.
+const SimulatedDecider = "simulated"
 
 // The keys that mark made-up values: in `meta`, and beside the payload of a message.
 const (

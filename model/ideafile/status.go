@@ -34,9 +34,9 @@ func (s InstanceStatus) HasEnded() bool {
 }
 
 // TallyText lists the count of each status that occurs: 3 done, 1 failed.
-func TallyText[S ~string](order []S, countByStatus map[S]int) string {
+func TallyText[S ~string](statuses []S, countByStatus map[S]int) string {
 	var parts []string
-	for _, s := range order {
+	for _, s := range statuses {
 		if n := countByStatus[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
@@ -47,21 +47,21 @@ func TallyText[S ~string](order []S, countByStatus map[S]int) string {
 // CallStatus is the status of a Call, as people see it.
 type CallStatus string
 
-// The statuses of a Call. Waiting, AwaitingApproval and Running may change; the others are final.
+// The statuses of a Call. CallWaiting, CallAwaitingApproval and CallRunning may change; the others are final.
 const (
-	Waiting          CallStatus = "waiting" // for its inputs, or for its output path
-	AwaitingApproval CallStatus = "awaiting-approval"
-	Running          CallStatus = "running"
-	Done             CallStatus = "done"
-	Failed           CallStatus = "failed"
-	Rejected         CallStatus = "rejected" // by a person
+	CallWaiting          CallStatus = "waiting" // for its inputs, or for its output path
+	CallAwaitingApproval CallStatus = "awaiting-approval"
+	CallRunning          CallStatus = "running"
+	CallDone             CallStatus = "done"
+	CallFailed           CallStatus = "failed"
+	CallRejected         CallStatus = "rejected" // by a person
 	// its output path was written, or it depends on a branch that was not taken
-	Skipped CallStatus = "skipped"
-	Blocked CallStatus = "blocked" // it can never become ready
-	Undone  CallStatus = "undone"  // it was done, and was undone
+	CallSkipped CallStatus = "skipped"
+	CallBlocked CallStatus = "blocked" // it can never become ready
+	CallUndone  CallStatus = "undone"  // it was done, and was undone
 )
 
 // IsFinal reports whether the status is final.
 func (s CallStatus) IsFinal() bool {
-	return s != Waiting && s != AwaitingApproval && s != Running
+	return s != CallWaiting && s != CallAwaitingApproval && s != CallRunning
 }

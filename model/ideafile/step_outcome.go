@@ -33,22 +33,22 @@ var evidenceKeys = []string{TypeState, "calls"}
 func (i *Instruction) StepOutcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
 	evidence := jsonval.Object{TypeState: view[TypeState], "calls": calls}
 	for _, s := range i.Steps {
-		o := StepOutcome{File: i.File, Version: i.Version, StepID: s.ID, Outcome: StepFulfilled}
-		applies, err := s.AppliesWhen.Matches(view)
-		requireErr := s.EvidenceSchema.Validate(evidence)
-		if requireErr != nil && err == nil {
+		o := StepOutcome{File: i.FilePath, Version: i.Version, StepID: s.ID, Outcome: StepFulfilled}
+		applies, err := s.ViewCondition.Matches(view)
+		evidenceErr := s.EvidenceSchema.Validate(evidence)
+		if evidenceErr != nil && err == nil {
 			_, err = s.EvidenceSchema.Matches(evidence) // an error means that it cannot be decided
 		}
 		switch {
 		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.EvidenceSchema == nil,
-			applies && requireErr != nil && jsonval.ContainsBlobHandle(evidence),
-			applies && !s.AppliesWhen.MatchesForAnyBlobs(view),
-			applies && requireErr == nil && !s.EvidenceSchema.MatchesForAnyBlobs(evidence):
+			applies && evidenceErr != nil && jsonval.ContainsBlobHandle(evidence),
+			applies && !s.ViewCondition.MatchesForAnyBlobs(view),
+			applies && evidenceErr == nil && !s.EvidenceSchema.MatchesForAnyBlobs(evidence):
 			o.Outcome = StepUnchecked
 		case !applies:
 			o.Outcome = StepNotApplicable
-		case requireErr != nil:
-			o.Outcome, o.Reason = StepUnfulfilled, jsonval.Clip(requireErr.Error(), maxStepReasonLength)
+		case evidenceErr != nil:
+			o.Outcome, o.Reason = StepUnfulfilled, jsonval.Clip(evidenceErr.Error(), maxStepReasonLength)
 		}
 		list = append(list, o)
 	}
@@ -101,8 +101,8 @@ func (c StepCount) String() string {
 	return name + ": " + strings.Join(parts, ", ")
 }
 
-// InstructionsMetaKey is the key of the StepCounts in the meta of an Idea that people are shown.
-const InstructionsMetaKey = "instructions"
+// StepCountsMetaKey is the key of the StepCounts in the meta of an Idea that people are shown.
+const StepCountsMetaKey = "instructions"
 
 // StepCounts are in the order in which the steps are first counted.
 type StepCounts []StepCount
@@ -111,7 +111,7 @@ type StepCounts []StepCount
 func ZeroStepCounts(context []Message) (c StepCounts) {
 	for _, i := range InstructionsFor(context, "") {
 		for _, s := range i.Steps {
-			c = append(c, StepCount{File: i.File, Version: i.Version, StepID: s.ID})
+			c = append(c, StepCount{File: i.FilePath, Version: i.Version, StepID: s.ID})
 		}
 	}
 	return c
@@ -121,13 +121,13 @@ func ZeroStepCounts(context []Message) (c StepCounts) {
 func CountStepOutcomes(context []Message) StepCounts {
 	c := ZeroStepCounts(context)
 	for _, m := range context {
-		c = c.CountOutcomes(m.InstanceStepOutcomes)
+		c = c.WithOutcomes(m.InstanceStepOutcomes)
 	}
 	return c
 }
 
-// CountOutcomes returns the counts with the outcomes of one more instance added.
-func (c StepCounts) CountOutcomes(outcomes []StepOutcome) StepCounts {
+// WithOutcomes returns the counts with the outcomes of one more instance added.
+func (c StepCounts) WithOutcomes(outcomes []StepOutcome) StepCounts {
 	for _, o := range outcomes {
 		count := StepCount{File: o.File, Version: o.Version, StepID: o.StepID}
 		switch o.Outcome {

@@ -40,12 +40,12 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools jsonval.Object) jsonval.O
 // ReadStoredPalette reads a NewStoredPalette; ok is false where `schema.tools` holds the Tools themselves.
 func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines jsonval.Object, ok bool) {
 	m := jsonval.AsObject(tools)
-	stored, ok := m[storedPaletteKey].(jsonval.Object)
+	storedPalette, ok := m[storedPaletteKey].(jsonval.Object)
 	if !ok || len(m) != 1 {
 		return handle, nil, false
 	}
-	handle, ok = jsonval.AsBlobHandle(stored["whole"])
-	return handle, jsonval.AsObject(stored["outlines"]), ok
+	handle, ok = jsonval.AsBlobHandle(storedPalette["whole"])
+	return handle, jsonval.AsObject(storedPalette["outlines"]), ok
 }
 
 // StoredPaletteHandle returns the handle of an Idea's palette; ok is false where its Tools are in the Idea itself.
@@ -72,7 +72,7 @@ func (i *Idea) readTools(schema jsonval.Object, skipToolChecks bool, ps *diag.Pr
 		problems = nil
 	}
 	for name, tool := range jsonval.Sorted(tools) {
-		if t := ReadTool(name, tool, jsonval.JSONPathWithKey(ToolsPath, name), problems); t != nil {
+		if t := ReadTool(name, tool, jsonval.JSONPathWithKey(ToolsJSONPath, name), problems); t != nil {
 			i.Tools = append(i.Tools, t)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// ParamsKind is the kind of References to all parameters of a Call, in a Tool's `_title`.
-const ParamsKind = "params"
+// ParamsReferenceKind is the kind of References to all parameters of a Call, in a Tool's `_title`.
+const ParamsReferenceKind = "params"
 
 // readTemplate reads a template for display: †`Refund ${amount}`. It returns "" for none or a broken one.
 func readTemplate(v any, path string, ps *diag.Problems) string {

@@ -18,8 +18,8 @@ import (
 type Tool struct {
 	Name        string
 	Description string
-	// Title is a template of the sentence that describes a Call to people (`_title`); empty: none.
-	Title string
+	// TitleTemplate is a template of the sentence that describes a Call to people (`_title`); empty: none.
+	TitleTemplate string
 	// Source is the Tool as it was written.
 	Source jsonval.Object
 	// OutputSchema is the schema of the result (`_output`); nil: any result.
@@ -31,8 +31,8 @@ type Tool struct {
 	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never
 	// run twice.
 	MaxAttempts int
-	// Rate is the limit that all Calls of Tools of this name share (`_rate`); nil: no limit.
-	Rate *limit.Rule
+	// RateLimit is the limit that all Calls of Tools of this name share (`_rate`); nil: no limit.
+	RateLimit *limit.Rule
 	// RawActivity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	RawActivity any
 	// DelegateFile is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no
@@ -42,30 +42,30 @@ type Tool struct {
 	DelegateWritablePaths []jsonval.Path
 	// Approval is when a person must review a Call; nil: never.
 	Approval *policy.Approval
-	// Undo is how a Call can be undone; nil: the file does not say, see UndoWithBinding.
-	Undo *Undo
+	// Undo is how a Call can be undone; nil: the file does not say, see EffectiveUndo.
+	Undo *UndoMethod
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
 	ParamsSchema  *jsonschema.Schema
 	SchemaByParam map[string]*jsonschema.Schema
-	// WiredExpressionByParam holds the References of parameters that the Tool's designer wired. The LLM neither sees nor writes
-	// them.
+	// WiredExpressionByParam holds the References of parameters that the Tool's designer wired. The LLM neither sees
+	// nor writes them.
 	WiredExpressionByParam map[string]string
 	// AllowsExtraParams reports whether a Call may have undeclared parameters.
 	AllowsExtraParams bool
 }
 
 const (
-	defaultTimeout  = 60 * time.Second
-	defaultAttempts = 3
+	defaultTimeout     = 60 * time.Second
+	defaultMaxAttempts = 3
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
 var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _order _output _outputMethod _outputPath
 	_rate _retry _scopes _timeout _title _undo _writes`)
 
-// Path is the Tool's place in an Idea file.
-func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name) }
+// JSONPath is the Tool's place in an Idea file.
+func (t *Tool) JSONPath() string { return jsonval.JSONPathWithKey(ToolsJSONPath, t.Name) }
 
 // MaxToolNameLength is how long the name of a Tool may be, in bytes.
 const MaxToolNameLength = 64
@@ -78,7 +78,7 @@ func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 		ps.AddWrongType(path, "a tool is an object", raw)
 		return nil
 	}
-	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultAttempts}
+	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultMaxAttempts}
 	if name == "" || strings.HasPrefix(name, "_") || len(name) > MaxToolNameLength {
 		ps.Add(path, "a tool's name has 1 to %d bytes and does not begin with _", MaxToolNameLength)
 	}
@@ -121,11 +121,11 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 		_, err := parseScopes(v)
 		return err
 	})
-	t.Title = readTemplate(t.Source["_title"], path+"._title", ps)
+	t.TitleTemplate = readTemplate(t.Source["_title"], path+"._title", ps)
 	t.readActivity(path, ps)
 	t.readTimeout(path, ps)
 	t.readRetry(path, ps)
-	t.Rate = limit.ReadRule(t.Source["_rate"], path+"._rate", ps)
+	t.RateLimit = limit.ReadRule(t.Source["_rate"], path+"._rate", ps)
 	t.Undo = ReadUndo(t.Source["_undo"], path+"._undo", ps)
 }
 

@@ -266,7 +266,7 @@ func TestAPolicyWantsProofOfWhoDecides(t *testing.T) {
 		}
 		ps := &diag.Problems{}
 		tool := ideafile.ReadTool("t", m, "$.t", ps)
-		rules := policy.Override{}.DecidersFor(tool.Name, tool.Approval)
+		rules := policy.Oversight{}.DecidersFor(tool.Name, tool.Approval)
 		text := fmt.Sprint(ps.Errors())
 		if rules.RequiresSignature() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) ||
 			!strings.Contains(text, c.fault) {

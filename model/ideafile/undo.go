@@ -9,8 +9,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Undo is how the effect of a Tool's Call is undone (`_undo`).
-type Undo struct {
+// UndoMethod is how the effect of a Tool's Call is undone (`_undo`).
+type UndoMethod struct {
 	Kind UndoKind `json:"kind"`
 	// Tool undoes the Call, with Params, which may hold References to the Call: UndoReferenceKinds. Both are empty
 	// unless Kind is UndoByTool.
@@ -29,26 +29,26 @@ const (
 	UndoByProcess  UndoKind = "process" // by undoing what the Call's process did
 )
 
-// ResultKind is the kind of References to the result of the undone Call.
-const ResultKind = "result"
+// ResultReferenceKind is the kind of References to the result of the undone Call.
+const ResultReferenceKind = "result"
 
 // UndoReferenceKinds are the kinds of References that the parameters of an Undo may hold: to the Call's result and
 // parameters, and to its instance's State.
-var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
+var UndoReferenceKinds = []string{ResultReferenceKind, ParamsReferenceKind, TypeState}
 
 // ReadUndo reads `_undo`; nil if the Tool has none. A broken one is reported and counts as UndoImpossible.
-func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
+func ReadUndo(v any, path string, ps *diag.Problems) *UndoMethod {
 	const form = `want {"tool": NAME, "params": {…}}, "none" or "never"`
-	reject := func(problemPath, format string, args ...any) *Undo {
+	reject := func(problemPath, format string, args ...any) *UndoMethod {
 		ps.Add(problemPath, format, args...)
-		return &Undo{Kind: UndoImpossible}
+		return &UndoMethod{Kind: UndoImpossible}
 	}
 	switch u := v.(type) {
 	case nil:
 		return nil
 	case string:
 		if k := UndoKind(u); k == UndoNotNeeded || k == UndoImpossible {
-			return &Undo{Kind: k}
+			return &UndoMethod{Kind: k}
 		}
 		return reject(path, "%s, not %s", form, jsonval.QuoteForError(v))
 	case jsonval.Object:
@@ -64,9 +64,9 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 			return reject(path, form)
 		}
 		if !checkUndoReferences(params, path+".params", ps) {
-			return &Undo{Kind: UndoImpossible}
+			return &UndoMethod{Kind: UndoImpossible}
 		}
-		return &Undo{UndoByTool, tool, params}
+		return &UndoMethod{UndoByTool, tool, params}
 	}
 	return reject(path, "%s, not %s", form, jsonval.TypeOf(v))
 }
@@ -92,19 +92,19 @@ func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) 
 	return ok
 }
 
-// UndoWithBinding is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go
+// EffectiveUndo is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go
 // function says. A pure function, or a Tool that nothing runs for, leaves nothing to undo. A delegate's Call is undone
 // by undoing its process. If the Tool has an undo of its own, only that one is used.
-func (t *Tool) UndoWithBinding(b ToolBinding) Undo {
+func (t *Tool) EffectiveUndo(b ToolBinding) UndoMethod {
 	switch {
 	case t.Undo != nil:
 		return *t.Undo
 	case b.Undo != nil:
 		return *b.Undo
 	case t.DelegateFile != "":
-		return Undo{Kind: UndoByProcess}
+		return UndoMethod{Kind: UndoByProcess}
 	case b.IsPureFunction || b.Kind == KindLatent:
-		return Undo{Kind: UndoNotNeeded}
+		return UndoMethod{Kind: UndoNotNeeded}
 	}
-	return Undo{Kind: UndoImpossible}
+	return UndoMethod{Kind: UndoImpossible}
 }

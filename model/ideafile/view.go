@@ -55,10 +55,10 @@ func GroupMessagesByInstance(context []Message) map[string][]Message {
 			end++
 		}
 		// The first run is not copied: in a file of many instances, an instance has no other.
-		if run := context[start:end:end]; messagesByToken[token] == nil {
-			messagesByToken[token] = run
+		if messageRun := context[start:end:end]; messagesByToken[token] == nil {
+			messagesByToken[token] = messageRun
 		} else {
-			messagesByToken[token] = append(messagesByToken[token], run...)
+			messagesByToken[token] = append(messagesByToken[token], messageRun...)
 		}
 		start = end
 	}

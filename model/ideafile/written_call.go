@@ -14,9 +14,9 @@ import (
 type WrittenCall struct {
 	// Tool is `_tool`; empty if there is none.
 	Tool string
-	// Targets are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does
+	// TargetTokens are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does
 	// not name any.
-	Targets []string
+	TargetTokens []string
 
 	rawValue  any
 	rawObject jsonval.Object // rawValue, or nil if that is no object
@@ -30,15 +30,15 @@ func ParseWrittenCall(value any) WrittenCall {
 	w := WrittenCall{rawValue: value}
 	w.rawObject = jsonval.AsObject(value)
 	w.Tool = jsonval.AsText(w.rawObject["_tool"])
-	w.Targets = readTargets(w.rawObject["_instance"])
+	w.TargetTokens = readTargetTokens(w.rawObject["_instance"])
 	return w
 }
 
-func readTargets(instance any) []string {
-	if token, ok := instance.(string); ok && token != "*" && token != "" {
+func readTargetTokens(rawInstance any) []string {
+	if token, ok := rawInstance.(string); ok && token != "*" && token != "" {
 		return []string{token}
 	}
-	tokens, _ := jsonval.AsStringList(instance)
+	tokens, _ := jsonval.AsStringList(rawInstance)
 	if slices.Contains(tokens, "*") {
 		return nil
 	}
@@ -86,14 +86,14 @@ func (w WrittenCall) withoutTargetAndReason() any {
 
 // TargetsOtherInstance reports whether the Call names instances, and not this one.
 func (w WrittenCall) TargetsOtherInstance(token string) bool {
-	return token != "" && len(w.Targets) > 0 && !slices.Contains(w.Targets, token)
+	return token != "" && len(w.TargetTokens) > 0 && !slices.Contains(w.TargetTokens, token)
 }
 
 // TargetInstances returns the instances that the Call names, which need not be among tokens, or all tokens if it names
 // none.
 func (w WrittenCall) TargetInstances(tokens []string) []string {
-	if len(w.Targets) > 0 {
-		return w.Targets
+	if len(w.TargetTokens) > 0 {
+		return w.TargetTokens
 	}
 	return tokens
 }
@@ -122,8 +122,8 @@ func (i *Idea) OutputMetaOf(w WrittenCall) (c Call, ok bool) {
 	return c, f == nil
 }
 
-// WithToolFixedValues returns a Call with what its Tool fixes: where and how the result is written, and wired parameters. A
-// broken Call, or one of an unknown Tool or Idea, stays as it is.
+// WithToolFixedValues returns a Call with what its Tool fixes: where and how the result is written, and wired
+// parameters. A broken Call, or one of an unknown Tool or Idea, stays as it is.
 func (i *Idea) WithToolFixedValues(w WrittenCall) WrittenCall {
 	if i == nil {
 		return w

@@ -143,8 +143,8 @@ func StoreSourceKeyOrder(schema any, sourceOrder jsonval.KeyOrder) {
 	})
 }
 
-// SetPropertyOrder makes people see the properties of a schema in the order of names. Names that are nil leave the order of
-// OrderedNames.
+// SetPropertyOrder makes people see the properties of a schema in the order of names. Names that are nil leave the
+// order of OrderedPropertyNames.
 func SetPropertyOrder(schema jsonval.Object, names []string) {
 	if names != nil && !slices.Equal(names, PropertyDisplayOrder(schema)) {
 		schema[OrderKey] = jsonval.ToJSONValue(names)
@@ -152,15 +152,15 @@ func SetPropertyOrder(schema jsonval.Object, names []string) {
 }
 
 // PropertyDisplayOrder lists the names of a schema's properties in the order in which people see them: first those in
-// OrderKey, then the others in the order of OrderedNames.
+// OrderKey, then the others in the order of OrderedPropertyNames.
 func PropertyDisplayOrder(schema jsonval.Object) []string {
 	names, _ := jsonval.AsStringList(schema[OrderKey])
-	return OrderedNames(Properties(schema), append(names, Required(schema)...))
+	return OrderedPropertyNames(Properties(schema), append(names, Required(schema)...))
 }
 
-// OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others
-// by name.
-func OrderedNames(properties jsonval.Object, required []string) []string {
+// OrderedPropertyNames lists the names of an object's properties: the required ones as the designer wrote them, then
+// the others by name.
+func OrderedPropertyNames(properties jsonval.Object, required []string) []string {
 	var names []string
 	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(properties)...) {
 		if _, ok := properties[name]; ok && !slices.Contains(names, name) {

@@ -41,7 +41,7 @@ func TestPropertiesAreShownInTheirOrderInTheFile(t *testing.T) {
 		`{"default": {"properties": {"b": 1, "a": 2}}}`:                                           ` `,
 		`true`: ` `,
 	} {
-		v, written, err := jsonval.DecodeInOrder([]byte(text), jsonval.DefaultLimits)
+		v, written, err := jsonval.DecodeWithKeyOrder([]byte(text), jsonval.DefaultLimits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestPropertiesAreShownInTheirOrderInTheFile(t *testing.T) {
 
 func TestTheOrderIsKeptInEverySchemaAndInNoData(t *testing.T) {
 	t.Parallel()
-	v, written, err := jsonval.DecodeInOrder([]byte(`{"properties": {"z": {"items": {"properties": {"q": {}, "p": {}}}},
+	v, written, err := jsonval.DecodeWithKeyOrder([]byte(`{"properties": {"z": {"items": {"properties": {"q": {}, "p": {}}}},
 		"properties": {"type": "object", "properties": {"b": {}, "a": {}}, "default": {"properties": {"d": 1, "c": 2}}}},
 		"$defs": {"properties": {"anyOf": [{"properties": {"f": {"const": {"properties": {"h": 1, "g": 2}}}, "e": {}}}]}}}`),
 		jsonval.DefaultLimits)

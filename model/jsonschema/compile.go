@@ -71,7 +71,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := CheckRefs(source); err != nil {
 		return nil, err
 	}
-	steps, err := CountPatternSteps(source, maxPatternSteps)
+	stepCount, err := CountPatternSteps(source, maxPatternSteps)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	c.AssertFormat = true
 	c.Formats["regex"] = func(v any) bool { // the library's own check would compile the pattern
 		pattern, ok := v.(string)
-		_, err := CompiledPatternSteps(pattern)
+		_, err := CountCompiledSteps(pattern)
 		return !ok || err == nil
 	}
 	if !differsBetweenDrafts(source) {
@@ -92,11 +92,11 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 		return nil, err
 	}
 	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(),
-		cachedBytes: len(text) + steps*bytesPerStep}, nil
+		cachedBytes: len(text) + stepCount*bytesPerStep}, nil
 }
 
-// newDraftKeywords are the keywords that drafts 2019-09 and 2020-12 read in different ways.
-var newDraftKeywords = strings.Fields(`$schema $id $anchor $dynamicAnchor $dynamicRef $recursiveAnchor
+// draftDependentKeywords are the keywords that drafts 2019-09 and 2020-12 read in different ways.
+var draftDependentKeywords = strings.Fields(`$schema $id $anchor $dynamicAnchor $dynamicRef $recursiveAnchor
 	$recursiveRef $vocabulary prefixItems additionalItems contains unevaluatedItems unevaluatedProperties
 	definitions dependencies`)
 
@@ -104,7 +104,7 @@ var newDraftKeywords = strings.Fields(`$schema $id $anchor $dynamicAnchor $dynam
 func differsBetweenDrafts(source any) bool {
 	for k, v := range membersAtAnyDepth(source) {
 		_, isList := v.([]any)
-		if slices.Contains(newDraftKeywords, k) || (isList && k == "items") {
+		if slices.Contains(draftDependentKeywords, k) || (isList && k == "items") {
 			return true
 		}
 	}
@@ -115,13 +115,13 @@ func differsBetweenDrafts(source any) bool {
 func cachedParsedSchema(source any) (*parsedSchema, error) {
 	m := jsonval.AsObject(source)
 	address := reflect.ValueOf(m).Pointer()
-	if knownSchema, ok := schemasByAddress.Get(address); ok {
-		return knownSchema.parsed, nil
+	if cached, ok := schemasByAddress.Get(address); ok {
+		return cached.parsed, nil
 	}
 	text := jsonval.Encode(WithoutMetaKeys(source))
 	digest := sha256.Sum256(text)
-	parsed, knownSchema := schemasByDigest.Get(digest)
-	if !knownSchema {
+	parsed, isCached := schemasByDigest.Get(digest)
+	if !isCached {
 		var err error
 		if parsed, err = parseSchema(text); err != nil {
 			return nil, err

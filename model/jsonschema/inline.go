@@ -69,7 +69,8 @@ type refInliner struct {
 	nodesLeft  int // nodes that may still be visited; below zero, inlining is given up
 }
 
-// inlineNode returns a copy of a node with its references inlined. inside lists the references that are being followed.
+// inlineNode returns a copy of a node with its references inlined. openRefs lists the references that are being
+// followed.
 func (e *refInliner) inlineNode(v any, openRefs []string) any {
 	e.nodesLeft--
 	if e.nodesLeft < 0 {

@@ -21,7 +21,7 @@ const (
 
 // partErrorCollector are the errors in the parts of a large value.
 type partErrorCollector struct {
-	texts []string // at most maxErrors+1
+	errorTexts []string // at most maxErrorTexts+1
 }
 
 // checkLargeValue returns the certain errors of a large value. A value without such errors may still not fit.
@@ -31,19 +31,19 @@ func checkLargeValue(s *jsonschema.Schema, v any) error {
 	}
 	m := &partErrorCollector{}
 	m.collectErrors(s, v, "")
-	if len(m.texts) == 0 {
+	if len(m.errorTexts) == 0 {
 		return nil
 	}
-	if len(m.texts) > maxErrors {
-		m.texts = append(m.texts[:maxErrors], "and more")
+	if len(m.errorTexts) > maxErrorTexts {
+		m.errorTexts = append(m.errorTexts[:maxErrorTexts], "and more")
 	}
-	return errors.New(strings.Join(m.texts, "; "))
+	return errors.New(strings.Join(m.errorTexts, "; "))
 }
 
 // collectErrors checks only parts that must fit for the value to fit. It skips alternatives, and rules that count the
 // whole.
 func (m *partErrorCollector) collectErrors(s *jsonschema.Schema, v any, pointer string) {
-	if len(m.texts) > maxErrors || s == nil {
+	if len(m.errorTexts) > maxErrorTexts || s == nil {
 		return
 	}
 	if countValueNodes(v, maxSmallPartNodes) <= maxSmallPartNodes {
@@ -60,7 +60,7 @@ func (m *partErrorCollector) collectErrors(s *jsonschema.Schema, v any, pointer 
 		if s.Items2020 != nil && len(s.PrefixItems) == 0 {
 			items = s.Items2020
 		}
-		for n := 0; items != nil && n < len(v) && len(m.texts) <= maxErrors; n++ {
+		for n := 0; items != nil && n < len(v) && len(m.errorTexts) <= maxErrorTexts; n++ {
 			m.collectErrors(items, v[n], pointer+"/"+strconv.Itoa(n))
 		}
 	case jsonval.Object:
@@ -71,7 +71,8 @@ func (m *partErrorCollector) collectErrors(s *jsonschema.Schema, v any, pointer 
 	}
 }
 
-// addUnknownKeys adds an error if a value has more than maxErrors forbidden keys. The validator would name them all.
+// addUnknownKeys adds an error if a value has more than maxErrorTexts forbidden keys. The validator would name them
+// all.
 func (m *partErrorCollector) addUnknownKeys(s *jsonschema.Schema, v jsonval.Object, pointer string) {
 	if areAllowed, isBool := s.AdditionalProperties.(bool); !isBool || areAllowed || len(s.PatternProperties) > 0 {
 		return
@@ -82,9 +83,10 @@ func (m *partErrorCollector) addUnknownKeys(s *jsonschema.Schema, v jsonval.Obje
 			unknownKeys = append(unknownKeys, k)
 		}
 	}
-	if omittedCount := len(unknownKeys) - maxErrors; omittedCount > 0 {
-		text := fmt.Sprintf("additionalProperties %q and %d more not allowed", unknownKeys[:maxErrors], omittedCount)
-		m.texts = append(m.texts, strings.TrimPrefix(pointer+": ", ": ")+jsonval.Clip(text, 1000))
+	if omittedCount := len(unknownKeys) - maxErrorTexts; omittedCount > 0 {
+		text := fmt.Sprintf("additionalProperties %q and %d more not allowed", unknownKeys[:maxErrorTexts],
+			omittedCount)
+		m.errorTexts = append(m.errorTexts, strings.TrimPrefix(pointer+": ", ": ")+jsonval.Clip(text, 1000))
 	}
 }
 
@@ -103,7 +105,7 @@ func (m *partErrorCollector) validate(s *jsonschema.Schema, v any, pointer strin
 		return
 	}
 	texts := causeTexts(ve, pointer)
-	m.texts = append(m.texts, texts[:min(len(texts), maxErrors+1-len(m.texts))]...)
+	m.errorTexts = append(m.errorTexts, texts[:min(len(texts), maxErrorTexts+1-len(m.errorTexts))]...)
 }
 
 // hasDynamicRefs reports whether a reference means something else when only a part of the schema is used.

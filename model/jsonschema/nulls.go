@@ -76,10 +76,10 @@ func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 func (n *nullRemover) removeFromObject(m jsonval.Object, pointer string, v jsonval.Object) any {
 	out := make(jsonval.Object, len(v))
 	for k, value := range jsonval.Sorted(v) {
-		part, declared := Properties(m)[k]
+		part, isDeclared := Properties(m)[k]
 		propertyPointer := pointer + "/properties/" + EscapePointerStep(k)
 		switch {
-		case !declared:
+		case !isDeclared:
 			out[k] = value
 		case value != nil:
 			out[k] = n.remove(part, propertyPointer, value)
@@ -97,6 +97,6 @@ func (n *nullRemover) schemaAtAccepts(pointer string, v any) bool {
 	if err != nil {
 		return false
 	}
-	n.stepsLeft -= compiled.steps.countSteps(compiled.Schema, v)
+	n.stepsLeft -= compiled.stepCounter.countSteps(compiled.Schema, v)
 	return n.stepsLeft > 0 && s.Validate(v) == nil
 }

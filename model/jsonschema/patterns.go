@@ -24,8 +24,8 @@ const (
 	bytesPerRangeEnd = 4
 )
 
-// CompiledPatternSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
-func CompiledPatternSteps(pattern string) (int, error) {
+// CountCompiledSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
+func CountCompiledSteps(pattern string) (int, error) {
 	if len(pattern) > maxPatternSteps {
 		return len(pattern), nil // it has at least as many
 	}
@@ -33,31 +33,31 @@ func CompiledPatternSteps(pattern string) (int, error) {
 	if err != nil {
 		return len(pattern), err
 	}
-	steps, ranges := stepsAndRanges(tree)
-	return steps + ranges*bytesPerRangeEnd/bytesPerStep, nil
+	stepCount, rangeEndCount := countStepsAndRangeEnds(tree)
+	return stepCount + rangeEndCount*bytesPerRangeEnd/bytesPerStep, nil
 }
 
-// stepsAndRanges counts the steps of a program, and the ends of its ranges of characters. Repetitions share the ranges
-// in memory.
-func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
+// countStepsAndRangeEnds counts the steps of a program, and the ends of its ranges of characters. Repetitions share the
+// ranges in memory.
+func countStepsAndRangeEnds(re *syntax.Regexp) (stepCount, rangeEndCount int) {
 	for _, sub := range re.Sub {
-		s, r := stepsAndRanges(sub)
-		steps, ranges = steps+s, ranges+r
+		s, r := countStepsAndRangeEnds(sub)
+		stepCount, rangeEndCount = stepCount+s, rangeEndCount+r
 	}
 	switch re.Op {
 	case syntax.OpRepeat:
-		return (steps + 1) * max(re.Min+1, re.Max), ranges
+		return (stepCount + 1) * max(re.Min+1, re.Max), rangeEndCount
 	case syntax.OpLiteral:
 		return len(re.Rune), 0
 	case syntax.OpCharClass:
 		return 1, len(re.Rune)
 	}
-	return steps + 2, ranges
+	return stepCount + 2, rangeEndCount
 }
 
 // CountPatternSteps counts the steps of all patterns in schemas, and refuses more than limit. It ignores unreadable
 // patterns, which the compiler reports.
-func CountPatternSteps(schemas any, limit int) (steps int, err error) {
+func CountPatternSteps(schemas any, limit int) (stepCount int, err error) {
 	for k, v := range membersAtAnyDepth(schemas) {
 		var patterns []string
 		switch v := v.(type) {
@@ -71,12 +71,13 @@ func CountPatternSteps(schemas any, limit int) (steps int, err error) {
 			}
 		}
 		for _, pattern := range patterns {
-			n, _ := CompiledPatternSteps(pattern)
-			if steps += n; steps > limit {
-				return steps, fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
-					"repeat less in them", limit, jsonval.Clip(pattern, 100))
+			n, _ := CountCompiledSteps(pattern)
+			if stepCount += n; stepCount > limit {
+				return stepCount,
+					fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
+						"repeat less in them", limit, jsonval.Clip(pattern, 100))
 			}
 		}
 	}
-	return steps, nil
+	return stepCount, nil
 }

@@ -10,8 +10,8 @@ import (
 // InPlaceKeywords hold one or several further schemas that the same value is checked against.
 var InPlaceKeywords = strings.Fields("allOf anyOf oneOf not if then else")
 
-// InPlaceParts lists the schemas under one of InPlaceKeywords.
-func InPlaceParts(schema jsonval.Object, keyword string) []any {
+// PartsOfKeyword lists the schemas under one of InPlaceKeywords.
+func PartsOfKeyword(schema jsonval.Object, keyword string) []any {
 	if list, ok := schema[keyword].([]any); ok {
 		return list
 	}
@@ -37,7 +37,7 @@ func partsInPlace(root, part any, followedRefs map[string]bool, skippedKeywords 
 		list = append(list, partsInPlace(root, target, followedRefs, skippedKeywords...)...)
 	}
 	for _, k := range InPlaceKeywords {
-		for _, below := range InPlaceParts(node, k) {
+		for _, below := range PartsOfKeyword(node, k) {
 			if !slices.Contains(skippedKeywords, k) {
 				list = append(list, partsInPlace(root, below, followedRefs, skippedKeywords...)...)
 			}

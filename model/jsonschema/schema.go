@@ -21,7 +21,7 @@ type Schema struct {
 
 type compiledSchema struct {
 	*jsonschema.Schema
-	steps *stepCounter
+	stepCounter *stepCounter
 }
 
 // CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties,
@@ -79,7 +79,7 @@ func (s *Schema) check(v any) (mismatch, err error) {
 	}
 	compiled, err := s.compileOnce()
 	if err == nil {
-		err = compiled.steps.checkStepLimit(compiled.Schema, v)
+		err = compiled.stepCounter.checkStepLimit(compiled.Schema, v)
 	}
 	if err != nil {
 		return nil, err

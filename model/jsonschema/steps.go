@@ -52,13 +52,13 @@ func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 }
 
 // countSteps returns the most steps that checking a value against a schema can take.
-func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
+func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (stepCount float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for depth, values := range countByDepth(v, 0, nil) {
-		steps += float64(values) * c.countSubschemasAtDepth(s, depth)
+		stepCount += float64(values) * c.countSubschemasAtDepth(s, depth)
 	}
-	return steps
+	return stepCount
 }
 
 // checkSubschemaCount refuses a schema with more than maxInPlaceSubschemas parts that check the same value.
@@ -174,8 +174,8 @@ func subschemasForItems(s *jsonschema.Schema) []*jsonschema.Schema {
 
 func isAbsent(s *jsonschema.Schema) bool { return s == nil }
 
-// subschemasForKeys lists the parts that check what is inside an object: fixed are for one key each, and others for any
-// key.
+// subschemasForKeys lists the parts that check what is inside an object: propertySchemas are for one key each, and
+// anyKeySchemas for any key.
 func subschemasForKeys(s *jsonschema.Schema) (propertySchemas, anyKeySchemas []*jsonschema.Schema) {
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.Properties {

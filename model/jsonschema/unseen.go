@@ -19,25 +19,25 @@ func (s *Schema) MatchesForAnyBlobs(v any) bool {
 	if ok := fits(v); !ok || s == nil || !jsonval.ContainsBlobHandle(v) {
 		return ok
 	}
-	names := jsonval.Object{} // of all properties that a part of the schema declares
+	propertyNames := jsonval.Object{} // of all properties that a part of the schema declares
 	for keyword, part := range membersAtAnyDepth(s.Source) {
 		if keyword == "properties" {
-			maps.Copy(names, jsonval.AsObject(part))
+			maps.Copy(propertyNames, jsonval.AsObject(part))
 		}
 	}
-	return fits(replaceBlobHandles(v, "x", 1, names)) && fits(replaceBlobHandles(v, " ", longListLength, nil))
+	return fits(replaceBlobHandles(v, "x", 1, propertyNames)) && fits(replaceBlobHandles(v, " ", longListLength, nil))
 }
 
 // longListLength is more elements than a rule on the length of a list usually allows.
 const longListLength = 10_000
 
 // replaceBlobHandles replaces BlobHandles by large values of the same types. Objects get properties of the given names.
-func replaceBlobHandles(v any, filler string, elementCount int, names jsonval.Object) any {
-	h, isLarge := jsonval.AsBlobHandle(v)
+func replaceBlobHandles(v any, filler string, elementCount int, propertyNames jsonval.Object) any {
+	h, isBlobHandle := jsonval.AsBlobHandle(v)
 	switch {
-	case !isLarge:
+	case !isBlobHandle:
 		return jsonval.MapChildValues(v, func(child any) any {
-			return replaceBlobHandles(child, filler, elementCount, names)
+			return replaceBlobHandles(child, filler, elementCount, propertyNames)
 		})
 	case h.ValueType == "string":
 		return strings.Repeat(filler, jsonval.LargeValueBytes)
@@ -45,7 +45,7 @@ func replaceBlobHandles(v any, filler string, elementCount int, names jsonval.Ob
 		return slices.Repeat([]any{filler}, elementCount)
 	}
 	object := jsonval.Object{filler: filler}
-	for name := range jsonval.Sorted(names) {
+	for name := range jsonval.Sorted(propertyNames) {
 		object[name] = filler
 	}
 	return object

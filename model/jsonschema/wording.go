@@ -9,10 +9,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-const maxErrors = 3 // texts of one error; the rest is counted
+const maxErrorTexts = 3 // texts of one error; the rest is counted
 
-// validationErrorText is the text of a validator's error, sorted, with at most maxErrors parts: the library's own order
-// is random.
+// validationErrorText is the text of a validator's error, sorted, with at most maxErrorTexts parts: the library's own
+// order is random.
 func validationErrorText(err error) string {
 	var se *jsonschema.SchemaError
 	if errors.As(err, &se) && se.Err != nil {
@@ -23,8 +23,8 @@ func validationErrorText(err error) string {
 		return compilerErrorText(strings.TrimPrefix(err.Error(), "jsonschema: "))
 	}
 	texts := causeTexts(ve, "")
-	if len(texts) > maxErrors {
-		texts = append(texts[:maxErrors], fmt.Sprintf("and %d more", len(texts)-maxErrors))
+	if len(texts) > maxErrorTexts {
+		texts = append(texts[:maxErrorTexts], fmt.Sprintf("and %d more", len(texts)-maxErrorTexts))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -51,8 +51,8 @@ func sortQuotedNames(message string) string {
 	return before + strings.Join(names, "', '") + after
 }
 
-// causeTexts returns the texts of the errors without causes of their own, sorted, each once. at is the place of the
-// value.
+// causeTexts returns the texts of the errors without causes of their own, sorted, each once. pointer is the place of
+// the value.
 func causeTexts(ve *jsonschema.ValidationError, pointer string) (texts []string) {
 	for _, l := range leafCauses(ve) {
 		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)

@@ -70,10 +70,10 @@ func textDelta(from, to string) (Object, bool) {
 }
 
 func objectDelta(from, to Object) (Object, bool) {
-	changes, removed := Object{}, []any{}
+	changes, removedKeys := Object{}, []any{}
 	for k := range Sorted(from) {
-		if _, stays := to[k]; !stays {
-			removed = append(removed, k)
+		if _, isKept := to[k]; !isKept {
+			removedKeys = append(removedKeys, k)
 		}
 	}
 	//workflowcheck:ignore -- each key by itself, in any order
@@ -85,7 +85,7 @@ func objectDelta(from, to Object) (Object, bool) {
 			changes[k] = d
 		}
 	}
-	return composeDelta(changes, deltaRemove, removed)
+	return composeDelta(changes, deltaRemove, removedKeys)
 }
 
 func arrayDelta(from, to []any) (Object, bool) {
@@ -105,8 +105,8 @@ func arrayDelta(from, to []any) (Object, bool) {
 	return delta, hasChanged
 }
 
-// composeDelta makes one delta of the changes inside a value and of a list under key. ok is false if both are
-// empty.
+// composeDelta makes one delta of the changes inside a value and of the list removedOrAppended under listKey. ok is
+// false if both are empty.
 func composeDelta(changes Object, listKey string, removedOrAppended []any) (delta Object, ok bool) {
 	delta = Object{}
 	if len(changes) > 0 {
@@ -118,7 +118,7 @@ func composeDelta(changes Object, listKey string, removedOrAppended []any) (delt
 	return delta, len(delta) > 0
 }
 
-var errNoDelta = errors.New("not a delta of this value")
+var errWrongDelta = errors.New("not a delta of this value")
 
 // ApplyDelta returns the value that a delta makes of from. It does not change from, and shares unchanged parts with it.
 func ApplyDelta(from, delta any) (any, error) {
@@ -132,9 +132,9 @@ func ApplyDelta(from, delta any) (any, error) {
 func applyDelta(from, delta any) (any, error) {
 	d, ok := delta.(Object)
 	if !ok {
-		return nil, errNoDelta
+		return nil, errWrongDelta
 	}
-	if v, replaced := d[deltaReplace]; replaced {
+	if v, isReplacement := d[deltaReplace]; isReplacement {
 		return v, nil
 	}
 	switch from := from.(type) {
@@ -143,11 +143,11 @@ func applyDelta(from, delta any) (any, error) {
 	case []any:
 		return applyDeltaToArray(from, d)
 	case string:
-		if appended, ok := d[deltaAppend].(string); ok {
-			return from + appended, nil
+		if appendedText, ok := d[deltaAppend].(string); ok {
+			return from + appendedText, nil
 		}
 	}
-	return nil, fmt.Errorf("value of type %s: %w", TypeOf(from), errNoDelta)
+	return nil, fmt.Errorf("value of type %s: %w", TypeOf(from), errWrongDelta)
 }
 
 func applyDeltaToObject(from, d Object) (any, error) {
@@ -173,17 +173,17 @@ func applyDeltaToArray(from []any, d Object) (any, error) {
 		n, err := strconv.Atoi(string(Encode(newLength)))
 		if err != nil || n < 0 || n > length {
 			return nil, fmt.Errorf("cut an array of %d to %s: %w", length, Clip(string(Encode(newLength)), 20),
-				errNoDelta)
+				errWrongDelta)
 		}
 		length = n
 	}
-	appended := AsList(d[deltaAppend])
-	out := append(append(make([]any, 0, length+len(appended)), from[:length]...), appended...)
+	appendedItems := AsList(d[deltaAppend])
+	out := append(append(make([]any, 0, length+len(appendedItems)), from[:length]...), appendedItems...)
 	changes := AsObject(d[deltaChanges])
 	for k, change := range Sorted(changes) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {
-			return nil, fmt.Errorf("change element %s of %d: %w", Clip(k, 20), length, errNoDelta)
+			return nil, fmt.Errorf("change element %s of %d: %w", Clip(k, 20), length, errWrongDelta)
 		}
 		if out[i], err = applyDelta(from[i], change); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)

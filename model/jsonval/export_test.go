@@ -2,7 +2,7 @@ package jsonval
 
 // What the tests of this package need of its inside.
 
-var ErrNoDelta = errNoDelta
+var ErrNoDelta = errWrongDelta
 
 const MinAppendLength = minAppendLength
 const MaxPathSteps = maxPathSteps

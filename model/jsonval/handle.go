@@ -62,12 +62,12 @@ func ContainsBlobHandle(v any) bool {
 // EscapeBlobHandles returns a value from outside with one more dagger in the key of anything that looks like a
 // BlobHandle.
 func EscapeBlobHandles(v any) any {
-	return renameBlobHandleKeys(v, func(dagger string) string { return "†" + dagger })
+	return renameBlobHandleKeys(v, func(key string) string { return "†" + key })
 }
 
 // UnescapeBlobHandles undoes EscapeBlobHandles.
 func UnescapeBlobHandles(v any) any {
-	return renameBlobHandleKeys(v, func(dagger string) string { return strings.TrimPrefix(dagger, "†") })
+	return renameBlobHandleKeys(v, func(key string) string { return strings.TrimPrefix(key, "†") })
 }
 
 // renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in

@@ -44,9 +44,9 @@ type KeyOrder map[uintptr][]string
 // KeysOf returns the keys of an object in their order in the text; nil if that is not known.
 func (o KeyOrder) KeysOf(m Object) []string { return o[reflect.ValueOf(m).Pointer()] }
 
-// DecodeInOrder is DecodeWithLimits, and also returns the key order of each object under a key "properties", as in a
-// JSON Schema. Sorted keys are left out: a program may have written them, and their order means nothing.
-func DecodeInOrder(data []byte, limits DecodeLimits) (any, KeyOrder, error) {
+// DecodeWithKeyOrder is DecodeWithLimits, and also returns the key order of each object under a key "properties", as in
+// a JSON Schema. Sorted keys are left out: a program may have written them, and their order means nothing.
+func DecodeWithKeyOrder(data []byte, limits DecodeLimits) (any, KeyOrder, error) {
 	order := KeyOrder{}
 	v, err := decode(data, limits, order)
 	return v, order, err
@@ -58,7 +58,8 @@ func decode(data []byte, limits DecodeLimits, order KeyOrder) (any, error) {
 	}
 	if limits.RefusesLoneSurrogates {
 		if offset := findLoneSurrogate(data); offset >= 0 {
-			return nil, fmt.Errorf("model: decode JSON: %s at byte %d is half of a character", data[offset:offset+6], offset)
+			return nil, fmt.Errorf("model: decode JSON: %s at byte %d is half of a character", data[offset:offset+6],
+				offset)
 		}
 	}
 	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), limits: limits, order: order}
@@ -83,15 +84,15 @@ func findLoneSurrogate(data []byte) int {
 		return rune(unit)
 	}
 	for offset := 0; offset < len(data); {
-		next := bytes.IndexByte(data[offset:], '\\')
-		if next < 0 {
+		backslashOffset := bytes.IndexByte(data[offset:], '\\')
+		if backslashOffset < 0 {
 			break
 		}
-		offset += next
-		switch first := escapedUnitAt(offset); {
-		case !utf16.IsSurrogate(first):
+		offset += backslashOffset
+		switch firstUnit := escapedUnitAt(offset); {
+		case !utf16.IsSurrogate(firstUnit):
 			offset += 2
-		case utf16.DecodeRune(first, escapedUnitAt(offset+6)) == utf8.RuneError:
+		case utf16.DecodeRune(firstUnit, escapedUnitAt(offset+6)) == utf8.RuneError:
 			return offset
 		default:
 			offset += 12

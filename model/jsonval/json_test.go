@@ -357,7 +357,7 @@ func shuffledJSON(v any, r *rand.Rand) string {
 
 func TestTheOrderOfPropertiesIsToldUnlessTheyAreSorted(t *testing.T) {
 	t.Parallel()
-	v, order, err := jsonval.DecodeInOrder([]byte(`{"z": {"c": 1, "a": 2}, "properties": {"c": 1, "properties": {"z": 1, "b": 2},
+	v, order, err := jsonval.DecodeWithKeyOrder([]byte(`{"z": {"c": 1, "a": 2}, "properties": {"c": 1, "properties": {"z": 1, "b": 2},
 		"a": {"properties": {"a": 1, "b": 2}}}, "list": [{"properties": [{"b": 1, "a": 2}]}, {"properties": {"é": 1, "d": {}}}]}`),
 		jsonval.DefaultLimits)
 	if err != nil {

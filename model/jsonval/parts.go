@@ -17,8 +17,8 @@ const (
 
 // NodeLimit limits the parts of a text: objects, arrays, keys and elements, or the cells of a table.
 type NodeLimit struct {
-	minNodes      int // the limit of a short text
-	firstRowCount int // how many rows count as nodesPerObject
+	maxNodesOfShortText int // the limit of a short text
+	cheapRowCount       int // how many rows count as nodesPerObject
 }
 
 var (
@@ -29,13 +29,13 @@ var (
 )
 
 // MaxNodes is how many parts a text of so many bytes may have.
-func (l NodeLimit) MaxNodes(bytes int) int {
-	return max(l.minNodes, alwaysAllowedNodes+bytes/bytesPerNode)
+func (l NodeLimit) MaxNodes(byteCount int) int {
+	return max(l.maxNodesOfShortText, alwaysAllowedNodes+byteCount/bytesPerNode)
 }
 
 // NodesOfRow is the number of parts that the nth row, from 1, counts for, beside its keys.
 func (l NodeLimit) NodesOfRow(n int) int {
-	if n <= l.firstRowCount {
+	if n <= l.cheapRowCount {
 		return nodesPerObject
 	}
 	return nodesPerLaterRow
@@ -43,28 +43,28 @@ func (l NodeLimit) NodesOfRow(n int) int {
 
 // Check refuses a text of JSON, or of JSON Lines, with too many parts. It does not check the syntax.
 func (l NodeLimit) Check(text []byte) error {
-	nodesLeft, rowCount, isQuoted, isEscaped := l.MaxNodes(len(text)), 0, false, false
-	lastByte := byte(0) // the last byte outside texts and white space
+	nodesLeft, rowCount, isInString, isEscaped := l.MaxNodes(len(text)), 0, false, false
+	lastSyntaxByte := byte(0) // the last byte outside texts and white space
 	for _, b := range text {
 		switch {
 		case isEscaped:
 			isEscaped = false
-		case isQuoted && b == '\\':
+		case isInString && b == '\\':
 			isEscaped = true
 		case b == '"':
-			isQuoted = !isQuoted
+			isInString = !isInString
 		case b == '\n': // a JSON string never contains a raw line break
-			isQuoted = false
-		case !isQuoted && b == '{' && lastByte == ':':
+			isInString = false
+		case !isInString && b == '{' && lastSyntaxByte == ':':
 			nodesLeft -= nodesPerObject
-		case !isQuoted && b == '{':
+		case !isInString && b == '{':
 			rowCount++
 			nodesLeft -= l.NodesOfRow(rowCount)
-		case !isQuoted && (b == ',' || b == ':' || b == '['):
+		case !isInString && (b == ',' || b == ':' || b == '['):
 			nodesLeft--
 		}
-		if b > ' ' && !isQuoted {
-			lastByte = b
+		if b > ' ' && !isInString {
+			lastSyntaxByte = b
 		}
 		if nodesLeft < 0 {
 			return l.ExceededError(len(text))
@@ -74,8 +74,9 @@ func (l NodeLimit) Check(text []byte) error {
 }
 
 // ExceededError is the error for a text with too many parts for its size in bytes.
-func (l NodeLimit) ExceededError(bytes int) error {
+func (l NodeLimit) ExceededError(byteCount int) error {
 	return fmt.Errorf("it has more than %d values and keys, of which an object counts as %d, and a row after the "+
-		"first %d as %d; that is the most for %d bytes: send it in several parts", l.MaxNodes(bytes), nodesPerObject,
-		l.firstRowCount, nodesPerLaterRow, bytes)
+		"first %d as %d; that is the most for %d bytes: send it in several parts", l.MaxNodes(byteCount),
+		nodesPerObject,
+		l.cheapRowCount, nodesPerLaterRow, byteCount)
 }

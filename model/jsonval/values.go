@@ -232,7 +232,7 @@ func MapChildValues(v any, change func(any) any) any {
 }
 
 // MapMembers is MapChildValues for a change that depends on the step of a Path that leads to a value.
-func MapMembers(v any, change func(step string, held any) any) any {
+func MapMembers(v any, change func(step string, child any) any) any {
 	switch v := v.(type) {
 	case Object:
 		out := make(Object, len(v))

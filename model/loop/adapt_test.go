@@ -16,7 +16,7 @@ import (
 )
 
 // greetTools is a palette in which one Tool's result is not quite the next one's parameter.
-const greetTools = modeltest.ScenarioTools + `, "pay": {"type": "object", "properties": {"n": {"type": "integer"}}, "_approval": true},
+const greetTools = modeltest.ScenarioToolsJSON + `, "pay": {"type": "object", "properties": {"n": {"type": "integer"}}, "_approval": true},
 	"greet": {"type": "object", "properties": {"user": {"type": "object", "properties": {"name": {"type": "string"}, "tone": {"type": "string"}},
 		"required": ["name"], "additionalProperties": false}, "n": {"type": "integer"}}, "required": ["user"], "additionalProperties": false}`
 
@@ -202,12 +202,12 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 // cure.
 func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
 	t.Parallel()
-	const tools = modeltest.ScenarioTools + `, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
+	const tools = modeltest.ScenarioToolsJSON + `, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
 	const rows = `"context": [{"type": "input", "_instance": "①", "input": {"amount": "250"}}, {"type": "input", "_instance": "②", "input": {"amount": "7"}}]`
 	const pay = `{"calls":[{"_tool":"pay","_instance":"*","to":{"n":"†input.amount"},"_outputPath":"paid"}],"output":null}`
 	const cure = `†input.amount is the text "250": if it comes from a CSV file, give the column its type in the Idea's context: ` +
 		`{"type": "input", "schema": {"properties": {"amount": {"type": "integer"}}}}`
-	gone := turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeNotJSON, "rehearsal: no reply for request 2")}
+	gone := turn.LLMReply{IsNotRetryable: true, Fault: diag.Faultf(turn.CodeNotJSON, "rehearsal: no reply for request 2")}
 	for config, want := range map[string]string{
 		`"config": {"adapt": true}`: "rehearsal: no reply for request 2; request 2 was to fit what References " +
 			"brought to a Tool: 1.1@①, pay: ",

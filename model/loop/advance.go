@@ -37,8 +37,8 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	if l.IsFinished() {
 		return StepFinished, nil
 	}
-	onlyRechecksRemain := l.isGoalReached() && l.RechecksInFlight()
-	if f := l.durationLimitFault(now); !onlyRechecksRemain { // no limit counts rechecks
+	onlyRechecksRemain := l.isGoalReached() && l.HasRechecksInFlight()
+	if f := l.checkDurationLimit(now); !onlyRechecksRemain { // no limit counts rechecks
 		l.PauseWithFault(f)
 	}
 	if l.PauseReason == nil {
@@ -47,10 +47,10 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	switch {
 	case l.PauseReason != nil:
 		return StepPaused, nil
-	case l.requestInFlight != nil || onlyRechecksRemain || !l.isRequestDue(now):
+	case l.requestInFlight != nil || onlyRechecksRemain || !l.checkRequestDue(now):
 		return StepWait, nil
 	}
-	l.PauseWithFault(l.noProgressFault())
+	l.PauseWithFault(l.detectStall())
 	l.PauseWithFault(l.limitFault())
 	switch {
 	case l.PauseReason != nil:
@@ -82,7 +82,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 
 // IsFinished reports whether nothing is left to do.
 func (l *Loop) IsFinished() bool {
-	return l.requestInFlight == nil && l.PauseReason == nil && !l.RechecksInFlight() && l.isGoalReached()
+	return l.requestInFlight == nil && l.PauseReason == nil && !l.HasRechecksInFlight() && l.isGoalReached()
 }
 
 // isGoalReached reports whether every instance has ended and the output is there, if one is wanted and can still be
@@ -97,8 +97,8 @@ func (l *Loop) isGoalReached() bool {
 			settledCount++
 		}
 	}
-	isLeftToWholeProcess := l.IsPart && l.HasTriedPlanOutput
-	return l.Idea.OutputSchema == nil || l.HasOutput || isLeftToWholeProcess || settledCount == 0 || !l.IsLLMAllowed()
+	isOutputLeftToWhole := l.IsPart && l.HasTriedPlanOutput
+	return l.Idea.OutputSchema == nil || l.HasOutput || isOutputLeftToWhole || settledCount == 0 || !l.IsLLMAllowed()
 }
 
 // limitFault returns the limit that the next Request would break; nil if it would break none.
@@ -159,9 +159,9 @@ func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
 	return takeAndClear(&l.instancesWithNewQuota)
 }
 
-// durationLimitFault returns the time limit if it is reached. Otherwise it schedules a call of Advance for the time
+// checkDurationLimit returns the time limit if it is reached. Otherwise it schedules a call of Advance for the time
 // when it will be reached.
-func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
+func (l *Loop) checkDurationLimit(now time.Time) *diag.Fault {
 	limit := l.Limits.Duration
 	if limit <= 0 {
 		return nil
@@ -250,39 +250,40 @@ func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgre
 // GatherAskedChangeID names the rule that a Request waits for the decisions of people who were asked just now.
 const GatherAskedChangeID = "gather for people who were just asked"
 
-// isRequestDue reports whether a Request is made now. Once an instance is ready, the Request waits for busy instances
-// to share it, but no longer than the gathering time (RequestGatherDelay), and not once it is full. If people have just
-// decided on all ready instances, it also waits for instances that still need a decision, so that ten decisions in a
-// row make one Request. If the file sets PeopleGatherDelay, it waits that long for people who were just asked.
-func (l *Loop) isRequestDue(now time.Time) bool {
+// checkRequestDue reports whether a Request is made now. Once an instance is ready, the Request waits for busy
+// instances to share it, but no longer than the gathering time (RequestGatherDelay), and not once it is full. If people
+// have just decided on all ready instances, it also waits for instances that still need a decision, so that ten
+// decisions in a row make one Request. If the file sets ReviewGatherDelay, it waits that long for people who were just
+// asked.
+func (l *Loop) checkRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
 	}
-	ready := l.readyInstances()
-	if len(ready) == 0 {
+	readyInstances := l.readyInstances()
+	if len(readyInstances) == 0 {
 		l.clearGathering()
 		return false
 	}
 	if l.ReadySince.IsZero() {
 		l.ReadySince = now
 	}
-	if len(l.limitToRequestSize(ready)) < len(ready) { // the Request is full
-		return !l.awaitsReports(now, l.ReadySince.Add(reportWaitTime))
+	if len(l.limitToRequestSize(readyInstances)) < len(readyInstances) { // the Request is full
+		return !l.requestMissingReports(now, l.ReadySince.Add(reportWaitTime))
 	}
 	gatherUntil := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
 	anyBusy, anyAwaitingPerson := l.anyBusyOrAwaitingPerson()
 	isUndecided := func(inst *InstanceProgress) bool { return !inst.WasDecidedSinceRequest }
-	if !anyBusy && !(anyAwaitingPerson && !slices.ContainsFunc(ready, isUndecided)) {
-		askedAt, gatherDelay := l.latestApprovalRequestTime(), l.Idea.Config.PeopleGatherDelay
-		if askedAt.IsZero() || gatherDelay == 0 || !l.KnowsChange(GatherAskedChangeID) {
+	if !anyBusy && !(anyAwaitingPerson && !slices.ContainsFunc(readyInstances, isUndecided)) {
+		askedAt, peopleGatherDelay := l.latestApprovalRequestTime(), l.Idea.Config.ReviewGatherDelay
+		if askedAt.IsZero() || peopleGatherDelay == 0 || !l.IsPatched(GatherAskedChangeID) {
 			return true
 		}
-		if askedUntil := askedAt.Add(gatherDelay); askedUntil.Before(gatherUntil) {
-			gatherUntil = askedUntil
+		if peopleGatherUntil := askedAt.Add(peopleGatherDelay); peopleGatherUntil.Before(gatherUntil) {
+			gatherUntil = peopleGatherUntil
 		}
 	}
 	if !now.Before(gatherUntil) {
-		return !l.awaitsReports(now, gatherUntil.Add(reportWaitTime))
+		return !l.requestMissingReports(now, gatherUntil.Add(reportWaitTime))
 	}
 	l.scheduleWake(gatherUntil)
 	return false
@@ -295,12 +296,12 @@ const InterimReportChangeID = "interim reports before a Request for others"
 // the others.
 const reportWaitTime = 5 * time.Second
 
-// awaitsReports asks each busy instance once to report what it has done so far. It reports whether a report is missing
-// and the deadline is not reached. Unasked, an instance reports only when it is idle. Without the reports, the Idea of
-// a Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their
-// effects.
-func (l *Loop) awaitsReports(now, deadline time.Time) (anyMissing bool) {
-	if !now.Before(deadline) || !l.KnowsChange(InterimReportChangeID) {
+// requestMissingReports asks each busy instance once to report what it has done so far. It reports whether a report is
+// missing and the deadline is not reached. Unasked, an instance reports only when it is idle. Without the reports, the
+// Idea of a Request for other instances would list finished Calls as running, and a fork at that Idea would repeat
+// their effects.
+func (l *Loop) requestMissingReports(now, deadline time.Time) (anyMissing bool) {
+	if !now.Before(deadline) || !l.IsPatched(InterimReportChangeID) {
 		return false
 	}
 	for _, inst := range l.Instances {
@@ -308,10 +309,10 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (anyMissing bool) {
 			continue
 		}
 		if inst.WantedReportNumber == 0 {
-			inst.WantedReportNumber = inst.LastReportNumber[0] + 1
+			inst.WantedReportNumber = inst.LastReportVersion[0] + 1
 			l.instancesToReport = append(l.instancesToReport, inst)
 		}
-		anyMissing = anyMissing || inst.LastReportNumber[0] < inst.WantedReportNumber
+		anyMissing = anyMissing || inst.LastReportVersion[0] < inst.WantedReportNumber
 	}
 	if anyMissing {
 		l.scheduleWake(deadline)

@@ -18,14 +18,14 @@ type CarriedLoop struct {
 	// AddedMessages holds the Messages with which people corrected the process, and those of added instances.
 	AddedMessages []any             `json:"context,omitempty"`
 	Instances     []CarriedInstance `json:"members"`
-	carriedState
+	carriedFields
 	WiredRequest *CarriedWiredRequest `json:"wiring,omitempty"`
 	// HeldPlan is the Plan of a Request that waits for a person.
 	HeldPlan *CarriedHeldPlan `json:"heldPlan,omitempty"`
 }
 
-// carriedState holds the fields of a Loop that continue-as-new carries unchanged. A field added here is carried.
-type carriedState struct {
+// carriedFields holds the fields of a Loop that continue-as-new carries unchanged. A field added here is carried.
+type carriedFields struct {
 	StartedAt time.Time `json:"started"`
 	// PriorRequestCount counts the Requests of the earlier process from whose Idea this one starts.
 	PriorRequestCount int `json:"before,omitempty"`
@@ -52,19 +52,20 @@ type carriedState struct {
 	// Call advanced, a value was written, somebody decided, or an instance joined. An instance that settles by the
 	// reply of a Request is no such change, since the Idea of that Request records it.
 	HasUnsealedChanges bool `json:"unsealed,omitempty"`
-	// AnsweringLLMs are the LLMs that answered since the last Idea or, if AnsweringLLMsSealed, those of the last Idea.
-	AnsweringLLMs       []turn.LLMUsage `json:"answers,omitempty"`
-	AnsweringLLMsSealed bool            `json:"answersSealed,omitempty"`
-	Output              any             `json:"output,omitempty"` // nil unless HasOutput
-	HasOutput           bool            `json:"hasOutput,omitempty"`
+	// AnsweringLLMs are the LLMs that answered since the last Idea or, if AreAnsweringLLMsSealed, those of the last
+	// Idea.
+	AnsweringLLMs          []turn.LLMUsage `json:"answers,omitempty"`
+	AreAnsweringLLMsSealed bool            `json:"answersSealed,omitempty"`
+	Output                 any             `json:"output,omitempty"` // nil unless HasOutput
+	HasOutput              bool            `json:"hasOutput,omitempty"`
 	// WiredOutput is the output as a reply wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
 	// Notes are the LLM's notes to itself, which later Requests show to it.
 	Notes []turn.Note `json:"llmNotes,omitempty"`
 	// DraftOutput is the last output that does not count and that a later reply may correct.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
-	// HasTriedPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them unusable.
-	// It is set from the start in a part of a process whose output is final already.
+	// HasTriedPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them
+	// unusable. It is set from the start in a part of a process whose output is final already.
 	HasTriedPlanOutput bool `json:"planOutput,omitempty"`
 	// OutputFault is why there is no output, if the LLM may not be asked for it.
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
@@ -76,15 +77,15 @@ type carriedState struct {
 	// ParentQuota is the quota that was granted by the process of which this one is a part or a delegate.
 	ParentQuota turn.Quota `json:"quota"`
 	// RecheckTally counts the answers that the LLM was asked for twice, and how they compared.
-	RecheckTally            quality.Tally `json:"rechecked,omitzero"`
-	IsPausedForDisagreement bool          `json:"disagreed,omitempty"`
+	RecheckTally             quality.Tally `json:"rechecked,omitzero"`
+	HasPausedForDisagreement bool          `json:"disagreed,omitempty"`
 }
 
 // CarriedHeldPlan is a Plan that waits for a person, with the Request that made it and the reply.
 type CarriedHeldPlan struct {
-	Pending approval.Plan     `json:"pending"`
-	Input   turn.RequestInput `json:"input"`
-	Reply   turn.LLMReply     `json:"reply"`
+	PendingPlan approval.Plan     `json:"pending"`
+	Input       turn.RequestInput `json:"input"`
+	Reply       turn.LLMReply     `json:"reply"`
 }
 
 // CarriedInstance is an InstanceProgress with those of its fields that are carried in another form.
@@ -100,7 +101,7 @@ type CarriedInstance struct {
 // CarriedWiredRequest is the Request whose wired output waits for its Calls.
 type CarriedWiredRequest struct {
 	RequestNumber int  `json:"request"`
-	WrittenOutput        any  `json:"output"`
+	WrittenOutput any  `json:"output"`
 	SaysFinished  bool `json:"finished,omitempty"`
 }
 
@@ -108,22 +109,22 @@ type CarriedWiredRequest struct {
 // waits for a person, no recheck is in flight, and TakeEndedInstances and TakeInstancesToRestart have nothing to
 // return.
 func (l *Loop) CanCarryIntoNextRun() bool {
-	return (l.requestInFlight == nil || l.PendingPlan != nil) && !l.RechecksInFlight() &&
+	return (l.requestInFlight == nil || l.PendingPlan != nil) && !l.HasRechecksInFlight() &&
 		len(l.newlyEndedInstances) == 0 && len(l.instancesToRestart) == 0
 }
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.
 func (l *Loop) CarryIntoNextRun() CarriedLoop {
-	c := CarriedLoop{carriedState: l.carriedState}
+	c := CarriedLoop{carriedFields: l.carriedFields}
 	for _, msg := range l.Idea.Context[l.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, msg.Source)
 	}
 	for i, inst := range l.Instances {
-		carried := inst.carryIntoNextRun()
+		carriedInstance := inst.carryIntoNextRun()
 		if i >= l.initialInstanceCount {
-			carried.InitialState = inst.state.InitialValue
+			carriedInstance.InitialState = inst.state.InitialValue
 		}
-		c.Instances = append(c.Instances, carried)
+		c.Instances = append(c.Instances, carriedInstance)
 	}
 	if l.PendingPlan != nil && l.requestInFlight != nil {
 		c.HeldPlan = &CarriedHeldPlan{*l.PendingPlan, *l.requestInFlight.RequestInput, *l.requestInFlight.Reply}
@@ -147,19 +148,20 @@ func sortedCallKeys[V any](callByKey map[ideafile.CallKey]V) []ideafile.CallKey 
 	return slices.SortedFunc(maps.Keys(callByKey), ideafile.CallKey.Compare)
 }
 
-// Restore rebuilds a Loop from a CarriedLoop. idea, process and bindings must be those that it was started with.
+// Restore rebuilds a Loop from a CarriedLoop. idea, processID and bindings must be those that it was started with.
 func Restore(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, c CarriedLoop) *Loop {
 	l := New(idea, processID, bindings, c.StartedAt)
-	l.carriedState, l.newlyEndedInstances, l.resumedCalls = c.carriedState, nil, nil
-	l.Idea = l.Idea.WithRawMessages(c.AddedMessages)
-	for i, carried := range c.Instances {
+	l.carriedFields, l.newlyEndedInstances, l.resumedCalls = c.carriedFields, nil, nil
+	l.Idea = l.Idea.WithRawMessagesAdded(c.AddedMessages)
+	for i, carriedInstance := range c.Instances {
 		if i == len(l.Instances) {
-			l.registerInstance(&InstanceProgress{state: statelog.NewState(carried.InitialState)}, carried.Token)
+			l.registerInstance(&InstanceProgress{state: statelog.NewState(carriedInstance.InitialState)},
+				carriedInstance.Token)
 		}
-		l.Instances[i].restore(carried)
+		l.Instances[i].restore(carriedInstance)
 	}
 	if h := c.HeldPlan; h != nil {
-		l.PendingPlan, l.requestInFlight = &h.Pending, &llmRequest{RequestInput: &h.Input, Reply: &h.Reply}
+		l.PendingPlan, l.requestInFlight = &h.PendingPlan, &llmRequest{RequestInput: &h.Input, Reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
 		l.wiredRequest = &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: w.RequestNumber},

@@ -46,7 +46,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // otherwise the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.RequestNumber)
-	if !req.Reply.IsFaked && (!req.Reply.IsWorkerLost || acceptedCount > 0) {
+	if !req.Reply.IsSimulated && (!req.Reply.IsWorkerLost || acceptedCount > 0) {
 		l.TurnCount += max(1, req.Reply.HTTPAttemptCount)
 	}
 	l.addRequestErrors(req, acceptedCount)
@@ -55,7 +55,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 		l.settleInstances(req)
 		l.resolveOrDropWiredOutput()
 	}
-	l.countBadReply(req)
+	l.trackBadReplies(req)
 	if len(c.Calls) == 0 && l.isGoalReached() {
 		l.addInstanceOutcomes(c.AllInstancesInput)
 	}
@@ -66,9 +66,10 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 // goal. The Idea of that Request is the last one.
 func (l *Loop) addInstanceOutcomes(input *turn.RequestInput) {
 	for n, inst := range l.Instances {
-		instance := &input.Instances[n]
-		instance.WasEndedByRequest = instance.Status == ""
-		instance.Status, instance.Fault, instance.StepOutcomes = inst.Status, inst.Fault, inst.StepOutcomes
+		instanceInput := &input.Instances[n]
+		instanceInput.WasEndedByRequest = instanceInput.Status == ""
+		instanceInput.Status, instanceInput.Fault, instanceInput.StepOutcomes = inst.Status, inst.Fault,
+			inst.StepOutcomes
 	}
 }
 
@@ -81,12 +82,13 @@ func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight.IsOutputOnly || l.requestInFlight.Reply.IsComplete {
 		return true
 	}
-	number, mustReportCalls := l.requestInFlight.RequestNumber, l.NeedsCallsFromInstances(l.requestInFlight.Reply)
+	requestNumber, mustReportCalls := l.requestInFlight.RequestNumber,
+		l.NeedsCallsFromInstances(l.requestInFlight.Reply)
 	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		switch {
 		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
-		case inst.RefusedThroughRequest < number, mustReportCalls && inst.CanReceiveCalls() &&
-			inst.ReportedThroughRequest < number:
+		case inst.RefusedThroughRequest < requestNumber, mustReportCalls && inst.CanReceiveCalls() &&
+			inst.ReportedThroughRequest < requestNumber:
 			return false
 		}
 	}
@@ -100,7 +102,7 @@ const ReportLostCallsChangeID = "instances tell the Calls of a lost reply"
 // NeedsCallsFromInstances reports whether only the instances know the Calls of a reply. An instance that received the
 // whole reply has reported the outcomes of the Calls but not the Calls themselves.
 func (l *Loop) NeedsCallsFromInstances(r *turn.LLMReply) bool {
-	return r.CallsMayBeUndelivered() && l.KnowsChange(ReportLostCallsChangeID)
+	return r.CallsMayBeUndelivered() && l.IsPatched(ReportLostCallsChangeID)
 }
 
 // recordPlannedCalls keeps the Request's Calls for later Requests, and returns how many Calls instances accepted.
@@ -108,23 +110,24 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	if len(req.Questions) > 0 {
 		return len(req.Reply.Calls)
 	}
-	n := req.RequestNumber
-	calls, acceptedCount := l.callsOfRequest(req)
+	requestNumber := req.RequestNumber
+	callByIndex, acceptedCount := l.callsOfRequest(req)
 	for _, inst := range l.instancesPlannedFor(req) {
-		inst.LastPlanningRequest = n
+		inst.LastPlanningRequest = requestNumber
 	}
-	if len(calls) == 0 && !req.Reply.IsComplete {
+	if len(callByIndex) == 0 && !req.Reply.IsComplete {
 		return acceptedCount
 	}
 	plannedCalls := l.PlannedCalls
 	if !l.hasInstructions() { // with instructions, all Calls are evidence
 		plannedCalls = jsonval.Filter(plannedCalls, l.mayBeShownToLLM)
 	}
-	for index, v := range jsonval.Sorted(calls) {
+	for index, v := range jsonval.Sorted(callByIndex) {
 		isUnassigned := slices.ContainsFunc(req.Reply.CallFaults, func(f turn.CallFault) bool {
 			return f.Index == index
 		})
-		plannedCalls = append(plannedCalls, PlannedCall{Request: n, Index: index, Call: v, IsUnassigned: isUnassigned})
+		plannedCalls = append(plannedCalls, PlannedCall{Request: requestNumber, Index: index, Call: v,
+			IsUnassigned: isUnassigned})
 	}
 	l.PlannedCalls = plannedCalls
 	return acceptedCount
@@ -138,14 +141,14 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	if req.Reply.IsComplete {
 		return coveredInstances
 	}
-	calls, _ := l.callsOfRequest(req)
+	callByIndex, _ := l.callsOfRequest(req)
 	for _, f := range req.Reply.CallFaults {
-		delete(calls, f.Index)
+		delete(callByIndex, f.Index)
 	}
-	indices := jsonval.SortedKeys(calls)
+	indices := jsonval.SortedKeys(callByIndex)
 	return slices.DeleteFunc(coveredInstances, func(inst *InstanceProgress) bool {
 		return !slices.ContainsFunc(indices,
-			func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
+			func(index int) bool { return !callByIndex[index].TargetsOtherInstance(inst.Token) })
 	})
 }
 
@@ -179,10 +182,10 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (deliveries []CallDelivery) {
 		return nil
 	}
 	coveredInstances := l.coveredInstances(req.RequestInput)
-	calls, _ := l.callsOfRequest(req)
+	callByIndex, _ := l.callsOfRequest(req)
 	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
 		delivery := CallDelivery{Token: inst.Token, Request: req.RequestNumber}
-		for index, v := range jsonval.Sorted(calls) {
+		for index, v := range jsonval.Sorted(callByIndex) {
 			key := ideafile.CallKey{Request: req.RequestNumber, Index: index}
 			hasAccepted := func(inst *InstanceProgress) bool { _, exists := inst.reportByCallKey[key]; return exists }
 			isTargeted := slices.Contains(coveredInstances, inst) && !v.TargetsOtherInstance(inst.Token)
@@ -205,14 +208,14 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	return calls
 }
 
-// countBadReply pauses the process after MaxBadRepliesInRow bad replies in a row, after MaxWorkerLossesInRow lost
+// trackBadReplies pauses the process after MaxBadRepliesInRow bad replies in a row, after MaxWorkerLossesInRow lost
 // workers, or if repeating the Request cannot help. A lost worker is not a bad reply.
-func (l *Loop) countBadReply(req *llmRequest) {
+func (l *Loop) trackBadReplies(req *llmRequest) {
 	switch {
 	case req.Reply.Fault != nil && req.Reply.Fault.Code == approval.CodePlanRejected:
 		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
-	case req.Reply.NotRetryable:
+	case req.Reply.IsNotRetryable:
 		l.PauseWithFault(describeRequestFault(req))
 		return
 	case req.Reply.IsWorkerLost:
@@ -254,8 +257,8 @@ func describeRequestFault(req *llmRequest) *diag.Fault {
 	if len(purposes) > 0 {
 		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.RequestNumber, purposes[0])
 	}
-	if omitted := len(purposes) - 1; omitted > 0 {
-		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, omitted)
+	if omittedCount := len(purposes) - 1; omittedCount > 0 {
+		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, omittedCount)
 	}
 	return &f
 }

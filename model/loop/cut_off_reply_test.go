@@ -25,7 +25,7 @@ func TestWhatAReplyThatBrokeOffHasNotAnsweredIsShownAgain(t *testing.T) {
 	} {
 		for _, isPart := range []bool{false, true} {
 			s := modeltest.NewScenarioFromIdea(t,
-				modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+goals+`}`), isPart)
+				modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, `+goals+`}`), isPart)
 			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},
 				{"_tool":"work","_instance":"②","x":"†state.b","_outputPath":"c"}]}`)
 			s.WantEqual(name+": the LLM is told", describeErrors(s.ExpectRequestFor("① ② ③")), unanswered)

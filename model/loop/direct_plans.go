@@ -21,7 +21,7 @@ const CodeNoPlanSuffices = "no_plan"
 func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
 	planIndex, noPlanMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
-	case planIndex >= 0 && slices.Contains(l.Idea.Context[planIndex].FallbackInstances, inst.Token):
+	case planIndex >= 0 && slices.Contains(l.Idea.Context[planIndex].FallbackTokens, inst.Token):
 		inst.HasFallenBackToLLM, inst.DirectPlanPosition = true, planIndex+1
 		l.addDirectPlanCalls(planIndex)
 	case planIndex >= 0:
@@ -42,11 +42,11 @@ func (l *Loop) RunsDirectPlan() bool {
 // replaceDirectPlans gives each instance that a direct Plan runs the direct Plan for it, if any, at or after the
 // position behind in the context. It returns the instances that have a new Plan.
 func (l *Loop) replaceDirectPlans(firstNewIndex int) (instancesWithNewPlan []*InstanceProgress) {
-	plans, split := ideafile.FindDirectPlans(l.Idea.Context), ideafile.SplitMessagesByInstance(l.Idea.Context)
+	plans, splitMessages := ideafile.FindDirectPlans(l.Idea.Context), ideafile.SplitMessagesByInstance(l.Idea.Context)
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
-		planIndex, _ := plans.ChooseForInstance(inst.Token, split.InstanceView(inst.Token))
+		planIndex, _ := plans.ChooseForInstance(inst.Token, splitMessages.InstanceView(inst.Token))
 		if planIndex >= firstNewIndex {
-			inst.EarlierDirectPlans = append(inst.EarlierDirectPlans, inst.DirectPlanPosition)
+			inst.EarlierDirectPlanPositions = append(inst.EarlierDirectPlanPositions, inst.DirectPlanPosition)
 			inst.DirectPlanPosition = planIndex + 1
 			l.addDirectPlanCalls(planIndex)
 			instancesWithNewPlan = append(instancesWithNewPlan, inst)
@@ -139,7 +139,7 @@ func (l *Loop) resolveDirectPlanOutput() {
 		}
 		return
 	}
-	out, f := ResolveOutputWirings(l.Idea, wirings, l.StateOf, l.KnowsChange)
+	out, f := ResolveOutputWirings(l.Idea, wirings, l.StateOf, l.IsPatched)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
@@ -158,7 +158,7 @@ func (l *Loop) AnyFellBackToLLM() bool {
 // DirectPlanOutputWirings returns the output of each direct Plan, in the Plans' order, with the instances that settled
 // by it. It returns nil if a settled instance has no Plan with an output.
 func (l *Loop) DirectPlanOutputWirings() (list []OutputWiring) {
-	tokensByPlan := map[int][]string{}
+	tokensByPlanPosition := map[int][]string{}
 	for _, inst := range l.Instances {
 		if inst.Status != ideafile.InstanceSettled {
 			continue
@@ -166,11 +166,13 @@ func (l *Loop) DirectPlanOutputWirings() (list []OutputWiring) {
 		if l.lacksPlanOutput(inst) {
 			return nil
 		}
-		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
+		tokensByPlanPosition[inst.DirectPlanPosition] = append(tokensByPlanPosition[inst.DirectPlanPosition],
+			inst.Token)
 	}
 	for n := range l.Idea.Context {
-		if len(tokensByPlan[n+1]) > 0 {
-			list = append(list, OutputWiring{WrittenOutput: l.Idea.Context[n].PlanOutput, Instances: tokensByPlan[n+1],
+		if len(tokensByPlanPosition[n+1]) > 0 {
+			list = append(list, OutputWiring{WrittenOutput: l.Idea.Context[n].PlanOutput,
+				Instances:          tokensByPlanPosition[n+1],
 				DirectPlanPosition: n + 1})
 		}
 	}
@@ -211,22 +213,23 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 		return true
 	}
 	plan := l.Idea.Context[inst.DirectPlanPosition-1]
-	leavesOutput := l.Idea.OutputSchema != nil && plan.PlanOutput == nil
+	leavesOutputToLLM := l.Idea.OutputSchema != nil && plan.PlanOutput == nil
 	return plan.PlanStage == ideafile.StageOptimal &&
-		(leavesOutput || len(ideafile.UnansweredLatentCallIndexes(plan, inst.Token, l.bindings)) > 0)
+		(leavesOutputToLLM || len(ideafile.UnansweredLatentCallIndexes(plan, inst.Token, l.bindings)) > 0)
 }
 
 // visitRecordedDirectCalls calls do for each Call in the records of direct Plans, and each of its instances.
 func (l *Loop) visitRecordedDirectCalls(visit func(*InstanceProgress, turn.RecordedCall)) {
-	tokensByPlan := map[int][]string{}
+	tokensByPlanPosition := map[int][]string{}
 	for _, inst := range l.Instances {
-		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
+		tokensByPlanPosition[inst.DirectPlanPosition] = append(tokensByPlanPosition[inst.DirectPlanPosition],
+			inst.Token)
 	}
 	for n, msg := range l.Idea.Context {
-		if len(tokensByPlan[n+1]) == 0 {
+		if len(tokensByPlanPosition[n+1]) == 0 {
 			continue
 		}
-		for _, p := range turn.ReadDirectPlanRecord(msg, tokensByPlan[n+1]) {
+		for _, p := range turn.ReadDirectPlanRecord(msg, tokensByPlanPosition[n+1]) {
 			for token := range jsonval.Sorted(p.StatusByInstance) {
 				visit(l.instanceByToken[token], p)
 			}
@@ -248,7 +251,7 @@ func (p *InstanceProgress) restoreDirectCall(recordedCall turn.RecordedCall) {
 }
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume.
-// reviewedCount counts those about which a person is asked again; resumed counts the others.
+// reviewedCount counts those about which a person is asked again; resumedCount counts the others.
 func (l *Loop) CountResumedDirectPlanCalls() (reviewedCount, resumedCount int) {
 	l.visitRecordedDirectCalls(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
@@ -274,15 +277,15 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 		if t.DelegateFile == ideafile.AnonymousDelegate {
 			return true
 		}
-		key, err := delegate.ResolveFile(file, t.DelegateFile)
-		content, ok := d.IdeaFilesByPath[key].(jsonval.Object)
+		ideaFilePath, err := delegate.ResolveFileKey(file, t.DelegateFile)
+		ideaFile, ok := d.IdeaFilesByPath[ideaFilePath].(jsonval.Object)
 		if err != nil || !ok {
 			continue
 		}
-		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, jsonval.Object{}, nil))
+		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, ideaFile, nil, jsonval.Object{}, nil))
 		isConditional := func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil }
 		if len(problems.Errors()) == 0 && !slices.ContainsFunc(idea.Context, isConditional) &&
-			d.needsLLMAtDepth(idea, key, depth+1) {
+			d.needsLLMAtDepth(idea, ideaFilePath, depth+1) {
 			return true
 		}
 	}

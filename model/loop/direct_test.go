@@ -139,7 +139,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 // One that comes back waits for others that still run, as ever.
 func TestInstancesThatComeBackAreGathered(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "properties": {}}`, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "properties": {}}`, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "_instance": "①", "stage": "optimal", "plan": [{"_tool": "fail"}]},
 		{"type": "plan", "_instance": "②", "stage": "optimal", "plan": [{"_tool": "slow"}]}]`)
 	s.RunDirectPlans()
@@ -148,7 +148,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 		t.Errorf("it wakes at %s", s.Loop.NextWakeTime())
 	}
 	s.InstanceByToken["②"].FailCall("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
-	s.DeliverReport(s.Report("②", 0))
+	s.DeliverReport(s.TakeReport("②", 0))
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[① ②]")
 }
 
@@ -238,7 +238,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 		var ran []string
 		for _, token := range s.Loop.InstanceTokens() {
 			for _, rec := range s.InstanceByToken[token].CallRecords() {
-				if rec.Status != ideafile.Done {
+				if rec.Status != ideafile.CallDone {
 					t.Errorf("%s: %s is %s", c.record, rec.ID, rec.Status)
 				} else if !rec.IsFromEarlierProcess {
 					ran = append(ran, rec.ID)
@@ -316,13 +316,13 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 
 func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "properties": {}}`, "",
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "properties": {}}`, "",
 		directContext(ideafile.StageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
 	s.ApplyCorrections("①", "ann")
 	s.InstanceByToken["①"].SucceedCall("0.2@①", nil)
-	s.DeliverReport(s.Report("①", 0))
+	s.DeliverReport(s.TakeReport("①", 0))
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.DescribeInstances(), "① settled")
 }
@@ -347,13 +347,13 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	plan := again.Context[0]
 	s.WantEqual("the record", string(jsonval.Encode(plan.PlanRecordByCallID)), `{"0.1":{"done":["①","②"],`+
 		`"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["③"]}],"failed":["③"],"results":{"①":"done","②":"done"}}}`)
-	s.WantEqual("those that the LLM plans for", fmt.Sprint(plan.FallbackInstances), "[② ③]")
+	s.WantEqual("those that the LLM plans for", fmt.Sprint(plan.FallbackTokens), "[② ③]")
 	if plan.PlanStage != ideafile.StageOptimal || again.Context[len(again.Context)-1].PlanStage != "" {
 		t.Errorf("%+v", again.Context)
 	}
 	s = &modeltest.Scenario{T: t, Idea: again, InstanceByToken: map[string]*dataflow.Instance{},
 		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
-		AckedCountByToken: s.AckedCountByToken}
+		AckedCorrectionCountByToken: s.AckedCorrectionCountByToken}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()

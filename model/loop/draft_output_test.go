@@ -199,7 +199,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, anything, threeGoals)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChangeID }
+	s.Loop.IsPatched = func(change string) bool { return change != loop.DraftOutputChangeID }
 	s.ReplyWith(counted)
 	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
@@ -310,7 +310,7 @@ func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(known("work", "slow"))
 	expectWait(s, 0)
-	s.Loop.KnowsChange = func(change string) bool {
+	s.Loop.IsPatched = func(change string) bool {
 		t.Errorf("%q is asked for", change)
 		return true
 	}

@@ -47,7 +47,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
 	var list []turn.ContextError
 	r, coveredInstances := req.Reply, l.coveredInstances(req.RequestInput)
 	if r.Fault != nil && (!r.IsWorkerLost || acceptedCount > 0) {
-		isHeld := func(inst *InstanceProgress) bool { return slices.Contains(req.HeldTokens, inst.Token) }
+		isHeld := func(inst *InstanceProgress) bool { return slices.Contains(req.TokensHeldForRecheck, inst.Token) }
 		heldInstances := jsonval.Filter(coveredInstances, isHeld)
 		otherInstances := slices.DeleteFunc(slices.Clone(coveredInstances), isHeld)
 		f := turn.ContextError{Fault: l.truncatedReplyFault(req, acceptedCount)}
@@ -61,12 +61,12 @@ func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
 	}
 	for _, f := range r.CallFaults {
 		l.UnassignedCallCount++
-		id, tool := ideafile.FormatCallID(req.RequestNumber, f.Index, ""), ""
+		callID, toolName := ideafile.FormatCallID(req.RequestNumber, f.Index, ""), ""
 		if f.Index <= len(r.Calls) {
-			tool = r.Calls[f.Index-1].Tool
+			toolName = r.Calls[f.Index-1].Tool
 		}
-		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
-		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
+		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(callID, ideafile.CallFailed, toolName, f.Fault)
+		list = append(list, turn.ContextError{CallID: callID, Fault: f.Fault})
 	}
 	l.addErrorsFor(coveredInstances, list...)
 	if req.amendmentText != "" { // for the next Request, if there is one
@@ -83,7 +83,7 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, acceptedCount int) diag.Faul
 	switch {
 	case len(req.Questions) > 0:
 		noun, n = "result", acceptedCount
-	case len(req.HeldTokens) > 0:
+	case len(req.TokensHeldForRecheck) > 0:
 		n = l.acceptedCallCount(req.RequestNumber)
 	}
 	switch {
@@ -96,9 +96,9 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, acceptedCount int) diag.Faul
 }
 
 // interruptedReplyFault returns the fault of a Request that was cut off, with what became of its Calls.
-func interruptedReplyFault(req *llmRequest, outcome string, args ...any) *diag.Fault {
+func interruptedReplyFault(req *llmRequest, outcomeFormat string, args ...any) *diag.Fault {
 	return diag.Faultf(req.Reply.Fault.Code, "request %d was cut off: %s%s", req.RequestNumber, req.Reply.Fault.Message,
-		fmt.Sprintf(outcome, args...))
+		fmt.Sprintf(outcomeFormat, args...))
 }
 
 // acceptedCallCount counts the Calls of a Request that at least one instance has reported.
@@ -175,13 +175,13 @@ func (l *Loop) markErrorsShown(req *llmRequest, plannedInstances []*InstanceProg
 	for _, inst := range plannedInstances {
 		inst.PendingErrorIDs, inst.ReopenReason = nil, ""
 	}
-	stillPending := map[int]bool{}
+	isStillPending := map[int]bool{}
 	for _, inst := range l.Instances {
 		for _, id := range inst.PendingErrorIDs {
-			stillPending[id] = true
+			isStillPending[id] = true
 		}
 	}
-	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return stillPending[e.ID] })
+	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return isStillPending[e.ID] })
 	for _, inst := range plannedInstances {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.reportByCallKey {

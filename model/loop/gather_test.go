@@ -229,7 +229,7 @@ func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "60s"}`)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.GatherAskedChangeID }
+	s.Loop.IsPatched = func(change string) bool { return change != loop.GatherAskedChangeID }
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectRequestFor("①")
 }
@@ -248,7 +248,7 @@ func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
 	for _, token := range s.Loop.InstanceTokens() {
 		s.RunToIdle(token, in.RequestNumber)
 		if token != "②" { // it reports by itself when it is idle
-			s.DeliverReport(s.Report(token, in.RequestNumber))
+			s.DeliverReport(s.TakeReport(token, in.RequestNumber))
 		}
 	}
 	expectWait(s, ideafile.DefaultGatherDelay)

@@ -18,14 +18,14 @@ func TestALostReplyIsConcludedWithoutAnInstanceThatIsGone(t *testing.T) {
 	s.ExpectRequest()
 	s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 	s.RunToIdle("①", 1)
-	r := s.Report("①", 1)
+	r := s.TakeReport("①", 1)
 	r.ReportedThroughRequest = 1
 	s.DeliverReport(r)
 	s.Loop.ApplyReply(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is concluded before ② has told its Calls")
 	}
-	s.Loop.MarkGone([]string{"②"})
+	s.Loop.MarkInstancesGone([]string{"②"})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("it still waits for ②")
 	}
@@ -45,7 +45,7 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 	if o, _ := s.Loop.TakeEndedUndo(); o != nil {
 		t.Error("it has ended before ②")
 	}
-	s.Loop.MarkGone([]string{"②"})
+	s.Loop.MarkInstancesGone([]string{"②"})
 	o, err := s.Loop.TakeEndedUndo()
 	if o != order || !strings.Contains(modeltest.ErrorText(err), "was terminated") {
 		t.Errorf("%+v, %v", o, err)
@@ -54,7 +54,7 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 
 func TestAnUndoSaysOnceWhatCameOfManyInstances(t *testing.T) {
 	t.Parallel()
-	nothing := turn.UndoResult{Summary: "nothing was taken back", NothingUndone: true}
+	nothing := turn.UndoResult{Summary: "nothing was taken back", HasUndoneNothing: true}
 	failed := turn.UndoResult{Summary: "not taken back: 1.1@②", HasFailed: true}
 	for _, all := range [][]turn.UndoResult{{nothing, nothing}, {nothing, failed}, {failed, failed}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)

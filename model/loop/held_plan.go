@@ -23,8 +23,8 @@ func (l *Loop) HoldReply(now time.Time) bool {
 		!AsksForCalls(req.RequestInput) {
 		return false
 	}
-	p, deliverable := turn.PlanOfRequest(req.RequestInput, req.Reply.Calls)
-	if !deliverable {
+	p, isDeliverable := turn.PlanOfRequest(req.RequestInput, req.Reply.Calls)
+	if !isDeliverable {
 		return false
 	}
 	l.holdPlan(p, now, l.coveredInstances(req.RequestInput))
@@ -53,7 +53,7 @@ func (l *Loop) holdPlan(p approval.Plan, now time.Time, waitingInstances []*Inst
 func (l *Loop) HoldStartPlan(now time.Time) bool {
 	var p approval.Plan
 	var waitingInstances []*InstanceProgress
-	positions := map[int]bool{}
+	planPositions := map[int]bool{}
 	for _, inst := range l.Instances {
 		isDirect := inst.runsDirectPlan()
 		isResumed := slices.ContainsFunc(l.resumedCalls, func(r CallDelivery) bool { return r.Token == inst.Token })
@@ -65,7 +65,7 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 			p.Instances = append(p.Instances, inst.Token)
 		}
 		if isDirect {
-			positions[inst.DirectPlanPosition] = true
+			planPositions[inst.DirectPlanPosition] = true
 		}
 	}
 	p.Calls = append(l.callsThatStart(l.isUnfinishedDirectCall), l.callsThatStart(l.isResumedCall)...)
@@ -79,9 +79,9 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 		func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
 		p.NotAmendableReason =
 			"an earlier process has begun it: what is left can be approved or rejected, not amended"
-	case len(positions) > 1:
-		p.NotAmendableReason = fmt.Sprintf("it is %d Plans at once, to approve or reject; to amend them, start again from a "+
-			"changed file", len(positions))
+	case len(planPositions) > 1:
+		p.NotAmendableReason = fmt.Sprintf("it is %d Plans at once, to approve or reject; to amend them, start again "+
+			"from a changed file", len(planPositions))
 	}
 	l.holdPlan(p, now, waitingInstances)
 	return true
@@ -90,7 +90,7 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 // callsThatStart lists the Calls for which begins returns true for at least one instance, with these instances.
 func (l *Loop) callsThatStart(mayStart func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
 	for _, plannedCall := range l.PlannedCalls {
-		c := approval.PlanCall{CallID: plannedCall.key().ID(""), Written: plannedCall.Call}
+		c := approval.PlanCall{CallID: plannedCall.key().ID(""), WrittenCall: plannedCall.Call}
 		isFound := false
 		for _, inst := range l.Instances {
 			if mayStart(inst, plannedCall) {
@@ -127,14 +127,14 @@ func (l *Loop) isResumedCall(inst *InstanceProgress, p PlannedCall) bool {
 
 // DecidePlan applies a decision on the waiting Plan, and reports whether the Plan is decided. The decision must have
 // been checked before.
-func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
+func (l *Loop) DecidePlan(d approval.Decision) (isDecided bool) {
 	p := l.PendingPlan
 	d.ApprovalDigest = p.Digest
 	if d.Kind != approval.SteerApprovePlan {
 		d.PlannedCalls = p.OriginalCalls()
 	}
 	if d.Kind == approval.SteerAmendPlan {
-		p = l.amendPending(d)
+		p = l.amendPendingPlan(d)
 	}
 	needsMoreVotes := d.Kind != approval.SteerRejectPlan && p.AddVote(d)
 	if needsMoreVotes {
@@ -154,8 +154,8 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	return true
 }
 
-// amendPending replaces the waiting Calls by those of an amendment.
-func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
+// amendPendingPlan replaces the waiting Calls by those of an amendment.
+func (l *Loop) amendPendingPlan(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
 		amendedPlan, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.AmendedCalls)
@@ -168,18 +168,18 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	return l.PendingPlan
 }
 
-// applyReplyDecision applies a person's decision to the reply to the Request in flight. The Idea of the Request records the
-// process as it is now, since other Ideas may have been sealed meanwhile.
+// applyReplyDecision applies a person's decision to the reply to the Request in flight. The Idea of the Request records
+// the process as it is now, since other Ideas may have been sealed meanwhile.
 func (l *Loop) applyReplyDecision(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// "finished" and the notes refer to the Plan as the LLM made it
-	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChangeID) {
+	if d.Kind != approval.SteerApprovePlan && l.IsPatched(DraftOutputChangeID) {
 		req.Reply.SaysFinished, req.Reply.Notes = false, ""
 	}
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
 		turn.RejectPlan(p, req.Reply, d)
-	case p.Original != nil:
+	case p.CallsBeforeAmendment != nil:
 		turn.AmendPlan(req.RequestInput, req.Reply, p.WrittenCalls())
 		req.amendmentText = p.ExplainAmendment(d)
 	}
@@ -189,14 +189,14 @@ func (l *Loop) applyReplyDecision(p approval.Plan, d approval.Decision) {
 	req.AllInstancesInput.RequestNumber = req.RequestNumber - 1
 }
 
-// applyStartDecision applies a person's decision to the Calls with which the process begins. If they are rejected, the LLM
-// plans instead; instances for which it may not be asked fail.
+// applyStartDecision applies a person's decision to the Calls with which the process begins. If they are rejected, the
+// LLM plans instead; instances for which it may not be asked fail.
 func (l *Loop) applyStartDecision(p approval.Plan, d approval.Decision) {
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
 		l.rejectResumedCalls(d)
 		l.rejectDirectPlans(diag.Faultf(approval.CodePlanRejected, "%s", p.ExplainRejection(d)))
-	case p.Original != nil:
+	case p.CallsBeforeAmendment != nil:
 		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", p.ExplainAmendment(d)))
 	}
 }
@@ -212,8 +212,8 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 			decision := d
 			decision.CallID = key.ID(r.Token)
 			inst.reportByCallKey[key] = turn.CallReport{Request: r.Request, Index: c.Index, CallState: turn.CallState{
-				Status: ideafile.Rejected, Decisions: []approval.Decision{decision},
-				Fault: diag.Faultf(string(ideafile.Rejected), "%s", decision.Describe())}}
+				Status: ideafile.CallRejected, Decisions: []approval.Decision{decision},
+				Fault: diag.Faultf(string(ideafile.CallRejected), "%s", decision.Describe())}}
 		}
 		inst.IsIdle = true
 	}
@@ -300,9 +300,9 @@ func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map
 	return callsByToken
 }
 
-// MarkGone records the instances whose workflows somebody has terminated or deleted. Their Calls no longer wait for
-// anybody.
-func (l *Loop) MarkGone(goneTokens []string) {
+// MarkInstancesGone records the instances whose workflows somebody has terminated or deleted. Their Calls no longer
+// wait for anybody.
+func (l *Loop) MarkInstancesGone(goneTokens []string) {
 	for _, token := range goneTokens {
 		if inst := l.instanceByToken[token]; inst != nil && inst.CanReceiveCalls() {
 			inst.InstanceStatusDetails = turn.InstanceStatusDetails{IsIdle: true}
@@ -325,10 +325,10 @@ func (l *Loop) checkPlansWereApproved(messages []ideafile.Message, tokens []stri
 	if !l.RequiresPlanReview {
 		return nil
 	}
-	context := l.Idea.WithMessages(messages).Context
-	plans, split := ideafile.FindDirectPlans(context), ideafile.SplitMessagesByInstance(context)
+	context := l.Idea.WithMessagesAdded(messages).Context
+	plans, splitMessages := ideafile.FindDirectPlans(context), ideafile.SplitMessagesByInstance(context)
 	for _, token := range tokens {
-		planIndex, _ := plans.ChooseForInstance(token, split.InstanceView(token))
+		planIndex, _ := plans.ChooseForInstance(token, splitMessages.InstanceView(token))
 		runsPlan := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == planIndex+1 }
 		if planIndex >= 0 && planIndex < len(l.Idea.Context) && !slices.ContainsFunc(l.Instances, runsPlan) {
 			return fmt.Errorf(

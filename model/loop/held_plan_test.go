@@ -63,7 +63,7 @@ func (s *heldScenario) handOut(t *testing.T) *loop.RequestConclusion {
 			s.InstanceByToken[r.Token].AcceptCall(r.Request, c.Index, c.Call)
 		}
 		s.RunToIdle(r.Token, r.Request)
-		s.DeliverReport(s.Report(r.Token, r.Request))
+		s.DeliverReport(s.TakeReport(r.Token, r.Request))
 	}
 	c := s.Loop.ConcludeRequest()
 	if c == nil {
@@ -139,7 +139,7 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 	s.decide(t, approval.SteerRejectPlan, "ann", "")
 	for _, token := range s.Loop.InstanceTokens() {
 		s.RunToIdle(token, 1)
-		s.DeliverReport(s.Report(token, 1))
+		s.DeliverReport(s.TakeReport(token, 1))
 	}
 	if s.Loop.ConcludeRequest() == nil {
 		t.Fatal("the Request is not concluded")

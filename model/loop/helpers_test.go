@@ -15,9 +15,9 @@ import (
 	"processidea/model/turn"
 )
 
-// peopleTools extends modeltest.ScenarioTools: pay always needs approval, huge above a bound, due with a deadline; slow
+// peopleTools extends modeltest.ScenarioToolsJSON: pay always needs approval, huge above a bound, due with a deadline; slow
 // runs until completeSlow or failSlow.
-const peopleTools = modeltest.ScenarioTools + `, "slow": {"type": "object", "properties": {"x": {}}},
+const peopleTools = modeltest.ScenarioToolsJSON + `, "slow": {"type": "object", "properties": {"x": {}}},
 	"pay": {"type": "object", "properties": {"n": {"type": "integer"}, "x": {}}, "_approval": true},
 	"huge": {"type": "object", "properties": {"n": {"type": "integer"}},
 		"_approval": {"when": {"properties": {"n": {"minimum": 100}}}}},
@@ -37,13 +37,13 @@ func newScenarioWithPeople(t rapid.TB, output string, rest ...string) *modeltest
 // completeSlow ends a running Call of slow with a result.
 func completeSlow(s *modeltest.Scenario, id string) {
 	s.InstanceByToken[ideafile.InstanceTokenOfCallID(id)].SucceedCall(id, "done at last")
-	s.Advance(ideafile.InstanceTokenOfCallID(id))
+	s.AdvanceInstance(ideafile.InstanceTokenOfCallID(id))
 }
 
 // failSlow ends a running Call of slow with an error.
 func failSlow(s *modeltest.Scenario, id string) {
 	s.InstanceByToken[ideafile.InstanceTokenOfCallID(id)].FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
-	s.Advance(ideafile.InstanceTokenOfCallID(id))
+	s.AdvanceInstance(ideafile.InstanceTokenOfCallID(id))
 }
 
 // expectWait fails the test unless the loop waits, and wakes by itself after d; 0: only when something happens.

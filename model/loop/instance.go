@@ -54,10 +54,11 @@ type carriedProgress struct {
 	LLMCost price.Money `json:"cost,omitempty"` // its share of the cost of Requests
 	// the place of its direct Plan in the context, from 1; 0: it has none
 	DirectPlanPosition int `json:"direct,omitempty"`
-	// EarlierDirectPlans are the places of the Plans that its direct Plan replaced: some of their Calls may be done.
-	EarlierDirectPlans []int `json:"directBefore,omitempty"`
-	// HasFallenBackToLLM means that its direct Plan did not suffice, so the LLM plans instead. HasNoMatchingPlan means that it
-	// failed because it has no Plan and the LLM may not be asked.
+	// EarlierDirectPlanPositions are the places of the Plans that its direct Plan replaced: some of their Calls may be
+	// done.
+	EarlierDirectPlanPositions []int `json:"directBefore,omitempty"`
+	// HasFallenBackToLLM means that its direct Plan did not suffice, so the LLM plans instead. HasNoMatchingPlan means
+	// that it failed because it has no Plan and the LLM may not be asked.
 	HasFallenBackToLLM bool `json:"handed,omitempty"`
 	HasNoMatchingPlan  bool `json:"barred,omitempty"`
 
@@ -95,7 +96,7 @@ type carriedProgress struct {
 	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
-	LastReportNumber [2]int `json:"report,omitzero"`
+	LastReportVersion [2]int `json:"report,omitzero"`
 	// the number of the report that the next Request waits for; 0: none
 	WantedReportNumber int `json:"wantedReport,omitempty"`
 	// a Plan for it waits for a person, and nothing of the Plan was sent to it
@@ -191,11 +192,11 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	if inst == nil {
 		return false
 	}
-	number := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
-	if slices.Compare(number[:], inst.LastReportNumber[:]) <= 0 {
+	reportVersion := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
+	if slices.Compare(reportVersion[:], inst.LastReportVersion[:]) <= 0 {
 		return false
 	}
-	inst.LastReportNumber = number
+	inst.LastReportVersion = reportVersion
 	for _, c := range r.Calls {
 		l.logDecisions(inst, c)
 		inst.reportByCallKey[c.CallKey()] = c
@@ -256,7 +257,7 @@ func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !previousReport.Status.IsFinal() {
 		l.addToLog(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
-			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
+			CallID: c.CallKey().ID(inst.Token), Status: c.Status, ExecutedCall: c.ExecutedCall, Fault: c.Fault,
 		}})
 	}
 }
@@ -269,12 +270,12 @@ func (l *Loop) LogSteering(d approval.Decision) {
 	l.HasUnsealedChanges = true
 }
 
-// noProgressFault returns why the next Request would be in vain, before it is made; nil if it may bring something new.
-func (l *Loop) noProgressFault() *diag.Fault {
-	ready := l.readyInstances()
-	digests, failures := l.takeNewFailures(ready)
-	if len(digests) > 0 {
-		l.StallDetector = l.StallDetector.UpdateAfterRequest(l.countProgress(), digests)
+// detectStall returns why the next Request would be in vain, before it is made; nil if it may bring something new.
+func (l *Loop) detectStall() *diag.Fault {
+	readyInstances := l.readyInstances()
+	failureDigests, failures := l.takeNewFailures(readyInstances)
+	if len(failureDigests) > 0 {
+		l.StallDetector = l.StallDetector.UpdateAfterRequest(l.countProgress(), failureDigests)
 	}
 	return l.StallDetector.StallFault(failures)
 }
@@ -288,7 +289,7 @@ func (l *Loop) countProgress() ProgressCounts {
 		}
 		//workflowcheck:ignore -- a sum
 		for _, c := range inst.reportByCallKey {
-			if c.Status == ideafile.Done {
+			if c.Status == ideafile.CallDone {
 				m.DoneCalls++
 			}
 			for _, d := range c.Decisions {
@@ -302,8 +303,8 @@ func (l *Loop) countProgress() ProgressCounts {
 }
 
 // takeNewFailures returns the Calls of instances that came to nothing since it was last called for these instances:
-// digests has each as a digest of the Call and the reason, failures has all reasons, for people.
-func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
+// failureDigests has each as a digest of the Call and the reason, failures has all reasons, for people.
+func (l *Loop) takeNewFailures(instances []*InstanceProgress) (failureDigests []string, failures turn.Failures) {
 	for _, p := range l.PlannedCalls {
 		fingerprint := ""
 		for _, inst := range instances {
@@ -311,13 +312,13 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 				continue
 			}
 			c, isReported := inst.reportByCallKey[p.key()]
-			if !p.IsUnassigned && (!isReported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
+			if !p.IsUnassigned && (!isReported || !c.Status.IsFinal() || c.Status == ideafile.CallDone) {
 				continue
 			}
 			if fingerprint == "" {
 				fingerprint = CallFingerprint(p.Call)
 			}
-			digests = jsonval.AppendNew(digests, FailureDigest(fingerprint, c))
+			failureDigests = jsonval.AppendNew(failureDigests, FailureDigest(fingerprint, c))
 		}
 	}
 	for _, inst := range instances {
@@ -325,5 +326,5 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 		failures = inst.addFailures(failures, func(c turn.CallReport) bool { return c.Request > checkedRequest })
 		inst.StallCheckedRequest = inst.LastPlanningRequest
 	}
-	return digests, failures
+	return failureDigests, failures
 }

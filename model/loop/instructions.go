@@ -13,7 +13,7 @@ import (
 // This file checks whether an instance does what the steps of its instructions require.
 
 // hasInstructions reports whether any instance has instructions with steps. If so, all Calls are kept, as evidence.
-func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.Idea.Context) }
+func (l *Loop) hasInstructions() bool { return ideafile.HasFileInstructions(l.Idea.Context) }
 
 // stepOutcomes returns the outcome of each step of an instance's instructions, given State and Calls as they are now.
 func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome) {
@@ -22,14 +22,14 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	}
 	view := ideafile.InstanceViewOf(l.Idea.Context, inst.Token).PayloadByKind
 	view[ideafile.TypeState] = inst.state.CurrentValue
-	calls := []any{}
+	callEvidence := []any{}
 	for _, p := range l.PlannedCalls {
 		if c, ok := inst.reportByCallKey[p.key()]; ok && p.isPlannedFor(inst) {
-			calls = append(calls, l.stepEvidence(inst, p.Call, c, view))
+			callEvidence = append(callEvidence, l.stepEvidence(inst, p.Call, c, view))
 		}
 	}
 	for _, i := range ideafile.InstructionsFor(l.Idea.Context, inst.Token) {
-		list = append(list, i.StepOutcomes(view, calls)...)
+		list = append(list, i.StepOutcomes(view, callEvidence)...)
 	}
 	return list
 }
@@ -49,9 +49,9 @@ func (l *Loop) missingToSettleFault(inst *InstanceProgress) *diag.Fault {
 	if len(inst.MissingRequiredPaths) > 0 {
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths)
 	}
-	if unfulfilled := l.unfulfilledSteps(inst); len(unfulfilled) > 0 {
-		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", unfulfilled[0].StepID,
-			unfulfilled[0].File, unfulfilled[0].Reason)
+	if unfulfilledSteps := l.unfulfilledSteps(inst); len(unfulfilledSteps) > 0 {
+		return diag.Faultf(turn.CodeStepUnfulfilled, "step %s of %s is not fulfilled: %s", unfulfilledSteps[0].StepID,
+			unfulfilledSteps[0].File, unfulfilledSteps[0].Reason)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (l *Loop) missingToSettleFault(inst *InstanceProgress) *diag.Fault {
 func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
 	view jsonval.Object) jsonval.Object {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
-		UntargetedCallsGoToAll: true, AllowsConditions: true}
+		UntargetedCallsGoToAll: true, AllowsDirectPlanKeys: true}
 	call, _, f := palette.ReadCall(w)
 	if f != nil {
 		call.Params = jsonval.Object{}
@@ -71,16 +71,16 @@ func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c tu
 		}
 	}
 	evidence := jsonval.Object{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
-	resolved, err := refexpr.ResolveReferences(call.Params, func(ref refexpr.Reference) (any, bool) {
+	resolvedParams, err := refexpr.ResolveReferences(call.Params, func(ref refexpr.Reference) (any, bool) {
 		return inst.valueSeenByCall(c, ref, view)
 	})
-	if params, ok := resolved.(jsonval.Object); ok && err == nil {
+	if params, ok := resolvedParams.(jsonval.Object); ok && err == nil {
 		evidence["params"] = c.ParamsAdaptation.ApplyTo(params)
 	}
-	if c.RanCall != nil {
-		evidence["tool"], evidence["params"] = c.RanCall.Tool, c.RanCall.Params
+	if c.ExecutedCall != nil {
+		evidence["tool"], evidence["params"] = c.ExecutedCall.Tool, c.ExecutedCall.Params
 	}
-	if c.Status == ideafile.Done {
+	if c.Status == ideafile.CallDone {
 		evidence["output"] = inst.outputOfCall(c, call)
 	}
 	return evidence
@@ -128,9 +128,9 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 // that they kept the instance from settling, so maxMissingRetries times at most, and the first Request after a Plan, an
 // earlier process or an end should have fulfilled them. What the LLM plans in between may still fulfil them.
 func (l *Loop) unfulfilledStepsForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
-	wasHeldBack := inst.llmKnowsOfMissing() && inst.LastUnsettledRequest == inst.LastPlanningRequest
-	isTakenUp := inst.ReopenReason != "" || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
-	if !wasHeldBack && !isTakenUp {
+	wasKeptFromSettling := inst.llmKnowsOfMissing() && inst.LastUnsettledRequest == inst.LastPlanningRequest
+	isReopenedOrInherited := inst.ReopenReason != "" || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
+	if !wasKeptFromSettling && !isReopenedOrInherited {
 		return nil
 	}
 	return l.unfulfilledSteps(inst)
@@ -141,7 +141,7 @@ func (l *Loop) StepCounts() ideafile.StepCounts {
 	counts := ideafile.ZeroStepCounts(l.Idea.Context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() {
-			counts = counts.CountOutcomes(inst.StepOutcomes)
+			counts = counts.WithOutcomes(inst.StepOutcomes)
 		}
 	}
 	return counts

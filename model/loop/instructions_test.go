@@ -74,8 +74,8 @@ func TestTheStepsOfAnInstanceThatTakesBackAreCountedAsBefore(t *testing.T) {
 		nothing(s)
 	}
 	s.WantEqual("it takes back", s.DescribeInstances(), "working")
-	r := s.Report("", 1)
-	r.Calls = []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: ideafile.Undone}}}
+	r := s.TakeReport("", 1)
+	r.Calls = []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: ideafile.CallUndone}}}
 	r.UndoResult = &turn.UndoResult{Summary: "taken back: 1.1"}
 	s.DeliverReport(r)
 	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "failed look@1 1/0/0, answer@1 0/0/1")
@@ -174,7 +174,7 @@ func TestWhatARequestHasPlannedLongAgoIsEvidence(t *testing.T) {
 	s = modeltest.NewScenarioFromIdea(t, fork, false)
 	s.ExpectRequest()
 	nothing(s)
-	s.WantEqual("told", unfulfilled(s.Input), "")
+	s.WantEqual("told", unfulfilled(s.RequestInput), "")
 	s.WantEqual("in a fork", s.DescribeInstances()+" "+counts(s), "settled look@1 1/0/0, answer@1 0/0/1")
 }
 

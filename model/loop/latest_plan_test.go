@@ -9,7 +9,7 @@ import (
 func TestTheLatestPlanSaysHowItsCallsStandByWhatInstancesHaveReported(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "")
-	counts := func() string { return string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.LatestPlan()))) }
+	counts := func() string { return string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.LatestPlanCallCounts()))) }
 	s.WantEqual("before the first Request", counts(), `[]`)
 	s.ReplyWith(payOnce)
 	s.WantEqual("the Call that waits for a person", counts(),

@@ -15,7 +15,7 @@ import (
 func TestTokensWithoutAPricePauseAProcessThatHasALimitOfMoney(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"config": {"limits": {"money": 5}}`)
-	s.Usage = turn.TokenUsage{PromptTokens: 7, UnpricedTokens: 7}
+	s.UsagePerRequest = turn.TokenUsage{PromptTokens: 7, UnpricedTokens: 7}
 	s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason.Error(), "limit_reached: 7 tokens have no price, so that the limit of "+
@@ -42,7 +42,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
-			s.Usage = turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10, Cost: price.Dollar / 100}
+			s.UsagePerRequest = turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10, Cost: price.Dollar / 100}
 			for range 2 {
 				s.ReplyWith(again)
 				s.Now = s.Now.Add(time.Minute)
@@ -80,7 +80,7 @@ func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
 			s.Loop.ApplyReply(turn.LLMReply{IsComplete: true,
 				Usage: turn.TokenUsage{PromptTokens: ideafile.DefaultTokenLimit / 2}})
 			s.RunToIdle("", r.RequestNumber)
-			s.DeliverReport(s.Report("", r.RequestNumber))
+			s.DeliverReport(s.TakeReport("", r.RequestNumber))
 			s.Loop.ConcludeRequest()
 		}
 		s.ExpectStep(c.want)

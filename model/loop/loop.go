@@ -18,9 +18,9 @@ import (
 // Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
 // its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
 // for reading, except those that its workflow sets at each start: IsPart, RequiresPlanReview, PlanDeciders,
-// ParentQuota, HasTriedPlanOutput and KnowsChange.
+// ParentQuota, HasTriedPlanOutput and IsPatched.
 type Loop struct {
-	carriedState
+	carriedFields
 
 	Idea                 *ideafile.Idea // with every correction so far
 	ProcessID            string
@@ -46,11 +46,11 @@ type Loop struct {
 	RequiresPlanReview bool
 	PlanDeciders       policy.Rules
 	PendingPlan        *approval.Plan    // the Plan that waits for a decision; nil: none waits
-	rechecks           []*pendingRecheck // in flight
+	pendingRechecks    []*pendingRecheck // in flight
 
-	// KnowsChange reports whether the process began after a change of the rules, such as PartialOutputChangeID; if not,
+	// IsPatched reports whether the process began after a change of the rules, such as PartialOutputChangeID; if not,
 	// it keeps the old rule.
-	KnowsChange func(change string) bool
+	IsPatched func(change string) bool
 }
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
@@ -98,8 +98,8 @@ const (
 func New(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, now time.Time) *Loop {
 	l := &Loop{
 		Idea: idea, ProcessID: processID, bindings: bindings, instanceByToken: map[string]*InstanceProgress{},
-		KnowsChange:  func(string) bool { return true },
-		carriedState: carriedState{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
+		IsPatched:     func(string) bool { return true },
+		carriedFields: carriedFields{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
 	}
 	l.dropHistoryMessages()
 	l.initialMessageCount = len(l.Idea.Context)
@@ -117,9 +117,9 @@ func (l *Loop) BindTools(idea *ideafile.Idea, bindings ideafile.ToolBindings) {
 
 // addNewInstances adds instances. They are ready for a Request, unless a direct Plan runs them.
 func (l *Loop) addNewInstances(tokens []string) {
-	split, plans := ideafile.SplitMessagesByInstance(l.Idea.Context), ideafile.FindDirectPlans(l.Idea.Context)
+	splitMessages, plans := ideafile.SplitMessagesByInstance(l.Idea.Context), ideafile.FindDirectPlans(l.Idea.Context)
 	for _, token := range tokens {
-		view := split.InstanceView(token)
+		view := splitMessages.InstanceView(token)
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking,
 			InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true},
@@ -179,8 +179,8 @@ func takeAndClear[T any](list *[]T) []T {
 // HasInstance reports whether the process has an instance with a token.
 func (l *Loop) HasInstance(token string) bool { return l.instanceByToken[token] != nil }
 
-// FindInstance returns the token of the instance that a word names, in either spelling.
-func (l *Loop) FindInstance(typedToken string) (token string, ok bool) {
+// FindInstanceToken returns the token of the instance that a word names, in either spelling.
+func (l *Loop) FindInstanceToken(typedToken string) (token string, ok bool) {
 	if l.HasInstance(typedToken) || typedToken == "" {
 		return typedToken, l.HasInstance(typedToken)
 	}
@@ -210,7 +210,7 @@ func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 // TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is about to be sealed. If none
 // answered, it returns the same LLMs as before.
 func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
-	l.AnsweringLLMsSealed = true
+	l.AreAnsweringLLMsSealed = true
 	return l.AnsweringLLMs
 }
 
@@ -234,8 +234,8 @@ func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f 
 	l.recordInstanceEnd(inst)
 }
 
-// recordInstanceEnd notes that an instance has ended. If all instances settle together (SettleTogether), it has settled
-// only for now.
+// recordInstanceEnd notes that an instance has ended. If all instances settle together (SettleInstancesTogether), it
+// has settled only for now.
 func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
 	inst.IsSettledForNow = l.Idea.Config.SettleInstancesTogether && inst.Status == ideafile.InstanceSettled
 	if inst.IsSettledForNow {
@@ -267,7 +267,7 @@ func (l *Loop) Resume(limits ideafile.Limits) {
 	}
 }
 
-func (l *Loop) setLimits(limits ideafile.Limits) { l.Limits = l.Limits.MergedWith(limits) }
+func (l *Loop) setLimits(limits ideafile.Limits) { l.Limits = l.Limits.OverriddenBy(limits) }
 
 // MarkAllHeldByPause marks every instance as held, because a paused process starts its instances held.
 func (l *Loop) MarkAllHeldByPause() {

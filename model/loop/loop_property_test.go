@@ -29,8 +29,8 @@ func settledByPlan(m *loop.Loop, token string) bool {
 // was to bring one.
 func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
 	for _, rec := range s.InstanceByToken[m.Token].CallRecords() {
-		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.Done ||
-			rec.Status == ideafile.Skipped {
+		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.CallDone ||
+			rec.Status == ideafile.CallSkipped {
 			continue
 		}
 		// As written: of a Call that was never accepted, its record has no output path.

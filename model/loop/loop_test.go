@@ -293,7 +293,7 @@ func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *test
 func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
-	s.InterruptRequest(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
+	s.InterruptRequest(turn.LLMReply{IsNotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason.Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
@@ -312,7 +312,7 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work"}`)})
 	r.IsComplete, r.HTTPAttemptCount = true, 3
 	s.Conclude(r)
-	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().RequestNumber, s.Input.TurnNumber), "2 4")
+	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().RequestNumber, s.RequestInput.TurnNumber), "2 4")
 }
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
@@ -446,7 +446,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 
 func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 	t.Parallel()
-	tools := modeltest.ScenarioTools + `, "load": {"type": "object", "properties": {"x": {}}, "_outputPath": "†state"},
+	tools := modeltest.ScenarioToolsJSON + `, "load": {"type": "object", "properties": {"x": {}}, "_outputPath": "†state"},
 		"exact": {"type": "object", "properties": {}, "_outputPath": "†state", "_output": {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false}}`
 	s := modeltest.NewScenarioWithTools(t, tools, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"load","_instance":"*","x":{"a":1,"b":2}}],"output":null}`)

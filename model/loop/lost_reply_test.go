@@ -32,12 +32,12 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 	t.Parallel()
 	for _, began := range []string{"now", "before"} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
-		s.Loop.KnowsChange = func(change string) bool { return began == "now" || change != loop.ReportLostCallsChangeID }
+		s.Loop.IsPatched = func(change string) bool { return began == "now" || change != loop.ReportLostCallsChangeID }
 		s.ExpectRequest()
 		s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 		told := func(token string, through int) {
 			s.RunToIdle(token, 1)
-			r := s.Report(token, 1)
+			r := s.TakeReport(token, 1)
 			r.ReportedThroughRequest = through
 			s.DeliverReport(r)
 		}
@@ -59,7 +59,7 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.ReportLostCallsChangeID }
+	s.Loop.IsPatched = func(change string) bool { return change != loop.ReportLostCallsChangeID }
 	s.FullyDeliveredTokens = []string{"①"}
 	c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)

@@ -39,7 +39,7 @@ const maxNotesBytes = 32 << 10
 // recordNotes keeps the LLM's notes. They count as its last word on covered instances that have a goal or got no Call.
 // Later Requests will show it the other instances again.
 func (l *Loop) recordNotes(req *llmRequest) {
-	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.KnowsChange(DraftOutputChangeID) {
+	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.IsPatched(DraftOutputChangeID) {
 		return
 	}
 	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.RequestNumber, Text: req.Reply.Notes})

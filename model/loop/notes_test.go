@@ -183,7 +183,7 @@ func TestNotesThatGrowTooLargeAreDropped(t *testing.T) {
 func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, anything, threeGoals)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChangeID }
+	s.Loop.IsPatched = func(change string) bool { return change != loop.DraftOutputChangeID }
 	s.ReplyWith(noted)
 	gather(s)
 	wantKnown(s, "②", false)

@@ -13,7 +13,7 @@ import (
 	"processidea/model/turn"
 )
 
-func noticed(n approval.Notices) string {
+func noticed(n approval.Notification) string {
 	var parts []string
 	for _, w := range n.NewlyWaiting {
 		parts = append(parts, "+"+w.CallID)
@@ -73,7 +73,7 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	watch, reports := loop.SentNotices{}, 0
 	told := func(s *policy.Schedule) string {
 		reports++
-		pending := []approval.Pending{{CallID: "1.1@①", Digest: "d", ReminderSchedule: s}}
+		pending := []approval.PendingCall{{CallID: "1.1@①", Digest: "d", ReminderSchedule: s}}
 		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports,
 			InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: pending}})
 		n := watch.TakeChanges(m)
@@ -110,19 +110,19 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil,
 		modeltest.StartTime)
-	var pending []approval.Pending
+	var pending []approval.PendingCall
 	for n := range 50 {
-		pending = append(pending, approval.Pending{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
+		pending = append(pending, approval.PendingCall{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: pending}})
 	watch := loop.SentNotices{}
-	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 ||
+	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaitingCount != 30 ||
 		n.NewlyWaiting[0].CallID != "0" {
 		t.Errorf("%+v", n)
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 2, WorkflowHistoryLength: 2})
-	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 ||
+	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecidedCount != 30 ||
 		len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}

@@ -15,8 +15,8 @@ import (
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type OutputWiring struct {
-	WrittenOutput    any      `json:"output"`
-	Instances []string `json:"instances"`
+	WrittenOutput any      `json:"output"`
+	Instances     []string `json:"instances"`
 	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply gave it.
 	DirectPlanPosition int `json:"place,omitempty"`
 }
@@ -26,23 +26,23 @@ type OutputWiring struct {
 const PartialOutputChangeID = "outputs leave out instances without a value"
 
 // ResolveOutputWirings makes the output of a process: it resolves each OutputWiring over its instances, merges the
-// results in order, and checks the output against its schema. knows is called with PartialOutputChangeID only if the
-// answer matters; a nil knows means yes.
-func ResolveOutputWirings(i *ideafile.Idea, list []OutputWiring, stateOf func(token string) any,
+// results in order, and checks the output against its schema. knowsChange is called with PartialOutputChangeID only if
+// the answer matters; a nil knowsChange means yes.
+func ResolveOutputWirings(i *ideafile.Idea, wirings []OutputWiring, stateOf func(token string) any,
 	knowsChange func(change string) bool) (out any, f *diag.Fault) {
 	sharedView, subject := ideafile.InstanceViewOf(i.Context, ""), "the output"
-	for n, w := range list {
+	for n, w := range wirings {
 		if w.DirectPlanPosition > 0 {
 			subject = "the Plan's output"
 		}
-		resolved, err := w.resolveReferences(sharedView, stateOf, knowsChange)
+		resolvedOutput, err := w.resolveReferences(sharedView, stateOf, knowsChange)
 		if err != nil {
 			return nil, diag.Faultf(ideafile.CodeBadOutput, "%s: %s", subject, err)
 		}
 		if n > 0 {
-			resolved = jsonval.DeepMerge(out, resolved)
+			resolvedOutput = jsonval.DeepMerge(out, resolvedOutput)
 		}
-		out = resolved
+		out = resolvedOutput
 	}
 	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) { // values in the blob store were checked before
 		return out, nil
@@ -58,7 +58,7 @@ func ResolveOutputWirings(i *ideafile.Idea, list []OutputWiring, stateOf func(to
 // value, since nobody can mean that.
 func (w OutputWiring) resolveReferences(sharedView ideafile.InstanceView, stateOf func(token string) any,
 	knowsChange func(change string) bool) (any, error) {
-	missingEverywhere := false
+	isMissingEverywhere := false
 	out, err := refexpr.ResolveExpressions(w.WrittenOutput, func(e refexpr.Expression) (any, bool) {
 		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 			return evaluateForInstance(e, sharedView, stateOf(w.Instances[0]))
@@ -69,13 +69,13 @@ func (w OutputWiring) resolveReferences(sharedView ideafile.InstanceView, stateO
 				valueByToken[token] = v
 			}
 		}
-		if missingEverywhere = len(valueByToken) == 0; missingEverywhere {
+		if isMissingEverywhere = len(valueByToken) == 0; isMissingEverywhere {
 			return nil, false
 		}
 		return valueByToken, len(valueByToken) == len(w.Instances) || knowsChange == nil ||
 			knowsChange(PartialOutputChangeID)
 	})
-	if missingEverywhere {
+	if isMissingEverywhere {
 		return nil, fmt.Errorf("%w in any instance", err)
 	}
 	return out, err

@@ -34,21 +34,21 @@ type PlanResult struct {
 	State any // of the instance
 	// Reports are the reports of the Calls, in any order.
 	Reports []turn.CallReport
-	// WrittenCall returns a Call as the LLM wrote it, or the zero WrittenCall if that is not known.
-	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// KnowsChange is called with AlternativesChangeID only if the answer matters.
-	KnowsChange func(change string) bool
+	// FindWrittenCall returns a Call as the LLM wrote it, or the zero FindWrittenCall if that is not known.
+	FindWrittenCall func(ideafile.CallKey) ideafile.WrittenCall
+	// IsPatched is called with AlternativesChangeID only if the answer matters.
+	IsPatched func(change string) bool
 }
 
 // HasFailed reports whether a Call came to nothing and no other Call has made up for it or may still do so.
 func (p PlanResult) HasFailed() bool {
-	unsuccessful := p.unsuccessfulCalls()
-	for _, c := range unsuccessful {
+	unsuccessfulCalls := p.unsuccessfulCalls()
+	for _, c := range unsuccessfulCalls {
 		if !p.hasAlternativeValue(c) && !p.mayGetAlternativeValue(c) {
 			return true
 		}
 	}
-	return len(unsuccessful) > 0 && !p.KnowsChange(AlternativesChangeID)
+	return len(unsuccessfulCalls) > 0 && !p.IsPatched(AlternativesChangeID)
 }
 
 // HasSucceeded reports whether every Call is done, skipped because its value existed already, or made up for.
@@ -59,7 +59,7 @@ func (p PlanResult) HasSucceeded() bool {
 
 func (p PlanResult) unsuccessfulCalls() []turn.CallReport {
 	return jsonval.Filter(p.Reports, func(c turn.CallReport) bool {
-		return c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped
+		return c.Status.IsFinal() && c.Status != ideafile.CallDone && c.Status != ideafile.CallSkipped
 	})
 }
 
@@ -93,7 +93,7 @@ func (p PlanResult) mayGetAlternativeValue(c turn.CallReport) bool {
 // replaceableOutputPath returns the paths of the value that a Call is for. It returns none if no value can prove that
 // another Call did the same, or if the LLM must read a person's decision on the Call.
 func (p PlanResult) replaceableOutputPath(c turn.CallReport) refexpr.OutputPath {
-	call, ok := p.Idea.OutputMetaOf(p.WrittenCall(c.CallKey()))
+	call, ok := p.Idea.OutputMetaOf(p.FindWrittenCall(c.CallKey()))
 	if !ok || call.OutputPath.WritesWholeState() || call.OutputMethod != "" {
 		return nil
 	}

@@ -24,8 +24,8 @@ type call struct {
 
 func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
 	p := loop.PlanResult{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state),
-		KnowsChange: func(string) bool { return true }}
-	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
+		IsPatched: func(string) bool { return true }}
+	p.FindWrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
 		return ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, calls[key.Index-1].written))
 	}
 	for n, c := range calls {
@@ -45,8 +45,8 @@ func do(status ideafile.CallStatus, path string, decisions ...approval.Decision)
 
 func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 	t.Parallel()
-	const done, failed, blocked, rejected, skipped, running = ideafile.Done, ideafile.Failed, ideafile.Blocked,
-		ideafile.Rejected, ideafile.Skipped, ideafile.Running
+	const done, failed, blocked, rejected, skipped, running = ideafile.CallDone, ideafile.CallFailed, ideafile.CallBlocked,
+		ideafile.CallRejected, ideafile.CallSkipped, ideafile.CallRunning
 	refused := approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: "call them first"}
 	late := approval.Decision{Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout,
 		Reason: "nobody decided within 1h"}
@@ -113,15 +113,15 @@ func resultOf(p loop.PlanResult) string {
 func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	p := planOf(t, `{"a":1}`, do(ideafile.Failed, "a"), do(ideafile.Done, "a"))
-	p.KnowsChange = func(change string) bool { asked++; return change != loop.AlternativesChangeID }
+	p := planOf(t, `{"a":1}`, do(ideafile.CallFailed, "a"), do(ideafile.CallDone, "a"))
+	p.IsPatched = func(change string) bool { asked++; return change != loop.AlternativesChangeID }
 	if !p.HasFailed() || p.HasSucceeded() || asked == 0 {
 		t.Error("the Call was made up for")
 	}
 	asked = 0
-	for _, c := range []call{do(ideafile.Done, "a"), do(ideafile.Failed, "b")} {
+	for _, c := range []call{do(ideafile.CallDone, "a"), do(ideafile.CallFailed, "b")} {
 		p := planOf(t, `{"a":1}`, c)
-		p.KnowsChange = func(change string) bool { asked++; return change != loop.AlternativesChangeID }
+		p.IsPatched = func(change string) bool { asked++; return change != loop.AlternativesChangeID }
 		p.HasFailed()
 	}
 	if asked > 0 {
@@ -131,8 +131,8 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 
 func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
 	t.Parallel()
-	statuses := []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected,
-		ideafile.Skipped, ideafile.Running}
+	statuses := []ideafile.CallStatus{ideafile.CallDone, ideafile.CallFailed, ideafile.CallBlocked, ideafile.CallRejected,
+		ideafile.CallSkipped, ideafile.CallRunning}
 	paths := []string{"", "a", "a.b", "b", "†state.a && †state.b", "†state.a || †state.c", "†state"}
 	rapid.Check(t, func(rt *rapid.T) {
 		state := rapid.SampledFrom([]string{`{}`, `{"a":1}`, `{"a":{"b":2}}`, `{"a":1,"b":2}`, `{"c":3}`}).Draw(rt,
@@ -149,7 +149,7 @@ func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
 			rt.Fatalf("%s, and in another order %s", want, got)
 		}
 		toNothing := slices.ContainsFunc(calls, func(c call) bool {
-			return c.status == ideafile.Failed || c.status == ideafile.Blocked || c.status == ideafile.Rejected
+			return c.status == ideafile.CallFailed || c.status == ideafile.CallBlocked || c.status == ideafile.CallRejected
 		})
 		if want == "failed" && !toNothing {
 			rt.Fatal("it has failed, and no Call came to nothing")

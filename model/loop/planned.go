@@ -17,24 +17,25 @@ func (l *Loop) plannedCallSummaries(instances []*InstanceProgress) []turn.Planne
 		})
 }
 
-// plannedCallSummariesForIdea is plannedCallSummaries over all instances, for an Idea, from which another process may start. It includes
-// the known Calls of the Request in flight, and Calls that were sent to an instance but not reported by it yet.
+// plannedCallSummariesForIdea is plannedCallSummaries over all instances, for an Idea, from which another process may
+// start. It includes the known Calls of the Request in flight, and Calls that were sent to an instance but not reported
+// by it yet.
 func (l *Loop) plannedCallSummariesForIdea() []turn.PlannedCallSummary {
-	acceptedCalls, includeAll := l.callsAcceptedInFlight(), l.hasInstructions()
+	acceptedCalls, includesAllCalls := l.callsAcceptedInFlight(), l.hasInstructions()
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, acceptedCalls), l.Instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.reportByCallKey[p.key()]
-			switch isEarlier := slices.Contains(inst.EarlierDirectPlans, p.DirectPlanPosition); {
+			switch isOfEarlierPlan := slices.Contains(inst.EarlierDirectPlanPositions, p.DirectPlanPosition); {
 			case !p.isPlannedFor(inst):
-				return c, ok && isEarlier
+				return c, ok && isOfEarlierPlan
 			case !ok:
 				c = turn.CallReport{Request: p.Request, Index: p.Index}
-				if c.Status = ideafile.Running; l.isHeldByRecheck(p, inst) { // the Call cannot have had its effect
-					c.Status, c.ReviewReason = ideafile.Waiting, heldByRecheckReason
+				if c.Status = ideafile.CallRunning; l.isHeldByRecheck(p, inst) { // the Call cannot have had its effect
+					c.Status, c.ReviewReason = ideafile.CallWaiting, heldByRecheckReason
 				}
 				return c, p.isUnreportedBy(inst)
 			}
-			return c, includeAll || l.isShownToLLM(p, inst, c) ||
+			return c, includesAllCalls || l.isShownToLLM(p, inst, c) ||
 				(len(acceptedCalls) > 0 && p.Request == acceptedCalls[0].Request)
 		})
 }
@@ -139,9 +140,10 @@ func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	return len(p.OnlyForInstances) == 0 || slices.Contains(p.OnlyForInstances, inst.Token)
 }
 
-// LatestPlan lists the Calls of the latest Plan, and counts for each how many instances have it in which status. Calls
-// that were sent but not reported count as running: an instance reports once nothing in it runs, or a person must look.
-func (l *Loop) LatestPlan() []turn.PlannedCallCounts {
+// LatestPlanCallCounts lists the Calls of the latest Plan, and counts for each how many instances have it in which
+// status. Calls that were sent but not reported count as running: an instance reports once nothing in it runs, or a
+// person must look.
+func (l *Loop) LatestPlanCallCounts() []turn.PlannedCallCounts {
 	calls, latestRequest := slices.Concat(l.PlannedCalls, l.callsAcceptedInFlight()), 0
 	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.IsUnassigned })
 	for _, p := range calls {
@@ -164,8 +166,8 @@ func (l *Loop) LatestPlan() []turn.PlannedCallCounts {
 	return list
 }
 
-// plannedCallStatus returns the status of a Call in an instance, as far as it is known; is is false if the instance has
-// no such Call.
+// plannedCallStatus returns the status of a Call in an instance, as far as it is known; isPlanned is false if the
+// instance has no such Call.
 func (l *Loop) plannedCallStatus(inst *InstanceProgress, p PlannedCall) (status ideafile.CallStatus, isPlanned bool) {
 	if !p.isPlannedFor(inst) {
 		return "", false
@@ -173,5 +175,5 @@ func (l *Loop) plannedCallStatus(inst *InstanceProgress, p PlannedCall) (status 
 	if c, isReported := inst.reportByCallKey[p.key()]; isReported {
 		return c.Status, true
 	}
-	return ideafile.Running, p.isUnreportedBy(inst) || (l.isUnfinishedDirectCall(inst, p) && !inst.IsPlanHeld)
+	return ideafile.CallRunning, p.isUnreportedBy(inst) || (l.isUnfinishedDirectCall(inst, p) && !inst.IsPlanHeld)
 }

@@ -67,8 +67,8 @@ func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 			}
 			first, _, _ := strings.Cut(describeDecisions(s.ExpectRequest()), "\n")
 			s.WantEqual("two Requests later", first, c.fact)
-			if len(s.Input.PlanEntries) != 2 {
-				t.Errorf("it is shown %s", describePlan(s.Input))
+			if len(s.RequestInput.PlanEntries) != 2 {
+				t.Errorf("it is shown %s", describePlan(s.RequestInput))
 			}
 		})
 	}
@@ -81,7 +81,7 @@ func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
 	s.Decide(policy.Approve, "1.1", `{"reason":"fine"}`)
 	s.WantEqual("the next one", describeDecisions(s.ExpectRequest()), "1.1 approved by ann: fine")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("the one after it", describePlan(s.ExpectRequest())+describeDecisions(s.Input),
+	s.WantEqual("the one after it", describePlan(s.ExpectRequest())+describeDecisions(s.RequestInput),
 		"2.1 done 1")
 }
 
@@ -91,7 +91,7 @@ func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"pay"},{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.Decide(policy.Reject, "1.1", `{"reason":"no"}`)
 	s.WantEqual("the Calls", describePlan(s.ExpectRequest()), "1.1 rejected 1; 1.2 done 1")
-	s.WantEqual("the errors", describeErrors(s.Input), "")
+	s.WantEqual("the errors", describeErrors(s.RequestInput), "")
 }
 
 func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 	s.AdvanceClock(time.Hour)
 	s.InstanceByToken[""].SetTime(s.Now)
 	s.InstanceByToken[""].ApplyDeadlines()
-	s.Advance("")
+	s.AdvanceInstance("")
 	s.WantEqual("it is told", describeDecisions(s.ExpectRequest()),
 		"1.1 rejected by timeout: nobody decided within 1h0m0s")
 }
@@ -249,7 +249,7 @@ func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) 
 
 func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
 	t.Parallel()
-	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, "context": [
 		{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "③", "state": {}},
 		{"type": "error", "error": {"code": "truncated", "message": "request 1 was cut off"}},
 		{"type": "error", "instances": ["②", "③"], "error": {"code": "truncated", "message": "request 2 was cut off"}}]}`)

@@ -22,8 +22,8 @@ type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
 	// FailureDigests are the digests of the failures since LastProgress, with their reasons.
 	FailureDigests []string `json:"failures,omitempty"`
-	// FruitlessRequestCount counts the Requests in a row that brought nothing new. A Request with a new failure starts the
-	// count at 1.
+	// FruitlessRequestCount counts the Requests in a row that brought nothing new. A Request with a new failure starts
+	// the count at 1.
 	FruitlessRequestCount int `json:"fruitless,omitempty"`
 }
 
@@ -36,18 +36,18 @@ type ProgressCounts struct {
 }
 
 // UpdateAfterRequest returns the detector after a Request, given the failures of the Request.
-func (w StallDetector) UpdateAfterRequest(progress ProgressCounts, failures []string) StallDetector {
+func (w StallDetector) UpdateAfterRequest(progress ProgressCounts, failureDigests []string) StallDetector {
 	if progress != w.LastProgress {
-		return StallDetector{LastProgress: progress, FailureDigests: failures}
+		return StallDetector{LastProgress: progress, FailureDigests: failureDigests}
 	}
-	isNew := false
-	for _, f := range failures {
+	hasNewFailure := false
+	for _, f := range failureDigests {
 		if !slices.Contains(w.FailureDigests, f) {
-			w.FailureDigests, isNew = append(slices.Clip(w.FailureDigests), f), true
+			w.FailureDigests, hasNewFailure = append(slices.Clip(w.FailureDigests), f), true
 		}
 	}
 	w.FruitlessRequestCount++
-	if isNew {
+	if hasNewFailure {
 		w.FruitlessRequestCount = 1
 	}
 	return w
@@ -73,8 +73,8 @@ func describeFailures(list turn.Failures) string {
 		return "They are skipped, since their output paths hold values already"
 	}
 	parts := jsonval.Map(list[:min(len(list), maxShownFailures)], turn.CallFailure.String)
-	if omitted := len(list) - maxShownFailures; omitted > 0 {
-		parts = append(parts, fmt.Sprintf("%d other reasons", omitted))
+	if omittedCount := len(list) - maxShownFailures; omittedCount > 0 {
+		parts = append(parts, fmt.Sprintf("%d other reasons", omittedCount))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -91,11 +91,11 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 // variableTextPattern matches what differs between the texts of repeated failures: numbers, times and ids.
 var variableTextPattern = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
-// FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.
-func FailureDigest(callID string, c turn.CallReport) string {
+// FailureDigest distinguishes failures of a Call by their reasons. callFingerprint is its CallFingerprint.
+func FailureDigest(callFingerprint string, c turn.CallReport) string {
 	reason := ""
 	if c.Fault != nil {
 		reason = c.Fault.Code + " " + variableTextPattern.ReplaceAllString(c.Fault.Message, "#")
 	}
-	return jsonval.Digest(string(c.Status) + "\n" + reason + "\n" + callID)[:16]
+	return jsonval.Digest(string(c.Status) + "\n" + reason + "\n" + callFingerprint)[:16]
 }

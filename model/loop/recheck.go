@@ -24,13 +24,14 @@ type pendingRecheck struct {
 // second answer: nobody asks there again.
 const heldByRecheckReason = "the LLM was to be asked about it a second time, and had not answered in the process before"
 
-// RechecksInFlight reports whether any answer is being asked for a second time.
-func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
+// HasRechecksInFlight reports whether any answer is being asked for a second time.
+func (l *Loop) HasRechecksInFlight() bool { return len(l.pendingRechecks) > 0 }
 
 // isHeldByRecheck reports whether a Call waits for the second answer about an instance, and so was not sent to it.
 func (l *Loop) isHeldByRecheck(p PlannedCall, inst *InstanceProgress) bool {
-	return slices.ContainsFunc(l.rechecks, func(c *pendingRecheck) bool {
-		return c.originalInput.RequestNumber == p.Request && slices.Contains(c.originalInput.HeldTokens, inst.Token)
+	return slices.ContainsFunc(l.pendingRechecks, func(c *pendingRecheck) bool {
+		return c.originalInput.RequestNumber == p.Request &&
+			slices.Contains(c.originalInput.TokensHeldForRecheck, inst.Token)
 	})
 }
 
@@ -49,7 +50,7 @@ func (l *Loop) sampleRecheck() {
 		settings.RecheckShare, l.IsPart)
 	if settings.HoldsCallsForRecheck && !l.RequiresPlanReview { // a Plan that waits for people need not be held as well
 		for _, n := range req.recheckedIndexes {
-			req.HeldTokens = append(req.HeldTokens, req.Instances[n].Token)
+			req.TokensHeldForRecheck = append(req.TokensHeldForRecheck, req.Instances[n].Token)
 		}
 	}
 }
@@ -61,54 +62,55 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	if req == nil || req.Reply == nil || len(req.recheckedIndexes) == 0 {
 		return nil
 	}
-	drawnIndexes := req.recheckedIndexes
-	if req.recheckedIndexes = nil; !req.Reply.IsComplete || req.Reply.IsFaked {
+	sampledIndexes := req.recheckedIndexes
+	if req.recheckedIndexes = nil; !req.Reply.IsComplete || req.Reply.IsSimulated {
 		l.RecheckTally.CoveredCount -= len(req.Instances)
-		l.RecheckTally.SampledCount -= len(drawnIndexes)
+		l.RecheckTally.SampledCount -= len(sampledIndexes)
 		return nil
 	}
-	input, positionByIndex := *req.RequestInput, map[int]int{}
-	order := quality.ShuffledOrder(l.Idea.QualitySeed, input.RequestNumber, quality.PurposeRequest,
-		len(input.Instances))
+	recheckInput, positionByIndex := *req.RequestInput, map[int]int{}
+	order := quality.ShuffledOrder(l.Idea.QualitySeed, recheckInput.RequestNumber, quality.PurposeRequest,
+		len(recheckInput.Instances))
 	for position, n := range order {
 		positionByIndex[n] = position + 1
 	}
 	l.TurnCount++ // the recheck uses up a line of a scripted LLM
-	input.TurnNumber += max(1, req.Reply.HTTPAttemptCount)
-	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, PromptPositionByToken: map[string]int{}}
+	recheckInput.TurnNumber += max(1, req.Reply.HTTPAttemptCount)
+	recheckInput.Recheck = &turn.Recheck{Calls: req.Reply.Calls, PromptPositionByToken: map[string]int{}}
 	if llm := req.Reply.AnsweringLLM; llm != nil {
-		input.Recheck.LLM = llm.RequestedModel
+		recheckInput.Recheck.LLM = llm.RequestedModel
 	}
-	input.Instances, input.ReopenableTokens = nil, nil
-	input.Others.Working += len(req.Instances) - len(drawnIndexes)
-	for _, n := range slices.Sorted(slices.Values(drawnIndexes)) {
-		input.Instances = append(input.Instances, req.Instances[n])
-		input.Recheck.PromptPositionByToken[req.Instances[n].Token] = positionByIndex[n]
+	recheckInput.Instances, recheckInput.ReopenableTokens = nil, nil
+	recheckInput.Others.Working += len(req.Instances) - len(sampledIndexes)
+	for _, n := range slices.Sorted(slices.Values(sampledIndexes)) {
+		recheckInput.Instances = append(recheckInput.Instances, req.Instances[n])
+		recheckInput.Recheck.PromptPositionByToken[req.Instances[n].Token] = positionByIndex[n]
 	}
-	l.rechecks = append(l.rechecks, &pendingRecheck{originalInput: req.RequestInput, recheckInput: &input})
-	return &input
+	l.pendingRechecks = append(l.pendingRechecks, &pendingRecheck{originalInput: req.RequestInput,
+		recheckInput: &recheckInput})
+	return &recheckInput
 }
 
 // ApplyRecheck applies the end of a recheck, however it ended. It returns what to send to instances: the Calls that
 // were held, and Calls that a person must review because the second answer differed.
-func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []CallDelivery) {
-	index := slices.IndexFunc(l.rechecks, func(c *pendingRecheck) bool { return c.recheckInput == input })
+func (l *Loop) ApplyRecheck(recheckInput *turn.RequestInput, r turn.LLMReply) (list []CallDelivery) {
+	index := slices.IndexFunc(l.pendingRechecks, func(c *pendingRecheck) bool { return c.recheckInput == recheckInput })
 	if index < 0 {
 		return nil
 	}
-	originalInput := l.rechecks[index].originalInput
-	l.rechecks = slices.Delete(l.rechecks, index, index+1)
+	originalInput := l.pendingRechecks[index].originalInput
+	l.pendingRechecks = slices.Delete(l.pendingRechecks, index, index+1)
 	l.RecheckTally.Usage.Add(r.Usage)
-	reasonByToken := map[string]string{}
+	disagreementByToken := map[string]string{}
 	for _, c := range r.Comparisons {
-		l.RecheckTally.Add(c)
+		l.RecheckTally.AddComparison(c)
 		l.addToLog(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.HasDiffered {
-			reasonByToken[c.Token] = c.DisagreementText()
+			disagreementByToken[c.Token] = c.DisagreementText()
 		}
 	}
-	if n := len(input.Instances) - len(r.Comparisons); n > 0 {
+	if n := len(recheckInput.Instances) - len(r.Comparisons); n > 0 {
 		failures := quality.RecheckFailures{FailedCount: n, Reason: "the LLM gave no whole second answer"}
 		if r.Fault != nil {
 			failures.Reason = r.Fault.Message
@@ -116,35 +118,36 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []C
 		l.RecheckTally.AddFailures(failures)
 	}
 	// the Plan's deciders are shown it
-	isInPendingPlan := l.PendingPlan != nil && l.PendingPlan.Request == input.RequestNumber
+	isInPendingPlan := l.PendingPlan != nil && l.PendingPlan.Request == recheckInput.RequestNumber
 	if isInPendingPlan {
 		updatedPlan := *l.PendingPlan // a copy, since reports may share the old one
-		for token, text := range jsonval.Sorted(reasonByToken) {
+		for token, text := range jsonval.Sorted(disagreementByToken) {
 			updatedPlan.Disagreements = append(updatedPlan.Disagreements, strings.TrimPrefix(token+": ", ": ")+text)
 		}
 		l.PendingPlan = &updatedPlan
 	}
-	callsByToken := callsByInstance(originalInput, input.Recheck.Calls)
-	for _, instance := range input.Instances {
-		isHeld := slices.Contains(originalInput.HeldTokens, instance.Token)
-		isShownAlready := reasonByToken[instance.Token] == "" || isInPendingPlan
+	callsByToken := callsByInstance(originalInput, recheckInput.Recheck.Calls)
+	for _, instance := range recheckInput.Instances {
+		isHeld := slices.Contains(originalInput.TokensHeldForRecheck, instance.Token)
+		isShownAlready := disagreementByToken[instance.Token] == "" || isInPendingPlan
 		inst := l.instanceByToken[instance.Token]
 		if (!isHeld && isShownAlready) || !inst.CanReceiveCalls() {
 			continue
 		}
-		calls := CallDelivery{Token: instance.Token, Request: input.RequestNumber, Calls: callsByToken[instance.Token],
+		delivery := CallDelivery{Token: instance.Token, Request: recheckInput.RequestNumber,
+			Calls:        callsByToken[instance.Token],
 			AreDelivered: !isHeld}
-		calls.Calls = slices.DeleteFunc(calls.Calls, func(c turn.DeliveredCall) bool {
-			return l.wasReplacedByPerson(input.RequestNumber, c)
+		delivery.Calls = slices.DeleteFunc(delivery.Calls, func(c turn.DeliveredCall) bool {
+			return l.wasReplacedByPerson(recheckInput.RequestNumber, c)
 		})
-		for n := range calls.Calls {
-			c := &calls.Calls[n]
-			c.ReviewReason = reasonByToken[instance.Token]
+		for n := range delivery.Calls {
+			c := &delivery.Calls[n]
+			c.ReviewReason = disagreementByToken[instance.Token]
 			if isHeld && c.ReviewReason != "" { // until the instance reports it
-				inst.setWaiting(calls.Request, *c)
+				inst.setCallWaiting(delivery.Request, *c)
 			}
 		}
-		list = append(list, calls)
+		list = append(list, delivery)
 	}
 	return list
 }
@@ -161,9 +164,10 @@ func (l *Loop) wasReplacedByPerson(request int, c turn.DeliveredCall) bool {
 // seen this reason.
 func (l *Loop) pauseForDisagreement() {
 	settings := l.Idea.Config.Quality
-	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.IsPausedForDisagreement && l.PauseReason == nil &&
-		l.RecheckTally.IsAbove(settings.DisagreementLimit) {
-		l.IsPausedForDisagreement = true
+	if settings.OnDisagreementLimit == ideafile.PauseProcess && !l.IsPart && !l.HasPausedForDisagreement &&
+		l.PauseReason == nil &&
+		l.RecheckTally.IsShareAbove(settings.DisagreementLimit) {
+		l.HasPausedForDisagreement = true
 		l.PauseWithFault(quality.PauseFault(l.RecheckTally.RecheckCount, settings.DisagreementLimit))
 	}
 }

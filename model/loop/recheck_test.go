@@ -32,7 +32,7 @@ func askedAgain(t *testing.T, config string) (s *modeltest.Scenario, again *turn
 func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 0.5, "before": true}}, `+modeltest.TwoInstancesContext)
-	s.UnreachedTokens = s.ExpectRequest().HeldTokens
+	s.UnreachedTokens = s.ExpectRequest().TokensHeldForRecheck
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
 		`{"_tool":"work","_instance":"①","x":"1","_outputPath":"mood"}`, `{"_tool":"work","_instance":"②","x":"2","_outputPath":"mood"}`)
 	for _, e := range s.ExpectRequest().Errors {
@@ -42,14 +42,14 @@ func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) 
 		}
 		s.WantEqual(fmt.Sprint(e.Instances), e.Fault.Message, want)
 	}
-	s.WantEqual("held, and told", fmt.Sprint(len(s.UnreachedTokens), len(s.Input.Errors)), "1 2")
+	s.WantEqual("held, and told", fmt.Sprint(len(s.UnreachedTokens), len(s.RequestInput.Errors)), "1 2")
 }
 
 // A Call that waits for a second answer has not begun: a fork of an Idea that is sealed meanwhile need not fear that it
 // runs twice.
 func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.T) {
 	t.Parallel()
-	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.Waiting, "false": ideafile.Running} {
+	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.CallWaiting, "false": ideafile.CallRunning} {
 		s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1, "before": `+before+`}}, `+modeltest.TwoInstancesContext)
 		s.UnreachedTokens = []string{"①", "②"} // held, or on the way
 		s.ExpectRequest()
@@ -156,11 +156,11 @@ func TestAPartAsksAgainAboutAllOfARequestOrNothing(t *testing.T) {
 	for isPart, want := range map[bool]map[int]bool{false: {2: true}, true: {0: true, 4: true}} {
 		got := map[int]bool{}
 		for part := range 6 {
-			idea := modeltest.IdeaFrom(t, fmt.Sprintf(`{"meta": {"seed": "s/%d"}, "schema": {"tools": {`+modeltest.ScenarioTools+`}},
+			idea := modeltest.IdeaFrom(t, fmt.Sprintf(`{"meta": {"seed": "s/%d"}, "schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}},
 				"config": {"quality": {"recheck": 0.5, "before": true}}, "context": [{"type": "state", "_instance": "1", "a": 1},
 				{"type": "state", "_instance": "2", "a": 2}, {"type": "state", "_instance": "3", "a": 3},
 				{"type": "state", "_instance": "4", "a": 4}]}`, part))
-			got[len(modeltest.NewScenarioFromIdea(t, idea, isPart).ExpectRequest().HeldTokens)] = true
+			got[len(modeltest.NewScenarioFromIdea(t, idea, isPart).ExpectRequest().TokensHeldForRecheck)] = true
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("as a part: %v, so many are drawn: %v", isPart, got)

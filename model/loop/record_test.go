@@ -20,7 +20,7 @@ func tell(log []turn.LogEntry) string {
 		case e.Decision != nil:
 			lines = append(lines, e.Decision.Kind+" "+e.Decision.CallID+" by "+e.Decision.DecidedBy)
 		case e.Outcome != nil:
-			lines = append(lines, fmt.Sprintf("%s %s as %v", e.Outcome.CallID, e.Outcome.Status, e.Outcome.RanCall))
+			lines = append(lines, fmt.Sprintf("%s %s as %v", e.Outcome.CallID, e.Outcome.Status, e.Outcome.ExecutedCall))
 		default:
 			lines = append(lines, e.Path.String()+" by "+e.Author)
 		}
@@ -46,7 +46,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 		t.Errorf("amended from %v to %v", d.ShownParams, d.AmendedParams)
 	}
 	record := s.Loop.AllInstancesInput().PlanEntries[0]
-	if len(record.Decisions) != 2 || fmt.Sprint(record.RanCallByInstance[""]) != "{huge map[n:200]}" {
+	if len(record.Decisions) != 2 || fmt.Sprint(record.ExecutedCallByInstance[""]) != "{huge map[n:200]}" {
 		t.Errorf("the record is %+v", record)
 	}
 	if s.Loop.HasUnsealedChanges {
@@ -68,7 +68,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 	if s.Loop.AllReportedSincePause() || !s.Loop.HasUnsealedPause() {
 		t.Error("② has not said what it had done")
 	}
-	held := s.Report("②", 1)
+	held := s.TakeReport("②", 1)
 	held.IsHeldByPause, held.RunningCallCount = true, 1
 	s.DeliverReport(held)
 	if !s.Loop.AllReportedSincePause() || s.Loop.IsAtRest(s.Now) {

@@ -47,20 +47,20 @@ func (l *Loop) instancesThatMayGetCalls(input *turn.RequestInput) []*InstancePro
 
 // reopenNamedInstances reopens the instances that had settled for now and got a Call from a Request.
 func (l *Loop) reopenNamedInstances(req *llmRequest) {
-	number := req.RequestNumber
+	requestNumber := req.RequestNumber
 	for _, token := range req.ReopenableTokens {
 		inst := l.instanceByToken[token]
 		isNamed := req.Reply.IsComplete &&
 			slices.ContainsFunc(req.Reply.Calls,
-				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
-		if inst.Status.HasFailed() || (!isNamed && !inst.hasCallFromRequest(number)) {
+				func(c ideafile.WrittenCall) bool { return slices.Contains(c.TargetTokens, token) })
+		if inst.Status.HasFailed() || (!isNamed && !inst.hasCallFromRequest(requestNumber)) {
 			continue
 		}
 		if inst.IsSettledForNow { // if not, a person has reopened it meanwhile
 			l.reopenInstance(inst)
 		}
-		inst.LastCoveringRequest, inst.LastPlanningRequest = number, number
-		inst.IsIdle = inst.IsIdle && inst.ClosedThroughRequest >= number
+		inst.LastCoveringRequest, inst.LastPlanningRequest = requestNumber, requestNumber
+		inst.IsIdle = inst.IsIdle && inst.ClosedThroughRequest >= requestNumber
 	}
 }
 
@@ -110,7 +110,7 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 // reopenByPerson reopens an instance. If the instance's workflow has been notified of its end, it must be started anew,
 // and TakeInstancesToRestart returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
-	wasReported := !inst.IsSettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
+	wasEndReported := !inst.IsSettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
 		func(e *InstanceProgress) bool { return e != inst })
 	l.reopenInstance(inst)
@@ -118,7 +118,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 	if s.Reason != "" {
 		inst.ReopenReason += ": " + s.Reason
 	}
-	if wasReported {
+	if wasEndReported {
 		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // the rest was free for others
 		l.instancesToRestart = append(l.instancesToRestart, inst)
 	}
@@ -130,7 +130,7 @@ func (l *Loop) TakeInstancesToRestart() []*InstanceProgress {
 }
 
 // StateHistory returns an instance's initial State, and every write since, in Plan order.
-func (p *InstanceProgress) StateHistory() (initial any, writes []statelog.Write) {
+func (p *InstanceProgress) StateHistory() (initialState any, writes []statelog.Write) {
 	return p.state.InitialValue, p.state.Writes()
 }
 

@@ -205,7 +205,7 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 
 func TestAPartSettlesTogetherByItself(t *testing.T) {
 	t.Parallel()
-	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+modeltest.TwoInstancesContext+`, `+
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, `+modeltest.TwoInstancesContext+`, `+
 		settleTogether+`}`)
 	s := modeltest.NewScenarioFromIdea(t, idea, true)
 	s.ReplyWith(workForFirst)
@@ -237,7 +237,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 				s.ReplyWith(reply)
 				for _, token := range order {
 					for _, rec := range s.InstanceByToken[token].CallRecords() {
-						if rec.Status == ideafile.Running {
+						if rec.Status == ideafile.CallRunning {
 							completeSlow(s, rec.ID)
 						}
 					}

@@ -48,12 +48,12 @@ const requestSizeChangeID = "the size of a Request bounds its instances"
 
 // limitToRequestSize picks the ready instances that one Request covers: those who were not asked about for longest,
 // since the limits may stop a process before those who are asked about again and again have ended.
-func (l *Loop) limitToRequestSize(ready []*InstanceProgress) []*InstanceProgress {
+func (l *Loop) limitToRequestSize(readyInstances []*InstanceProgress) []*InstanceProgress {
 	size := quality.SizeFor(l.Idea, l.bindings).Initial
-	if len(ready) <= size || !l.KnowsChange(requestSizeChangeID) {
-		return ready
+	if len(readyInstances) <= size || !l.IsPatched(requestSizeChangeID) {
+		return readyInstances
 	}
-	return slices.SortedStableFunc(slices.Values(ready), func(a, b *InstanceProgress) int {
+	return slices.SortedStableFunc(slices.Values(readyInstances), func(a, b *InstanceProgress) int {
 		return a.LastCoveringRequest - b.LastCoveringRequest
 	})[:size]
 }
@@ -125,10 +125,10 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 		coveredInstances[n].LLMCost = coveredInstances[n].LLMCost.Plus(share)
 	}
 	if r.AnsweringLLM != nil {
-		if l.AnsweringLLMsSealed {
-			l.AnsweringLLMs, l.AnsweringLLMsSealed = nil, false
+		if l.AreAnsweringLLMsSealed {
+			l.AnsweringLLMs, l.AreAnsweringLLMsSealed = nil, false
 		}
 		l.AnsweringLLMs = append(l.AnsweringLLMs, *r.AnsweringLLM)
 	}
-	l.MarkGone(r.GoneInstances)
+	l.MarkInstancesGone(r.GoneInstances)
 }

@@ -13,7 +13,7 @@ import (
 func (l *Loop) unwrittenResults() (list []UnwrittenResult) {
 	for _, inst := range l.Instances {
 		for _, c := range inst.CallReports() {
-			for _, n := range c.NotWrittenPaths {
+			for _, n := range c.UnwrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
 				list = AddUnwrittenResult(list,
 					UnwrittenResult{CallID: c.CallKey().ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
@@ -71,7 +71,8 @@ func (p *InstanceProgress) addFailures(list turn.Failures, include func(turn.Cal
 func (l *Loop) Result(status Status, includesStates bool) Result {
 	r := Result{
 		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},
-		RequestCount: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage, Error: l.PauseReason,
+		RequestCount: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage,
+		Error:            l.PauseReason,
 		Simulation:       l.Idea.Simulation,
 		UnwrittenResults: l.unwrittenResults(), InstructionStepCounts: l.StepCounts(),
 		Quality: l.QualityReport(),
@@ -98,20 +99,21 @@ func (l *Loop) FinalStatus() Status {
 }
 
 func (l *Loop) firstFailure() *diag.Fault {
-	var first *InstanceProgress
+	var firstFailedInstance *InstanceProgress
 	failedCount := 0
 	for _, inst := range l.Instances {
 		if inst.Status.HasFailed() {
 			failedCount++
-			first = cmp.Or(first, inst)
+			firstFailedInstance = cmp.Or(firstFailedInstance, inst)
 		}
 	}
 	switch {
 	case failedCount == 0:
 		return l.OutputFault
-	case first.Token == "":
-		return first.Fault
+	case firstFailedInstance.Token == "":
+		return firstFailedInstance.Fault
 	}
-	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failedCount, len(l.Instances),
-		first.Token, first.Fault.Message)
+	return diag.Faultf(firstFailedInstance.Fault.Code, "%d of %d instances failed; the first, %s: %s", failedCount,
+		len(l.Instances),
+		firstFailedInstance.Token, firstFailedInstance.Fault.Message)
 }

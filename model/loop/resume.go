@@ -136,7 +136,7 @@ func (l *Loop) restoreCall(recordedCall turn.RecordedCall) {
 
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
 	inst.IsIdle = false
-	inst.setWaiting(request, c)
+	inst.setCallWaiting(request, c)
 	for n := range l.resumedCalls {
 		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
 			l.resumedCalls[n].Calls = append(l.resumedCalls[n].Calls, c)
@@ -147,10 +147,11 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredC
 		Calls: []turn.DeliveredCall{c}})
 }
 
-// setWaiting notes that a Call which is being sent to the instance has not begun.
-func (p *InstanceProgress) setWaiting(request int, c turn.DeliveredCall) {
-	p.reportByCallKey[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
-		CallState: turn.CallState{Status: ideafile.Waiting}, ReviewReason: c.ReviewReason}
+// setCallWaiting notes that a Call which is being sent to the instance has not begun.
+func (p *InstanceProgress) setCallWaiting(request int, c turn.DeliveredCall) {
+	p.reportByCallKey[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request,
+		Index:     c.Index,
+		CallState: turn.CallState{Status: ideafile.CallWaiting}, ReviewReason: c.ReviewReason}
 }
 
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
@@ -162,20 +163,20 @@ func (l *Loop) TakeResumedCalls() []CallDelivery {
 // HasResumedCalls reports whether TakeResumedCalls has Calls to return.
 func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
 
-// ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request. It
+// ResumeSolutionCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request. It
 // resumes them in the instances that are ready for a Request, except where the record has an equal Call as done.
-func (l *Loop) ResumeRecordedCalls() {
+func (l *Loop) ResumeSolutionCalls() {
 	solution := jsonval.AsObject(l.Idea.Source["solution"])
-	calls := jsonval.AsList(solution["calls"])
-	if len(calls) == 0 {
+	rawCalls := jsonval.AsList(solution["calls"])
+	if len(rawCalls) == 0 {
 		return
 	}
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings}
-	ready := l.readyInstances()
-	palette.InstanceTokens = tokensOf(ready)
+	readyInstances := l.readyInstances()
+	palette.InstanceTokens = tokensOf(readyInstances)
 	l.PriorRequestCount++
 	var badCallErrors []turn.ContextError
-	writtenCalls := ideafile.ParseWrittenCalls(calls)
+	writtenCalls := ideafile.ParseWrittenCalls(rawCalls)
 	for n, call := range writtenCalls {
 		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
@@ -185,26 +186,26 @@ func (l *Loop) ResumeRecordedCalls() {
 		}
 		l.resumePlannedCall(n+1, call, tokens)
 	}
-	l.addErrorsFor(ready, badCallErrors...)
+	l.addErrorsFor(readyInstances, badCallErrors...)
 	reply := &turn.LLMReply{Calls: writtenCalls, Output: solution["output"]}
 	reply.SaysFinished, _ = solution["finished"].(bool)
 	reply.Notes = jsonval.AsText(solution["notes"])
 	if len(badCallErrors) == 0 && (reply.SaysFinished || reply.Output != nil || reply.Notes != "") &&
-		l.KnowsChange(resumedEndChangeID) {
-		l.resumeFinalReply(ready, reply)
+		l.IsPatched(resumedEndChangeID) {
+		l.resumeFinalReply(readyInstances, reply)
 	}
 }
 
 // resumeFinalReply applies the end and the notes of a solution, as if it were a reply about the ready instances. It
 // ignores an output that does not hold for each of these; the LLM is asked for a new one.
-func (l *Loop) resumeFinalReply(ready []*InstanceProgress, reply *turn.LLMReply) {
+func (l *Loop) resumeFinalReply(readyInstances []*InstanceProgress, reply *turn.LLMReply) {
 	req := &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: l.PriorRequestCount,
-		MayBeLast: l.mayBeLastRequest(ready)}, Reply: reply}
-	for _, inst := range ready {
+		MayBeLast: l.mayBeLastRequest(readyInstances)}, Reply: reply}
+	for _, inst := range readyInstances {
 		req.Instances = append(req.Instances, turn.InstanceInput{Token: inst.Token})
 	}
 	req.resumesFinalOutput = !l.anyInstance(func(inst *InstanceProgress) bool {
-		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled
+		return !slices.Contains(readyInstances, inst) && inst.Status != ideafile.InstanceSettled
 	})
 	l.recordNotes(req)
 	l.recordFinishedReply(req)
@@ -212,7 +213,7 @@ func (l *Loop) resumeFinalReply(ready []*InstanceProgress, reply *turn.LLMReply)
 		return
 	}
 	l.wireOutput(req)
-	if slices.ContainsFunc(ready, l.breaksWiredOutput) {
+	if slices.ContainsFunc(readyInstances, l.breaksWiredOutput) {
 		l.wiredRequest = nil
 	}
 }
@@ -239,6 +240,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
 		c := inst.reportByCallKey[p.key()]
-		return p.isPlannedFor(inst) && c.IsFromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call)
+		return p.isPlannedFor(inst) && c.IsFromEarlierProcess && c.Status == ideafile.CallDone &&
+			p.Call.SameCallAs(call)
 	})
 }

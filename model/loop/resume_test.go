@@ -25,11 +25,11 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
 		InstanceByToken: map[string]*dataflow.Instance{}, ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
-		AckedCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
+		AckedCorrectionCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
-		next.Loop.ResumeRecordedCalls()
+		next.Loop.ResumeSolutionCalls()
 	}
 	next.StartInstances(i.InstanceTokens())
 	handOut(next, next.Loop.TakeResumedCalls())
@@ -47,7 +47,7 @@ func handOut(s *modeltest.Scenario, list []loop.CallDelivery) {
 			}
 		}
 		s.RunToIdle(t.Token, t.Request)
-		s.DeliverReport(s.Report(t.Token, t.Request))
+		s.DeliverReport(s.TakeReport(t.Token, t.Request))
 	}
 }
 
@@ -255,7 +255,7 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 
 func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 	t.Parallel()
-	text := `{"schema": {"tools": {` + modeltest.ScenarioTools + `}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a.b"},{"_tool":"work","_outputPath":"c"},{"_tool":"log"},
+	text := `{"schema": {"tools": {` + modeltest.ScenarioToolsJSON + `}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a.b"},{"_tool":"work","_outputPath":"c"},{"_tool":"log"},
 		{"_tool":"work"},{"_tool":"none"},5], "record": {"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}}%s]}`
 	for path, want := range map[string]string{
 		"a":   `{"1.1":{"done":["②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
@@ -263,14 +263,14 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 	} {
 		i := modeltest.IdeaFrom(t,
 			fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
-		turn.ForgetCallsWritingTo(i.Source, "①", jsonval.Path{path})
+		turn.DropOutcomesWritingTo(i.Source, "①", jsonval.Path{path})
 		if got := string(jsonval.Encode(jsonval.AsObject(i.Context[0].Source)["record"])); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+
 		`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
-	turn.ForgetCallsWritingTo(i.Source, "", jsonval.Path{"a"})
+	turn.DropOutcomesWritingTo(i.Source, "", jsonval.Path{"a"})
 	if got := string(jsonval.Encode(i.Context[0].Source["record"])); got != `{"1.1":{}}` {
 		t.Error(got)
 	}
@@ -281,7 +281,7 @@ func TestARecordIsNoPlanToCheck(t *testing.T) {
 	plan := `{"type": "plan", "plan": [5, {"_tool": "nobody"}, {"_tool": "work", "x": "†state.none", "_outputPath": "a"}]%s}`
 	for more, want := range map[string]int{``: 3,
 		`, "record": {"1.1": {}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`: 0} {
-		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [`+
+		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, "context": [`+
 			fmt.Sprintf(plan, more)+`]}`)
 		if n := len(check.Check(i, nil).Errors()); n != want {
 			t.Errorf("%d errors, not %d: %v", n, want, check.Check(i, nil))
@@ -471,7 +471,7 @@ func TestAnInstanceThatAPersonOpensAgainTriesWhatItsDirectPlanHadTriedInVain(t *
 	t.Parallel()
 	s := resting(t, ideafile.StageComplete)
 	idea := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
-	turn.ForgetFailures(idea.Source, []string{"①"})
+	turn.DropFailedOutcomes(idea.Source, []string{"①"})
 	idea, _ = ideafile.ReadIdea(idea.Source)
 	s = again(s, idea, false)
 	s.RunDirectPlans()

@@ -11,8 +11,8 @@ import (
 type SentNotices map[string]approval.Notice
 
 // TakeChanges returns the changes since its last call.
-func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
-	notices := approval.Notices{ProcessID: l.ProcessID, ProcessPath: l.Idea.ProcessPath,
+func (s SentNotices) TakeChanges(l *Loop) approval.Notification {
+	notices := approval.Notification{ProcessID: l.ProcessID, ProcessPath: l.Idea.ProcessPath,
 		NewlyWaiting: []approval.Notice{}, NewlyDecided: []approval.Notice{}}
 	isWaiting := map[string]bool{}
 	for _, inst := range l.Instances {
@@ -48,15 +48,15 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 	sort.SliceStable(notices.NewlyDecided,
 		func(a, b int) bool { return notices.NewlyDecided[a].Since.Before(notices.NewlyDecided[b].Since) })
 	notices.AwaitingCount = len(isWaiting)
-	notices.NewlyWaiting, notices.OmittedWaiting = clipNotices(notices.NewlyWaiting)
-	notices.NewlyDecided, notices.OmittedDecided = clipNotices(notices.NewlyDecided)
+	notices.NewlyWaiting, notices.OmittedWaitingCount = clipNotices(notices.NewlyWaiting)
+	notices.NewlyDecided, notices.OmittedDecidedCount = clipNotices(notices.NewlyDecided)
 	notices.Reminders, notices.OmittedReminderCount = clipNotices(notices.Reminders)
 	notices.Escalations, notices.OmittedEscalationCount = clipNotices(notices.Escalations)
 	notices.Remarks, notices.OmittedRemarkCount = clipNotices(notices.Remarks)
 	return notices
 }
 
-func clipNotices(list []approval.Notice) (clipped []approval.Notice, omitted int) {
+func clipNotices(list []approval.Notice) (clippedNotices []approval.Notice, omittedCount int) {
 	if len(list) <= approval.MaxNotices {
 		return list, 0
 	}

@@ -12,9 +12,9 @@ import (
 // settleInstances settles, after a whole reply, the instances that got no Call, and takes the reply's notes and output.
 func (l *Loop) settleInstances(req *llmRequest) {
 	l.recordNotes(req)
-	wasFinished := req.Reply.SaysFinished
-	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
-		l.KnowsChange(DraftOutputChangeID) {
+	saidFinished := req.Reply.SaysFinished
+	if l.Idea.OutputSchema != nil && saidFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
+		l.IsPatched(DraftOutputChangeID) {
 		req.Reply.SaysFinished = false // the Idea must not record the output as final
 	}
 	if l.doesReplyWireOutput(req) {
@@ -22,15 +22,15 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 	candidates := l.instancesThatMaySettle(req)
 	if l.Idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
-		accepted := l.acceptReplyOutput(req)
-		if !accepted {
+		isAccepted := l.acceptReplyOutput(req)
+		if !isAccepted {
 			return
 		}
 	}
 	if l.Idea.OutputSchema != nil && req.Reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
 		isDraftUsable := req.DraftOutput == nil || l.DraftOutput != nil // the draft to be corrected is still kept
-		isDraft := wasFinished && req.OthersAreKnown && isDraftUsable && l.keepOutputAsDraft(req)
-		if !isDraft {
+		isKeptAsDraft := saidFinished && req.OthersAreKnown && isDraftUsable && l.keepOutputAsDraft(req)
+		if !isKeptAsDraft {
 			l.addError(diag.Faultf(turn.CodeOutputTooEarly,
 				"the output given in request %d was not taken: there was more to do. You are asked for it again, at "+
 					"the latest when all is done. Beside Calls it counts where \"finished\" is true",
@@ -202,5 +202,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
 	return ResolveOutputWirings(l.Idea, []OutputWiring{{WrittenOutput: out, Instances: l.InstanceTokens()}}, l.StateOf,
-		l.KnowsChange)
+		l.IsPatched)
 }

@@ -68,7 +68,7 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
 		s.WantEqual(call, s.DescribeInstances(), "① working, ② working")
 		if len(s.ExpectRequest().Errors) != 1 {
-			t.Errorf("%s: told %s", call, describeErrors(s.Input))
+			t.Errorf("%s: told %s", call, describeErrors(s.RequestInput))
 		}
 	}
 }

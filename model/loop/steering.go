@@ -16,7 +16,7 @@ import (
 // ApplyRevision applies a correction: messages, which go behind all others, and limits. It returns the instances to
 // which the correction must be sent. If it returns an error, nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*InstanceProgress, err error) {
-	context, tokens, err := ideafile.ExtractReopenedTokens(
+	context, reopenedTokens, err := ideafile.ExtractReopenedTokens(
 		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 	if err != nil {
 		return nil, err
 	}
-	reopenedInstances, err := l.instancesToReopen(tokens)
+	reopenedInstances, err := l.instancesToReopen(reopenedTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 		l.reopenByPerson(inst, s)
 	}
 	oldMessageCount := len(l.Idea.Context)
-	l.Idea = l.Idea.WithMessages(messages)
+	l.Idea = l.Idea.WithMessagesAdded(messages)
 	if len(messages) > 0 {
 		l.DraftOutput = nil // another output may be wanted: the LLM will be shown every State when asked for it
 		l.forgetOutputPlans()
@@ -63,11 +63,11 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 	return ideafile.WithTokensNormalized(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
 }
 
-// CheckCallWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an unknown
-// Call it proposes similar ones, which takes long. briefly, which is called only then, turns the proposals off; nil
-// leaves them on.
-func (l *Loop) CheckCallWaiting(callID string, mayArriveSoon func() bool) error {
-	token, isKnown := l.FindInstance(ideafile.InstanceTokenOfCallID(callID))
+// ExplainCallNotWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an
+// unknown Call it proposes similar ones, which takes long. mayArriveSoon, which is called only then, turns the
+// proposals off; nil leaves them on.
+func (l *Loop) ExplainCallNotWaiting(callID string, mayArriveSoon func() bool) error {
+	token, isKnown := l.FindInstanceToken(ideafile.InstanceTokenOfCallID(callID))
 	key, isCall := ideafile.ParseCallKey(callID)
 	if isKnown && isCall {
 		if report, isReported := l.instanceByToken[token].reportByCallKey[key]; isReported {
@@ -77,7 +77,7 @@ func (l *Loop) CheckCallWaiting(callID string, mayArriveSoon func() bool) error 
 	if mayArriveSoon != nil && mayArriveSoon() {
 		return approval.UnknownCallShortError(callID)
 	}
-	var pendingApprovals []approval.Pending
+	var pendingApprovals []approval.PendingCall
 	for _, inst := range l.Instances {
 		pendingApprovals = append(pendingApprovals, inst.PendingApprovals...)
 	}
@@ -166,7 +166,7 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 }
 
 // ReadAddedInstances reads messages that add instances to a process, which already has instances with the given tokens.
-// Each message must name a new instance. has reports whether there is an instance of a token.
+// Each message must name a new instance. hasInstance reports whether there is an instance of a token.
 func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
 	hasInstance func(string) bool) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)
@@ -184,8 +184,9 @@ func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
 		case hasInstance(msg.InstanceToken):
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.InstanceToken)
 		}
-		if conflict := tokenIndex.AddToken(msg.InstanceToken); conflict != "" {
-			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, conflict))
+		if conflictingToken := tokenIndex.AddToken(msg.InstanceToken); conflictingToken != "" {
+			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken,
+				conflictingToken))
 		}
 	}
 	return messages, nil
@@ -204,7 +205,7 @@ func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	if err := l.checkPlansWereApproved(messages, tokens); err != nil {
 		return nil, err
 	}
-	l.Idea = l.Idea.WithMessages(messages)
+	l.Idea = l.Idea.WithMessagesAdded(messages)
 	l.dropOutput()
 	l.addNewInstances(tokens)
 	return tokens, nil

@@ -308,7 +308,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	for _, token := range []string{"①", "②"} {
 		s.InstanceByToken[token].SetTime(s.Now)
 		s.InstanceByToken[token].ApplyDeadlines()
-		s.Advance(token)
+		s.AdvanceInstance(token)
 	}
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("the first is told", s.Loop.PauseReason.Error(),
@@ -345,7 +345,7 @@ func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 		"1.9@2": `there is no Call "1.9@2"; did you mean 1.1@②? What waits for a person here: 1.1@② pay`,
 		"1.1@3": `there is no Call "1.1@3"; did you mean 1.1@②? What waits for a person here: 1.1@② pay`,
 	} {
-		s.WantEqual(call, s.Loop.CheckCallWaiting(call, nil).Error(), want)
+		s.WantEqual(call, s.Loop.ExplainCallNotWaiting(call, nil).Error(), want)
 	}
 }
 
@@ -458,16 +458,16 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	lacks := func(code string, heard int) turn.InstanceReport {
-		r := s.Report("①", 1)
+		r := s.TakeReport("①", 1)
 		r.PauseFault, r.AckedResumeNumber = diag.Faultf(code, "a secret is missing"), heard
 		return r
 	}
 	s.Loop.Instances[0].ResumeCount = 1
-	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 0))
+	s.DeliverReport(lacks(ideafile.CodeToolAccessDenied, 0))
 	if f := s.Loop.PauseReason; f != nil {
 		t.Errorf("it is paused: %v", f)
 	}
-	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 1))
+	s.DeliverReport(lacks(ideafile.CodeToolAccessDenied, 1))
 	if s.Loop.PauseReason == nil {
 		t.Error("it lacks that still, and is not paused")
 	}

@@ -21,7 +21,7 @@ import (
 func (p *InstanceProgress) mayNeedUndo() bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for _, c := range p.reportByCallKey {
-		if c.Status == ideafile.Done || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault) {
+		if c.Status == ideafile.CallDone || c.Status == ideafile.CallFailed && ideafile.MayHaveTakenEffect(c.Fault) {
 			return true
 		}
 	}
@@ -42,7 +42,7 @@ func (l *Loop) recordUndoCall(inst *InstanceProgress, c turn.CallReport) {
 }
 
 func isUndoOrUndone(c turn.CallReport) bool {
-	return c.CallKey().IsUndo() || c.Status == ideafile.Undone
+	return c.CallKey().IsUndo() || c.Status == ideafile.CallUndone
 }
 
 // The reasons why BeginUndo refuses to undo anything.
@@ -52,8 +52,8 @@ var (
 		Text: "something in it is still running: wait until it rests"}
 	ErrUndoUnderWay = approval.Refusal{Code: approval.CodeUndoUnderWay,
 		Text: "it is taking back already: wait until that is done"}
-	ErrNothingToUndo = approval.NothingDoneError("nothing of it is at work: ended instances can be taken back once the " +
-		"whole process has ended")
+	ErrNothingToUndo = approval.NothingDoneError("nothing of it is at work: ended instances can be taken back once " +
+		"the whole process has ended")
 )
 
 // BeginUndo makes instances undo what they did, and returns them. The process must be paused. If Plans wait for a
@@ -61,7 +61,7 @@ var (
 // undone.
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
 	token, hasToken := o.TargetInstance()
-	foundToken, isKnown := l.FindInstance(token)
+	foundToken, isKnown := l.FindInstanceToken(token)
 	list = l.instancesWhere(func(inst *InstanceProgress) bool {
 		return inst.isWorking() && (!hasToken || inst.Token == foundToken)
 	})
@@ -101,19 +101,20 @@ func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 			list = append(list, inst)
 		}
 	}
-	var failures, sentences []string
+	var failureSummaries, nothingUndoneTexts []string
 	anyFailed, nothingUndone := false, true
 	for _, inst := range list {
 		result := *inst.UndoResult
-		order, anyFailed, nothingUndone = inst.UndoOrder, anyFailed || result.HasFailed, nothingUndone && result.NothingUndone
+		order, anyFailed, nothingUndone = inst.UndoOrder, anyFailed || result.HasFailed, nothingUndone &&
+			result.HasUndoneNothing
 		inst.UndoOrder, inst.UndoResult, inst.WasRevisedSinceRequest = nil, nil, true
 		switch {
 		case result.HasFailed:
-			failures = jsonval.AppendNew(failures, result.Summary)
-		case result.NothingUndone:
-			sentences = jsonval.AppendNew(sentences, result.Summary)
+			failureSummaries = jsonval.AppendNew(failureSummaries, result.Summary)
+		case result.HasUndoneNothing:
+			nothingUndoneTexts = jsonval.AppendNew(nothingUndoneTexts, result.Summary)
 		}
-		if !result.NothingUndone {
+		if !result.HasUndoneNothing {
 			reason := "by " + cmp.Or(order.RequestedBy, "a person")
 			if order.Reason != "" {
 				reason += ", since: " + order.Reason
@@ -124,9 +125,9 @@ func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 	}
 	switch {
 	case anyFailed:
-		refusal = errors.New(strings.Join(failures, "; "))
+		refusal = errors.New(strings.Join(failureSummaries, "; "))
 	case len(list) > 0 && nothingUndone:
-		refusal = approval.NothingDoneError(strings.Join(sentences, "; "))
+		refusal = approval.NothingDoneError(strings.Join(nothingUndoneTexts, "; "))
 	}
 	return order, refusal
 }

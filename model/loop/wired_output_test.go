@@ -193,7 +193,7 @@ func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
 			s.WantEqual("without an output", outputJSON(s), "null")
 			for _, trouble := range s.ExpectRequest().Errors {
 				if trouble.Fault.Code == ideafile.CodeBadOutput {
-					t.Errorf("a dropped output is no error: %s", describeErrors(s.Input))
+					t.Errorf("a dropped output is no error: %s", describeErrors(s.RequestInput))
 				}
 			}
 		})

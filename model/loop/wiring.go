@@ -24,12 +24,12 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 		len(req.Reply.Calls) == 0 {
 		return false
 	}
-	if req.Reply.SaysUnfinished && l.KnowsChange(DraftOutputChangeID) {
+	if req.Reply.SaysUnfinished && l.IsPatched(DraftOutputChangeID) {
 		return false
 	}
 	rawOutput := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
 	return HasOnlyReferences(rawOutput) || (rawOutput != nil && req.Reply.SaysFinished &&
-		l.KnowsChange(KnownOutputChangeID))
+		l.IsPatched(KnownOutputChangeID))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
@@ -47,7 +47,7 @@ func (l *Loop) wireOutput(req *llmRequest) {
 
 // recordOutputPlans notes, for each instance, the Request whose Calls the output takes to be the instance's last ones.
 func (l *Loop) recordOutputPlans() {
-	if !l.KnowsChange(DraftOutputChangeID) {
+	if !l.IsPatched(DraftOutputChangeID) {
 		return
 	}
 	for _, inst := range l.Instances {
@@ -57,7 +57,7 @@ func (l *Loop) recordOutputPlans() {
 
 // requestOfWiredOutput returns the Request whose Calls the wired output takes to be the instance's last ones.
 func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
-	if inst.OutputPlanRequest > 0 { // queries come here too, and a query must not call KnowsChange
+	if inst.OutputPlanRequest > 0 { // queries come here too, and a query must not call IsPatched
 		return inst.OutputPlanRequest
 	}
 	return l.wiredRequest.RequestNumber
@@ -79,7 +79,7 @@ func (l *Loop) resolveOrDropWiredOutput() {
 	anyRunning, anyUnsettled := false, false
 	for _, inst := range l.Instances {
 		switch {
-		case inst.Status.HasFailed() && l.KnowsChange(DraftOutputChangeID):
+		case inst.Status.HasFailed() && l.IsPatched(DraftOutputChangeID):
 			l.dropWiredOutput() // the output includes an instance that has failed since
 			return
 		case !inst.isWorking():
@@ -109,7 +109,7 @@ func (l *Loop) resolveOrDropWiredOutput() {
 // output that was given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.hasReachedGoal() && !l.Idea.Config.AskLLMBeforeSettling &&
-		l.KnowsChange(KnownOutputChangeID) &&
+		l.IsPatched(KnownOutputChangeID) &&
 		!l.isMissingSomething(inst)
 }
 
@@ -119,7 +119,7 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	anyRevised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.WasRevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
-	if anyRevised || !canBeShown || !l.KnowsChange(DraftOutputChangeID) {
+	if anyRevised || !canBeShown || !l.IsPatched(DraftOutputChangeID) {
 		return false
 	}
 	l.DraftOutput = &turn.DraftOutput{Request: req.RequestNumber,
@@ -177,8 +177,11 @@ func (l *Loop) settleByWiredOutput() {
 	if f != nil || anyMissing {
 		return
 	}
-	isOpen := func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 }
-	if unfulfilledInstances := l.instancesWhere(isOpen); len(unfulfilledInstances) > 0 {
+	hasUnfulfilledSteps := func(inst *InstanceProgress) bool {
+		return inst.isWorking() &&
+			len(l.unfulfilledSteps(inst)) > 0
+	}
+	if unfulfilledInstances := l.instancesWhere(hasUnfulfilledSteps); len(unfulfilledInstances) > 0 {
 		for _, inst := range unfulfilledInstances {
 			l.settleOrAskAgain(inst)
 		}
@@ -194,14 +197,14 @@ func (l *Loop) settleByWiredOutput() {
 
 // planResult returns the PlanResult of the Calls that a Request planned for an instance.
 func (l *Loop) planResult(inst *InstanceProgress, request int) PlanResult {
-	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, KnowsChange: l.KnowsChange}
+	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, IsPatched: l.IsPatched}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.reportByCallKey {
 		if key.Request == request {
 			p.Reports = append(p.Reports, c)
 		}
 	}
-	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall { return l.writtenCall(inst, key) }
+	p.FindWrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall { return l.writtenCall(inst, key) }
 	return p
 }
 

@@ -28,11 +28,11 @@ func ErrorText(err error) string {
 // AnyJSON draws JSON values up to a depth. References, BlobHandles, odd keys and odd numbers are frequent among them.
 func AnyJSON(depth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
-		kinds := 6
+		kindCount := 6
 		if depth == 0 {
-			kinds = 4
+			kindCount = 4
 		}
-		switch drawInt(t, "kind", 0, kinds-1) {
+		switch drawInt(t, "kind", 0, kindCount-1) {
 		case 0:
 			return AnyText().Draw(t, "text")
 		case 1:

@@ -10,13 +10,13 @@ import (
 )
 
 // PaletteFrom parses valid Tools. Those with an `_activity` are bound to Go functions, the others are latent.
-func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette {
+func PaletteFrom(t *testing.T, toolsJSON string, tokens ...string) *ideafile.Palette {
 	t.Helper()
 	if tokens == nil {
 		tokens = []string{""}
 	}
 	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: ideafile.ToolBindings{}}
-	m := MustDecodeJSON(tools).(jsonval.Object)
+	m := MustDecodeJSON(toolsJSON).(jsonval.Object)
 	for name, v := range jsonval.Sorted(m) {
 		tool := ToolFrom(t, name, jsonval.EncodeToString(v))
 		p.Tools = append(p.Tools, tool)
@@ -29,18 +29,18 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 }
 
 // IdeaFrom parses a valid Idea.
-func IdeaFrom(t Fataler, text string) *ideafile.Idea {
-	i, ps := ideafile.ParseIdea([]byte(text))
+func IdeaFrom(t Fataler, ideaJSON string) *ideafile.Idea {
+	i, ps := ideafile.ParseIdea([]byte(ideaJSON))
 	if len(ps.Errors()) > 0 {
-		t.Fatalf("%s\nin %s", ps, text)
+		t.Fatalf("%s\nin %s", ps, ideaJSON)
 	}
 	return i
 }
 
 // MessagesFrom parses a list of valid Messages.
-func MessagesFrom(t *testing.T, list string) []ideafile.Message {
+func MessagesFrom(t *testing.T, messagesJSON string) []ideafile.Message {
 	t.Helper()
-	messages, err := ideafile.ReadMessages(MustDecodeJSON(list).([]any))
+	messages, err := ideafile.ReadMessages(MustDecodeJSON(messagesJSON).([]any))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,16 +48,16 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 }
 
 // NewBlobHandleValue returns the handle of a large value, in the form of a JSON value.
-func NewBlobHandleValue(kind string, size int) jsonval.Object {
+func NewBlobHandleValue(valueType string, size int) jsonval.Object {
 	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size,
-		ValueType: kind}.AsJSONValue().(jsonval.Object)
+		ValueType: valueType}.AsJSONValue().(jsonval.Object)
 }
 
 // ToolFrom parses a valid Tool.
-func ToolFrom(t *testing.T, name, source string) *ideafile.Tool {
+func ToolFrom(t *testing.T, name, sourceJSON string) *ideafile.Tool {
 	t.Helper()
 	var ps diag.Problems
-	tool := ideafile.ReadTool(name, MustDecodeJSON(source), "$", &ps)
+	tool := ideafile.ReadTool(name, MustDecodeJSON(sourceJSON), "$", &ps)
 	if len(ps.Errors()) > 0 {
 		t.Fatalf("tool %s: %s", name, ps)
 	}

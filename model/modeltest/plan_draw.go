@@ -17,7 +17,7 @@ type RandomCall struct {
 	Request, Index int
 	Source         jsonval.Object
 	Fails          bool
-	Result         resultFunc
+	ResultFunc     resultFunc
 }
 
 type resultFunc = func(params, scopes jsonval.Object) any
@@ -48,14 +48,14 @@ func (p RandomPlan) String() string {
 // PlanOptions bound what a random Plan may hold.
 type PlanOptions struct {
 	MaxCalls, MaxRequests int
-	// OnlyWriteOnce leaves out update methods. NoWholeState leaves out Calls that write the whole State.
-	OnlyWriteOnce, NoWholeState bool
+	// OnlyWriteOnce leaves out update methods. NoWholeStateWrites leaves out Calls that write the whole State.
+	OnlyWriteOnce, NoWholeStateWrites bool
 
-	paths []string
+	statePaths []string
 }
 
-// RandomPlanTools is the palette of random Plans: work is run by code, think is latent.
-var RandomPlanTools = func() ideafile.Palette {
+// RandomPlanPalette is the palette of random Plans: work is run by code, think is latent.
+var RandomPlanPalette = func() ideafile.Palette {
 	var ps diag.Problems
 	source := jsonval.Object{
 		"_outputMethod": jsonval.Object{"enum": []any{"set", "assign", "merge", "push", "concat"}},
@@ -74,8 +74,8 @@ var RandomPlanTools = func() ideafile.Palette {
 
 // The elements of random Plans.
 var (
-	RandomPlanPaths   = strings.Fields("a a.b a.b.c a.d b b.a c c.e")
-	RandomStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,
+	RandomPlanStatePaths = strings.Fields("a a.b a.b.c a.d b b.a c c.e")
+	RandomStartStates    = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,
 		`{"a":{"d":[1]},"b":"text"}`}
 	// randomStateSchemas are closed or narrow, so that it matters where a value is written.
 	randomStateSchemas = []string{``, ``, ``,
@@ -85,61 +85,61 @@ var (
 
 // GeneratePlan draws a Plan.
 func GeneratePlan(t *rapid.T, opts PlanOptions) RandomPlan {
-	opts.paths = RandomPlanPaths
+	opts.statePaths = RandomPlanStatePaths
 	if rapid.Bool().Draw(t, "few paths") {
-		opts.paths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
+		opts.statePaths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
 	}
-	state := jsonval.Object{"type": "state",
+	stateMessage := jsonval.Object{"type": "state",
 		"state": MustDecodeJSON(drawOneOf(t, "start", RandomStartStates...))}
 	if s := drawOneOf(t, "schema", randomStateSchemas...); s != "" {
-		state["schema"] = MustDecodeJSON(s)
+		stateMessage["schema"] = MustDecodeJSON(s)
 	}
-	p := RandomPlan{Context: []any{state, jsonval.Object{"type": "input", "x": "in"}}}
-	for request := 1; request <= drawInt(t, "requests", 1, opts.MaxRequests); request++ {
+	p := RandomPlan{Context: []any{stateMessage, jsonval.Object{"type": "input", "x": "in"}}}
+	for requestNumber := 1; requestNumber <= drawInt(t, "requests", 1, opts.MaxRequests); requestNumber++ {
 		var calls []RandomCall
-		for index := 1; index <= drawInt(t, "calls", 1, opts.MaxCalls); index++ {
-			calls = append(calls, generateCall(t, opts, request, index))
+		for callIndex := 1; callIndex <= drawInt(t, "calls", 1, opts.MaxCalls); callIndex++ {
+			calls = append(calls, generateCall(t, opts, requestNumber, callIndex))
 		}
 		p.Requests = append(p.Requests, calls)
 	}
 	return p
 }
 
-func generateCall(t *rapid.T, opts PlanOptions, request, index int) RandomCall {
-	c := RandomCall{Request: request, Index: index, Source: jsonval.Object{"_tool": "work"}}
+func generateCall(t *rapid.T, opts PlanOptions, requestNumber, callIndex int) RandomCall {
+	c := RandomCall{Request: requestNumber, Index: callIndex, Source: jsonval.Object{"_tool": "work"}}
 	for i := range drawOneOf(t, "reads", 0, 0, 1, 1, 2) {
 		c.Source[fmt.Sprintf("p%d", i)] = generateReference(t, opts)
 	}
 	if drawInt(t, "scoped", 0, 9) == 0 {
-		c.Source["_scopes"] = []any{"state." + drawOneOf(t, "scope", opts.paths...)}
+		c.Source["_scopes"] = []any{"state." + drawOneOf(t, "scope", opts.statePaths...)}
 	}
-	afterChoices := []string{"", "", "", "", "†state." + drawOneOf(t, "awaited", opts.paths...),
-		fmt.Sprintf("†call.%d.%d", request, drawInt(t, "awaited Call", 1, opts.MaxCalls))}
+	afterChoices := []string{"", "", "", "", "†state." + drawOneOf(t, "awaited", opts.statePaths...),
+		fmt.Sprintf("†call.%d.%d", requestNumber, drawInt(t, "awaited Call", 1, opts.MaxCalls))}
 	if after := drawOneOf(t, "after", afterChoices...); after != "" {
 		c.Source["_after"] = []any{after}
 	}
-	path := ""
+	outputPath := ""
 	if drawInt(t, "written", 0, 9) > 0 {
-		path = drawOneOf(t, "path", append([]string{"", ""}, opts.paths...)...)
-		if path == "" && opts.NoWholeState {
-			path = "a"
+		outputPath = drawOneOf(t, "path", append([]string{"", ""}, opts.statePaths...)...)
+		if outputPath == "" && opts.NoWholeStateWrites {
+			outputPath = "a"
 		}
-		c.Source["_outputPath"] = strings.TrimSuffix("†state."+path, ".")
-		if path != "" && drawInt(t, "several paths", 0, 2) == 0 {
-			c.Source["_outputPath"] = generateOutputPaths(t, opts, path)
+		c.Source["_outputPath"] = strings.TrimSuffix("†state."+outputPath, ".")
+		if outputPath != "" && drawInt(t, "several paths", 0, 2) == 0 {
+			c.Source["_outputPath"] = generateOutputPaths(t, opts, outputPath)
 		}
 	}
 	if !opts.OnlyWriteOnce && rapid.Bool().Draw(t, "updates") {
 		methods := []string{"assign", "merge", "push", "concat"}
-		if path == "" {
+		if outputPath == "" {
 			methods = methods[:2]
 		}
 		c.Source["_outputMethod"] = drawOneOf(t, "method", methods...)
 	}
 	c.Fails = drawInt(t, "fails", 0, 3) == 0
-	c.Result = generateResultFunc(t, c.ID(), path == "")
-	if text := jsonval.AsText(c.Source["_outputPath"]); strings.Contains(text, "||") {
-		c.Result = generateBranchChoice(t, text, c.Result)
+	c.ResultFunc = generateResultFunc(t, c.ID(), outputPath == "")
+	if outputPathText := jsonval.AsText(c.Source["_outputPath"]); strings.Contains(outputPathText, "||") {
+		c.ResultFunc = generateBranchChoice(t, outputPathText, c.ResultFunc)
 	}
 	c.makeLatent(t)
 	return c
@@ -151,7 +151,7 @@ func (c *RandomCall) makeLatent(t *rapid.T) {
 	case 0:
 		c.Source["_tool"] = "think"
 	case 1:
-		c.Source["_tool"], c.Source["_output"] = "think", c.Result(nil, nil)
+		c.Source["_tool"], c.Source["_output"] = "think", c.ResultFunc(nil, nil)
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *RandomCall) makeLatent(t *rapid.T) {
 func generateReference(t *rapid.T, opts PlanOptions) any {
 	text := ""
 	for i := range drawOneOf(t, "terms", 1, 1, 2, 2, 3) {
-		term := referenceTo(drawOneOf(t, "read", append([]string{"", "x", "x.never"}, opts.paths...)...))
+		term := referenceTo(drawOneOf(t, "read", append([]string{"", "x", "x.never"}, opts.statePaths...)...))
 		if term == "†input.x.never" && i == 0 {
 			term = "†input.x" // alone, †input.x.never would always be absent
 		}
@@ -176,7 +176,7 @@ func generateReference(t *rapid.T, opts PlanOptions) any {
 func generateOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	text := "†state." + path
 	for range drawInt(t, "more paths", 1, 2) {
-		nextPath := drawOneOf(t, "another path", opts.paths...)
+		nextPath := drawOneOf(t, "another path", opts.statePaths...)
 		extendedText := text + drawOneOf(t, "sign", " && ", " || ", " || ") + "†state." + nextPath
 		if _, err := refexpr.ParseOutputPath(extendedText); err == nil {
 			text = extendedText
@@ -187,14 +187,14 @@ func generateOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 
 // generateBranchChoice draws the branch that a result names: none, one of the output path's, or one that the output
 // path lacks.
-func generateBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc {
-	branches := strings.Split(text, " || ")
+func generateBranchChoice(t *rapid.T, outputPathText string, baseResultFunc resultFunc) resultFunc {
+	branches := strings.Split(outputPathText, " || ")
 	branch := drawOneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)
 	if branch == "" {
-		return result
+		return baseResultFunc
 	}
 	return func(params, scopeValues jsonval.Object) any {
-		return jsonval.Object{refexpr.BranchKey: branch, refexpr.ResultKey: result(params, scopeValues)}
+		return jsonval.Object{refexpr.BranchKey: branch, refexpr.ResultKey: baseResultFunc(params, scopeValues)}
 	}
 }
 

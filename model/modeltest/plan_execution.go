@@ -41,7 +41,7 @@ func NewPlanExecutionFor(plan RandomPlan, token string) *PlanExecution {
 			p.CallByID[ideafile.FormatCallID(c.Request, c.Index, token)] = c
 		}
 	}
-	p.Instance = dataflow.New(RandomPlanTools, context, token)
+	p.Instance = dataflow.New(RandomPlanPalette, context, token)
 	return p
 }
 
@@ -59,8 +59,8 @@ func (p *PlanExecution) startReadyCalls(t Fataler) {
 	p.AfterStep()
 }
 
-// Accept delivers a Call to the instance.
-func (p *PlanExecution) Accept(c RandomCall) {
+// AcceptCall delivers a Call to the instance.
+func (p *PlanExecution) AcceptCall(c RandomCall) {
 	source := c.Source
 	if p.token != "" {
 		source = jsonval.DeepMerge(source, jsonval.Object{"_instance": p.token}).(jsonval.Object)
@@ -69,9 +69,9 @@ func (p *PlanExecution) Accept(c RandomCall) {
 }
 
 // EndCall ends the running Call at an index of Running, with its drawn result.
-func (p *PlanExecution) EndCall(index int) {
-	ready := p.RunningCalls[index]
-	p.RunningCalls = slices.Delete(slices.Clone(p.RunningCalls), index, index+1)
+func (p *PlanExecution) EndCall(runningCallIndex int) {
+	ready := p.RunningCalls[runningCallIndex]
+	p.RunningCalls = slices.Delete(slices.Clone(p.RunningCalls), runningCallIndex, runningCallIndex+1)
 	p.endWithPlannedResult(ready.Record.ID, ready.Params, ready.ScopeValues, "said no")
 }
 
@@ -79,7 +79,7 @@ func (p *PlanExecution) endWithPlannedResult(id string, params, scopeValues json
 	if c := p.CallByID[id]; c.Fails {
 		p.Instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s %s", c.ID(), refusal))
 	} else {
-		p.Instance.SucceedCall(id, c.Result(params, scopeValues))
+		p.Instance.SucceedCall(id, c.ResultFunc(params, scopeValues))
 	}
 }
 
@@ -93,16 +93,16 @@ func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	p.endWithPlannedResult(rec.ID, params, nil, "was not answered")
 }
 
-// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when all Calls
-// of the one before it have ended. Several events may happen before the instance advances, as with signals that arrive
-// together.
-func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
+// RunAll runs the whole Plan. chooseEvent(n) picks one of n events that could happen next. A Request starts when all
+// Calls of the one before it have ended. Several events may happen before the instance advances, as with signals that
+// arrive together.
+func (p *PlanExecution) RunAll(t Fataler, chooseEvent func(n int) int) {
 	for n, calls := range p.Plan.Requests {
-		p.runRequest(t, n+1, calls, choose)
+		p.runRequest(t, n+1, calls, chooseEvent)
 	}
 }
 
-func (p *PlanExecution) runRequest(t Fataler, request int, calls []RandomCall, choose func(n int) int) {
+func (p *PlanExecution) runRequest(t Fataler, requestNumber int, calls []RandomCall, chooseEvent func(n int) int) {
 	acceptedCount, isClosed, skipsStart := 0, false, false
 	for {
 		latentCalls := p.Instance.CallsAwaitingLLM()
@@ -115,12 +115,12 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []RandomCall, c
 			return
 		}
 		if eventCount > 0 {
-			switch k := choose(eventCount); {
+			switch k := chooseEvent(eventCount); {
 			case k < replyEventCount && acceptedCount < len(calls):
-				p.Accept(calls[acceptedCount])
+				p.AcceptCall(calls[acceptedCount])
 				acceptedCount++
 			case k < replyEventCount:
-				p.Instance.CloseRequest(request)
+				p.Instance.CloseRequest(requestNumber)
 				isClosed = true
 			case k < replyEventCount+len(p.RunningCalls):
 				p.EndCall(k - replyEventCount)
@@ -128,19 +128,20 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []RandomCall, c
 				p.AnswerLatent(t, latentCalls[k-replyEventCount-len(p.RunningCalls)])
 			}
 		}
-		skipsStart = eventCount > 0 && choose(4) == 3
+		skipsStart = eventCount > 0 && chooseEvent(4) == 3
 		if !skipsStart {
 			p.startReadyCalls(t)
 		}
 	}
 }
 
-// Outcome describes everything that must not depend on the order of events: each Call's outcome, its reason and its
-// parameters, and the State.
-func (p *PlanExecution) Outcome() string {
+// DescribeOutcome describes everything that must not depend on the order of events: each Call's outcome, its reason and
+// its parameters, and the State.
+func (p *PlanExecution) DescribeOutcome() string {
 	var b strings.Builder
 	for _, rec := range p.Instance.CallRecords() {
-		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.BranchNumber,
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf,
+			rec.TakenBranchNumber,
 			rec.UntakenBranchReference)
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " fault=%s", rec.Fault)

@@ -37,12 +37,12 @@ func generateReply(t *rapid.T, in *turn.RequestInput) string {
 	}
 	output = drawOneOf[any](t, "output", nil, nil, jsonval.Object{"summary": "text"},
 		jsonval.Object{"summary": "†state.b"}, jsonval.Object{"summary": true})
-	finished := rapid.Bool().Draw(t, "finished")
-	return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": output, "finished": finished})
+	isFinished := rapid.Bool().Draw(t, "finished")
+	return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": output, "finished": isFinished})
 }
 
 // RunRandomProcess plays a process of two instances with random replies until it has ended or paused, or for twelve
-// Requests. after is called when a Request is concluded.
+// Requests. onConcluded is called when a Request is concluded.
 func RunRandomProcess(t *rapid.T, onConcluded func(*Scenario, *loop.RequestConclusion)) *Scenario {
 	s := NewScenario(t, drawOneOf(t, "form", "", `{"type": "object"}`),
 		drawOneOf(t, "context", TwoInstancesContext,

@@ -25,11 +25,11 @@ const (
 func SnapshotAndReparse(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall,
 	output any) *ideafile.Idea {
 	text := jsonval.Encode(turn.SnapshotIdea(i.Source, input, calls, output))
-	reparsed, ps := ideafile.ParseIdea(text)
+	reparsedIdea, ps := ideafile.ParseIdea(text)
 	if len(ps) > 0 {
 		t.Fatalf("%s\nin %s", ps, text)
 	}
-	return reparsed
+	return reparsedIdea
 }
 
 // Scenario plays a process without Temporal: the loop, its instances, and an LLM whose replies the test writes. It
@@ -45,49 +45,50 @@ type Scenario struct {
 	// RunTool runs a Tool that is run by code. A test may replace it.
 	RunTool func(tool string, params jsonval.Object) (any, *diag.Fault)
 
-	// Input is the input of the Request in flight, and Ended are the instances that the last Request ended.
-	Input          *turn.RequestInput
+	// RequestInput is the input of the Request in flight, and Ended are the instances that the last Request ended.
+	RequestInput   *turn.RequestInput
 	EndedInstances []*loop.InstanceProgress
-	// Usage is the usage of each Request; zero: 100 tokens in and 10 out.
-	Usage turn.TokenUsage
+	// UsagePerRequest is the usage of each Request; zero: 100 tokens in and 10 out.
+	UsagePerRequest turn.TokenUsage
 	// UnreachedTokens are the instances that receive no Call of a Request.
 	UnreachedTokens []string
 	// FullyDeliveredTokens are the instances that received a whole reply which the process then loses, and that have
 	// reported its outcome.
-	FullyDeliveredTokens []string
-	rereportedRequest    int // instances report all Calls of this lost Request
+	FullyDeliveredTokens    []string
+	rereportedRequestNumber int // instances report all Calls of this lost Request
 	// ReportedCallsByToken is what each instance has reported of its Calls, by token and Call id.
 	ReportedCallsByToken map[string]map[string]dataflow.ReportedCall
-	// AckedCountByToken counts the corrections that each instance has applied. Corrections holds those that it has not
-	// applied yet.
-	AckedCountByToken  map[string]int
-	CorrectionsByToken map[string][]approval.SteeringPayload
-	calledTokens       []string // the instances that the Calls of the last reply are for
+	// AckedCorrectionCountByToken counts the corrections that each instance has applied. CorrectionsByToken holds those
+	// that it has not applied yet.
+	AckedCorrectionCountByToken map[string]int
+	CorrectionsByToken          map[string][]approval.SteeringPayload
+	calledTokens                []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
 	reportCount int
 }
 
-// ScenarioTools is the default palette: work and log are run by code, fail always fails, and think is latent.
-const ScenarioTools = `"work": {"type": "object", "properties": {"x": {}, "n": {"type": "integer"}}}, "fail": {"type": "object", "properties": {}},
+// ScenarioToolsJSON is the default palette: work and log are run by code, fail always fails, and think is latent.
+const ScenarioToolsJSON = `"work": {"type": "object", "properties": {"x": {}, "n": {"type": "integer"}}}, "fail": {"type": "object", "properties": {}},
 	"think": {"type": "object", "properties": {"x": {}}, "_output": {"type": "string", "minLength": 1}},
 	"log": {"type": "object", "properties": {}, "_outputPath": "†state.log", "_outputMethod": "push"}`
 
 // StartTime is when every Scenario starts.
 var StartTime = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 
-// NewScenario starts a process. output is the schema of its output, empty for none, and rest are more keys of its Idea,
-// such as `"context": […]`.
-func NewScenario(t rapid.TB, output string, ideaKeys ...string) *Scenario {
-	return NewScenarioWithTools(t, ScenarioTools, output, ideaKeys...)
+// NewScenario starts a process. outputSchema is the schema of its output, empty for none, and ideaMembers are more keys
+// of its Idea, such as `"context": […]`.
+func NewScenario(t rapid.TB, outputSchema string, ideaMembers ...string) *Scenario {
+	return NewScenarioWithTools(t, ScenarioToolsJSON, outputSchema, ideaMembers...)
 }
 
 // NewScenarioWithTools is NewScenario with another palette.
-func NewScenarioWithTools(t rapid.TB, tools, output string, ideaKeys ...string) *Scenario {
-	if output != "" {
-		output = `, "output": ` + output
+func NewScenarioWithTools(t rapid.TB, toolsJSON, outputSchema string, ideaMembers ...string) *Scenario {
+	if outputSchema != "" {
+		outputSchema = `, "output": ` + outputSchema
 	}
-	schema := `"schema": {"tools": {` + tools + `}` + output + `}`
-	return NewScenarioFromIdea(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, ideaKeys...), ", ")+"}"), false)
+	schema := `"schema": {"tools": {` + toolsJSON + `}` + outputSchema + `}`
+	return NewScenarioFromIdea(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, ideaMembers...), ", ")+"}"),
+		false)
 }
 
 // NewScenarioFromIdea starts a process of an Idea; with isPart, it is a part of a split process.
@@ -95,8 +96,8 @@ func NewScenarioFromIdea(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario
 	s := &Scenario{
 		T: t, Idea: idea, Now: StartTime,
 		InstanceByToken: map[string]*dataflow.Instance{}, Bindings: ideafile.ToolBindings{},
-		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
-		AckedCountByToken:    map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
+		ReportedCallsByToken:        map[string]map[string]dataflow.ReportedCall{},
+		AckedCorrectionCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 		RunTool: runDefaultTool,
 	}
 	for _, tool := range s.Idea.Tools {
@@ -130,7 +131,7 @@ func (s *Scenario) StartInstances(tokens []string) {
 }
 
 func (s *Scenario) palette() ideafile.Palette {
-	return ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, ApprovalOverride: s.Idea.Config.Approval,
+	return ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, Oversight: s.Idea.Config.ApprovalOverride,
 		AdaptValuesWithLLM: s.Idea.Config.AdaptValuesWithLLM}
 }
 
@@ -150,7 +151,7 @@ const TwoInstancesContext = `"context": [{"type": "state", "_instance": "①", "
 func (s *Scenario) continueAsNew() {
 	oldLoop := s.Loop
 	s.Loop = ContinueLoopAsNew(s.T, s.Idea, s.Bindings, oldLoop)
-	s.Loop.KnowsChange, s.Loop.IsPart = oldLoop.KnowsChange, oldLoop.IsPart
+	s.Loop.IsPatched, s.Loop.IsPart = oldLoop.IsPatched, oldLoop.IsPart
 	for token, instance := range s.InstanceByToken {
 		s.InstanceByToken[token] = ContinueInstanceAsNew(s.T, instance)
 	}

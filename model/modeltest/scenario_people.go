@@ -13,29 +13,29 @@ import (
 	"processidea/model/turn"
 )
 
-// Advance runs an instance until it is idle, and delivers its report.
-func (s *Scenario) Advance(token string) {
+// AdvanceInstance runs an instance until it is idle, and delivers its report.
+func (s *Scenario) AdvanceInstance(token string) {
 	s.runAndReport(token, s.InstanceByToken[token].CarryIntoNextRun().ClosedThroughRequest)
 }
 
-// Decide gives an instance a person's decision on a Call, and advances the instance. more are further keys of the
-// signal's payload.
-func (s *Scenario) Decide(kind, id string, extraPayloads ...string) {
+// Decide gives an instance a person's decision on a Call, and advances the instance. extraPayloads are further keys of
+// the signal's payload.
+func (s *Scenario) Decide(kind, callID string, extraPayloads ...string) {
 	s.T.Helper()
-	m := jsonval.Object{"call": id, "by": "ann"}
+	m := jsonval.Object{"call": callID, "by": "ann"}
 	for _, text := range extraPayloads {
 		m = jsonval.DeepMerge(m, DecodeJSON(s.T, text)).(jsonval.Object)
 	}
-	instance := s.InstanceByToken[ideafile.InstanceTokenOfCallID(id)]
+	instance := s.InstanceByToken[ideafile.InstanceTokenOfCallID(callID)]
 	instance.SetTime(s.Now)
 	d, err := approval.ReadDecision(kind, m)
 	if err == nil {
 		err = instance.ApplyDecision(d)
 	}
 	if err != nil {
-		s.T.Fatalf("%s %s: %s", kind, id, err)
+		s.T.Fatalf("%s %s: %s", kind, callID, err)
 	}
-	s.Advance(ideafile.InstanceTokenOfCallID(id))
+	s.AdvanceInstance(ideafile.InstanceTokenOfCallID(callID))
 }
 
 // AdvanceClock lets time pass.
@@ -50,9 +50,9 @@ func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 }
 
 // AddInstances adds instances to the running process, as the signal add does.
-func (s *Scenario) AddInstances(context string) {
+func (s *Scenario) AddInstances(contextJSON string) {
 	s.T.Helper()
-	tokens, err := s.Loop.AddInstances(approval.SteeringPayload{Context: DecodeJSON(s.T, context).([]any)})
+	tokens, err := s.Loop.AddInstances(approval.SteeringPayload{Context: DecodeJSON(s.T, contextJSON).([]any)})
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -61,9 +61,9 @@ func (s *Scenario) AddInstances(context string) {
 
 // Revise sends the process a correction, as the signal revise does, and returns the instances that the correction
 // affects.
-func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
+func (s *Scenario) Revise(payloadJSON string) []*loop.InstanceProgress {
 	s.T.Helper()
-	r, err := approval.ReadSteering(approval.SteerRevise, DecodeJSON(s.T, payload).(jsonval.Object))
+	r, err := approval.ReadSteering(approval.SteerRevise, DecodeJSON(s.T, payloadJSON).(jsonval.Object))
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -81,9 +81,9 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 // restartReopenedInstances starts the dataflow of reopened instances anew, if they had been told that they had ended.
 func (s *Scenario) restartReopenedInstances() {
 	for _, inst := range s.Loop.TakeInstancesToRestart() {
-		initial, writes := inst.StateHistory()
+		initialState, writes := inst.StateHistory()
 		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea.Context,
-			inst.Token, initial))
+			inst.Token, initialState))
 		if err != nil {
 			s.T.Fatal(err)
 		}
@@ -96,17 +96,17 @@ func (s *Scenario) restartReopenedInstances() {
 func (s *Scenario) ApplyCorrections(token, person string) {
 	for _, r := range s.CorrectionsByToken[token] {
 		wholeContext := s.Loop.Idea.Context
-		context, _, _ := ideafile.ExtractReopenedTokens(r.Context)
-		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(wholeContext[:len(wholeContext)-len(context)],
-			context))
+		addedMessages, _, _ := ideafile.ExtractReopenedTokens(r.Context)
+		oldMessages := wholeContext[:len(wholeContext)-len(addedMessages)]
+		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(oldMessages, addedMessages))
 		if err != nil {
 			s.T.Fatal(err)
 		}
 		s.InstanceByToken[token].ApplyRevision(slices.DeleteFunc(messages, func(m ideafile.Message) bool {
 			return m.PayloadKind == "" && !m.IsDirectPlan() || m.InstanceToken != "" && m.InstanceToken != token
 		}), person, "")
-		s.AckedCountByToken[token]++
+		s.AckedCorrectionCountByToken[token]++
 	}
 	s.CorrectionsByToken[token] = nil
-	s.Advance(token)
+	s.AdvanceInstance(token)
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // RunToIdle closes a Request at an instance and runs its Calls until nothing is left to run.
-func (s *Scenario) RunToIdle(token string, request int) {
+func (s *Scenario) RunToIdle(token string, requestNumber int) {
 	instance := s.InstanceByToken[token]
 	instance.SetTime(s.Now)
-	instance.CloseRequest(request)
+	instance.CloseRequest(requestNumber)
 	for readyCalls := instance.Advance(); len(readyCalls) > 0; readyCalls = instance.Advance() {
 		for _, ready := range readyCalls {
 			if ready.Record.Tool == "slow" {
@@ -27,7 +27,7 @@ func (s *Scenario) RunToIdle(token string, request int) {
 // runAndReport runs an instance until it is idle, and delivers its report.
 func (s *Scenario) runAndReport(token string, closedRequest int) {
 	s.RunToIdle(token, closedRequest)
-	s.DeliverReport(s.Report(token, closedRequest))
+	s.DeliverReport(s.TakeReport(token, closedRequest))
 }
 
 // DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the
@@ -48,17 +48,17 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 	}
 }
 
-// Report returns the report of an idle instance, encoded and decoded as a signal's payload is.
-func (s *Scenario) Report(token string, closedRequest int) turn.InstanceReport {
+// TakeReport returns the report of an idle instance, encoded and decoded as a signal's payload is.
+func (s *Scenario) TakeReport(token string, closedRequest int) turn.InstanceReport {
 	instance := s.InstanceByToken[token]
 	r := turn.InstanceReport{
-		Token: token, ClosedThroughRequest: closedRequest, Writes: instance.TakeNewWrites(),
-		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.AckedCountByToken[token],
+		Token: token, ClosedThroughRequest: closedRequest, Writes: instance.TakeUnreportedWrites(),
+		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.AckedCorrectionCountByToken[token],
 		InstanceStatusDetails: instance.StatusDetails(),
 	}
-	r.Calls = instance.ReportCalls(s.ReportedCallsByToken[token],
+	r.Calls = instance.ReportChangedCalls(s.ReportedCallsByToken[token],
 		func(rec *dataflow.CallRecord) bool {
-			return rec.Request > closedRequest || rec.Request == s.rereportedRequest
+			return rec.Request > closedRequest || rec.Request == s.rereportedRequestNumber
 		})
 	var out turn.InstanceReport
 	roundTripJSON(s.T, r, &out)

@@ -17,14 +17,14 @@ import (
 func (s *Scenario) ExpectRequest() *turn.RequestInput {
 	s.T.Helper()
 	if in := s.Loop.RequestInFlight(); in != nil {
-		s.Input = in
+		s.RequestInput = in
 		return in
 	}
 	step, in := s.nextStep()
 	if step != loop.StepRequest {
 		s.T.Fatalf("the step is %s, paused by %v", step, s.Loop.PauseReason)
 	}
-	s.Input = in
+	s.RequestInput = in
 	return in
 }
 
@@ -37,7 +37,7 @@ func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
 		return step, in
 	}
 	for _, m := range instances {
-		s.DeliverReport(s.Report(m.Token, s.InstanceByToken[m.Token].CarryIntoNextRun().ClosedThroughRequest))
+		s.DeliverReport(s.TakeReport(m.Token, s.InstanceByToken[m.Token].CarryIntoNextRun().ClosedThroughRequest))
 	}
 	return s.nextStep()
 }
@@ -57,8 +57,8 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	m := DecodeJSON(s.T, reply).(jsonval.Object)
 	r := s.DeliverCalls(jsonval.AsList(m["calls"]))
 	r.IsComplete, r.Output = true, m["output"]
-	if finished, isGiven := m["finished"].(bool); isGiven {
-		r.SaysFinished, r.SaysUnfinished = finished, !finished
+	if isFinished, isGiven := m["finished"].(bool); isGiven {
+		r.SaysFinished, r.SaysUnfinished = isFinished, !isFinished
 	}
 	r.Notes = jsonval.AsText(m["notes"])
 	r.OutputFault = turn.CheckOutput(s.Idea, m["output"])
@@ -69,19 +69,19 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, calls ...string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
-	var list []any
+	var rawCalls []any
 	for _, c := range calls {
-		list = append(list, DecodeJSON(s.T, c))
+		rawCalls = append(rawCalls, DecodeJSON(s.T, c))
 	}
-	r := s.DeliverCalls(list)
+	r := s.DeliverCalls(rawCalls)
 	for _, token := range s.FullyDeliveredTokens {
-		s.runAndReport(token, s.Input.RequestNumber)
+		s.runAndReport(token, s.RequestInput.RequestNumber)
 	}
 	if incompleteReply.IsWorkerLost {
 		r = turn.LLMReply{} // the reply is lost with its worker; the instances have the Calls
 	}
-	r.Fault, r.IsWorkerLost, r.HasUndeliveredCalls, r.NotRetryable, r.InstancesWithoutCalls = incompleteReply.Fault,
-		incompleteReply.IsWorkerLost, incompleteReply.HasUndeliveredCalls, incompleteReply.NotRetryable, nil
+	r.Fault, r.IsWorkerLost, r.HasUndeliveredCalls, r.IsNotRetryable, r.InstancesWithoutCalls = incompleteReply.Fault,
+		incompleteReply.IsWorkerLost, incompleteReply.HasUndeliveredCalls, incompleteReply.IsNotRetryable, nil
 	return s.Conclude(r)
 }
 
@@ -89,17 +89,19 @@ func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, calls ...stri
 // the Reply so far.
 func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
 	calls := ideafile.ParseWrittenCalls(rawCalls)
-	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.Usage, turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}),
+	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.UsagePerRequest,
+		turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}),
 		HTTPAttemptCount: 1}
-	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens(),
-		ReopenableTokens: s.Input.ReopenableTokens}
-	if s.Input.IsOutputOnly {
+	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings,
+		InstanceTokens:   s.RequestInput.InstanceTokens(),
+		ReopenableTokens: s.RequestInput.ReopenableTokens}
+	if s.RequestInput.IsOutputOnly {
 		p.InstanceTokens = nil
 	}
 	tokensWithCalls := map[string]bool{}
 	for n, call := range calls {
 		deliver := s.deliverCall
-		if len(s.Input.Questions) > 0 {
+		if len(s.RequestInput.Questions) > 0 {
 			deliver = s.deliverAnswer
 		}
 		tokens, f := deliver(p, n+1, call)
@@ -120,11 +122,11 @@ func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
 }
 
 // deliverCall returns the instances that a Call was delivered to, or the reason why there are none.
-func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
+func (s *Scenario) deliverCall(p ideafile.Palette, callIndex int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
 	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {
 		if !slices.Contains(s.UnreachedTokens, token) {
-			s.InstanceByToken[token].AcceptCall(s.Input.RequestNumber, index, call)
+			s.InstanceByToken[token].AcceptCall(s.RequestInput.RequestNumber, callIndex, call)
 		}
 	}
 	return tokens, f
@@ -132,7 +134,7 @@ func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.Writ
 
 // deliverAnswer delivers the answer to a Question. It gives no instance a Call.
 func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.WrittenCall) ([]string, *diag.Fault) {
-	q, output, params, f := turn.ReadLLMAnswer(s.Idea, s.Input, answer)
+	q, output, params, f := turn.ReadLLMAnswer(s.Idea, s.RequestInput, answer)
 	switch {
 	case f != nil:
 	case q.ParamsError != "":
@@ -147,26 +149,27 @@ func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.Writ
 // Reply.
 func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	s.T.Helper()
-	for _, token := range slices.Concat(s.Input.InstanceTokens(), s.Input.ReopenableTokens) {
+	for _, token := range slices.Concat(s.RequestInput.InstanceTokens(), s.RequestInput.ReopenableTokens) {
 		switch {
-		case s.Input.IsOutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.IsComplete &&
+		case s.RequestInput.IsOutputOnly, slices.Contains(s.RequestInput.ReopenableTokens, token) && r.IsComplete &&
 			!slices.Contains(s.calledTokens, token):
 		case r.CallsMayBeUndelivered():
 			closedRequest := s.InstanceByToken[token].CarryIntoNextRun().ClosedThroughRequest
-			s.InstanceByToken[token].StopAcceptingCalls(s.Input.RequestNumber)
+			s.InstanceByToken[token].StopAcceptingCalls(s.RequestInput.RequestNumber)
 			s.RunToIdle(token, closedRequest)
 			if s.Loop.NeedsCallsFromInstances(&r) {
-				s.rereportedRequest = s.Input.RequestNumber
+				s.rereportedRequestNumber = s.RequestInput.RequestNumber
 				maps.DeleteFunc(s.ReportedCallsByToken[token],
 					func(id string, _ dataflow.ReportedCall) bool {
-						return s.InstanceByToken[token].FindCall(id).Request == s.rereportedRequest
+						return s.InstanceByToken[token].FindCall(id).Request == s.rereportedRequestNumber
 					})
 			}
-			report := s.Report(token, closedRequest)
-			report.RefusedThroughRequest, report.ReportedThroughRequest = s.Input.RequestNumber, s.rereportedRequest
+			report := s.TakeReport(token, closedRequest)
+			report.RefusedThroughRequest, report.ReportedThroughRequest = s.RequestInput.RequestNumber,
+				s.rereportedRequestNumber
 			s.DeliverReport(report)
 		default:
-			s.runAndReport(token, s.Input.RequestNumber)
+			s.runAndReport(token, s.RequestInput.RequestNumber)
 		}
 	}
 	s.Loop.Advance(s.Now) // reports come one by one, and before the reply is known

@@ -20,7 +20,7 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 			continue
 		}
 		names := jsonval.SortedKeys(question.Params)
-		setIndex := slices.IndexFunc(paramNameSets, func(knownChoices []string) bool { return slices.Equal(knownChoices, names) })
+		setIndex := slices.IndexFunc(paramNameSets, func(knownNames []string) bool { return slices.Equal(knownNames, names) })
 		if setIndex < 0 {
 			setIndex, paramNameSets, callIDsBySet = len(paramNameSets), append(paramNameSets, names), append(callIDsBySet, nil)
 		}
@@ -44,11 +44,11 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 	if schema == nil {
 		schema = jsonval.Object{}
 	}
-	definition := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
-	if !b.isStrict && b.defs.Value(definition) == nil {
-		b.addRebasedDefinition(definition, t.ParamsSchemaSource())
+	definitionName := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
+	if !b.isStrict && b.defs.Value(definitionName) == nil {
+		b.addRebasedDefinition(definitionName, t.ParamsSchemaSource())
 	}
-	result := b.declaredParamSchema(t, name, schema, definition)
+	result := b.declaredParamSchema(t, name, schema, definitionName)
 	if !t.RequiresParam(name) {
 		return nullableSchema(result)
 	}

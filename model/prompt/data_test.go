@@ -96,7 +96,7 @@ func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"doc": doc, doc: []any{doc}},
 				ReopenReason: "reopened by ann: " + doc}},
 			PlanEntries: []turn.PlannedCallSummary{{CallID: "1.1", Call: ideafile.ParseWrittenCall(call),
-				CountByStatus:    map[ideafile.CallStatus]int{ideafile.Failed: 1},
+				CountByStatus:    map[ideafile.CallStatus]int{ideafile.CallFailed: 1},
 				ResultByInstance: map[string]any{"①": doc},
 				Decisions: []turn.InstanceDecision{
 					{Token: "①", Decision: approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: doc}}}}},

@@ -16,7 +16,7 @@
 //
 //   - The same input yields the same bytes, on any machine and in any key order of the file.
 //   - So that prompt caches hit, the prompt's first part (before Plans and States) is the same in every Request.
-//   - A ResponseFormat is either Strict, and then keeps every documented rule and limit of strict mode, or has a
+//   - A ResponseFormat either has IsStrict set, and then keeps every documented rule and limit of strict mode, or has a
 //     NotStrictReason. It always compiles.
 //   - A reply that the schema allows contains no Call that ideafile.Palette refuses for its form, and no output that
 //     the Idea's output schema refuses.

@@ -38,11 +38,11 @@ func (w *promptWriter) writeGuidingPlans() {
 			if ids != nil {
 				recordedStatus = plan.PlanRecordByCallID[ids[n]]
 			}
-			target := ""
-			if len(call.Targets) > 0 {
-				target = " for " + strings.Join(call.Targets, ", ")
+			targetSuffix := ""
+			if len(call.TargetTokens) > 0 {
+				targetSuffix = " for " + strings.Join(call.TargetTokens, ", ")
 			}
-			w.writeLine("- %s%s%s", w.callText(call), target, w.guidingCallStatus(recordedStatus, call))
+			w.writeLine("- %s%s%s", w.callText(call), targetSuffix, w.guidingCallStatus(recordedStatus, call))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (w *promptWriter) guidingCallStatus(recordedStatus any, call ideafile.Writt
 // isOutputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's
 // output.
 func isOutputPresent(idea *ideafile.Idea, call ideafile.WrittenCall, instance turn.InstanceInput) bool {
-	output, ok := idea.OutputPathOf(call)
-	return ok && !call.TargetsOtherInstance(instance.Token) && !output.WritesWholeState() &&
-		output.HasValueIn(instance.State)
+	outputPath, ok := idea.OutputPathOf(call)
+	return ok && !call.TargetsOtherInstance(instance.Token) && !outputPath.WritesWholeState() &&
+		outputPath.HasValueIn(instance.State)
 }

@@ -58,7 +58,7 @@ func TestOfSeveralPlansTheLLMPicksWithTheInstructionsInView(t *testing.T) {
 		`It is meant for instances of which this JSON Schema holds: {"required":["car"]}`, `work(x: "car")`,
 		"## Plan that you may follow, extend or drop: on foot\n",
 		"## Plan that you may follow, extend or drop: mine (②)")
-	task := Render(s.Idea, s.Bindings, s.Input, nil)[1].Content
+	task := Render(s.Idea, s.Bindings, s.RequestInput, nil)[1].Content
 	if !strings.HasPrefix(task, "## The process\n> Prefer to walk.") {
 		t.Errorf("instructions come first: %s", task)
 	}

@@ -30,7 +30,7 @@ func (w *promptWriter) writeCallHistory() {
 	doneTokensByLabel, callIDsByLabel := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.PlanEntries {
 		if label, isSummarized := w.doneLabel(entry); isSummarized {
-			doneTokensByLabel[label] = append(doneTokensByLabel[label], entry.InstancesByStatus[ideafile.Done]...)
+			doneTokensByLabel[label] = append(doneTokensByLabel[label], entry.InstancesByStatus[ideafile.CallDone]...)
 			callIDsByLabel[label] = append(callIDsByLabel[label], entry.CallID)
 		}
 	}
@@ -61,22 +61,22 @@ const callsTemplate = `{{define "calls"}}
 // AnySkipped reports whether a Call was skipped in some instance.
 func (w *promptWriter) AnySkipped() bool {
 	return slices.ContainsFunc(w.PlanEntries,
-		func(e turn.PlannedCallSummary) bool { return e.CountByStatus[ideafile.Skipped] > 0 })
+		func(e turn.PlannedCallSummary) bool { return e.CountByStatus[ideafile.CallSkipped] > 0 })
 }
 
 // CallIDExample explains the ids of Calls by an example whose two numbers differ.
 func (w *promptWriter) CallIDExample() string {
-	answer, number := "1", "2"
+	requestNumber, callNumber := "1", "2"
 	for _, entry := range w.PlanEntries {
 		if answerNumber, n, _ := strings.Cut(entry.CallID, "."); answerNumber != "0" && answerNumber != n {
-			answer, number = answerNumber, n
+			requestNumber, callNumber = answerNumber, n
 			break
 		}
 	}
-	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", answer, number)
+	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", requestNumber, callNumber)
 	if w.HasSeveralInstances() {
 		token := oneLine(w.Instances[0].Token)
-		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", answer, number, token, token)
+		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", requestNumber, callNumber, token, token)
 	}
 	return text
 }
@@ -84,12 +84,12 @@ func (w *promptWriter) CallIDExample() string {
 // doneLabel names a Call that is done wherever it was planned, and whose result State shows. It returns false for any
 // other Call.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
-	output, hasOutput := w.idea.OutputPathOf(entry.Call)
-	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
-		!hasOutput || len(output) == 0 || output.HasBranches() {
+	outputPath, hasOutputPath := w.idea.OutputPathOf(entry.Call)
+	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.CallDone] == 0 || len(entry.ResultByInstance) > 0 ||
+		!hasOutputPath || len(outputPath) == 0 || outputPath.HasBranches() {
 		return "", false
 	}
-	return oneLine(entry.Call.Tool) + "(…)" + planSuffix(entry) + " → " + oneLine(output.String()), true
+	return oneLine(entry.Call.Tool) + "(…)" + planSuffix(entry) + " → " + oneLine(outputPath.String()), true
 }
 
 // writeCall writes one Call as it was planned, its outcome, and its result if State does not hold that.
@@ -112,17 +112,17 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 		required = jsonschema.Required(t.Source)
 	}
 	var params []string
-	for _, name := range jsonschema.OrderedNames(fields, required) {
+	for _, name := range jsonschema.OrderedPropertyNames(fields, required) {
 		if fields[name] != nil && !strings.HasPrefix(name, "_") {
 			params = append(params, quotedFieldName(name)+": "+w.JSON(fields[name]))
 		}
 	}
 	text := oneLine(call.Tool) + "(" + strings.Join(params, ", ") + ")"
-	if output, ok := w.idea.OutputPathOf(call); ok && len(output) > 0 {
-		text += " → " + oneLine(output.String())
+	if outputPath, ok := w.idea.OutputPathOf(call); ok && len(outputPath) > 0 {
+		text += " → " + oneLine(outputPath.String())
 	}
-	if after, _ := ideafile.ParseAfter(fields["_after"]); len(after) > 0 {
-		text += " after " + oneLine(strings.Join(after, ", "))
+	if awaitedReferences, _ := ideafile.ParseAfterReferences(fields["_after"]); len(awaitedReferences) > 0 {
+		text += " after " + oneLine(strings.Join(awaitedReferences, ", "))
 	}
 	return text
 }
@@ -178,9 +178,9 @@ func (w *promptWriter) sortTokens(tokens []string) []string {
 // statusSummary describes the outcomes of a Call, each with its instances.
 func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	var parts []string
-	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
-		ideafile.Blocked, ideafile.Undone,
-		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
+	for _, status := range []ideafile.CallStatus{ideafile.CallDone, ideafile.CallFailed, ideafile.CallRejected, ideafile.CallSkipped,
+		ideafile.CallBlocked, ideafile.CallUndone,
+		ideafile.CallRunning, ideafile.CallWaiting, ideafile.CallAwaitingApproval} {
 		if entry.CountByStatus[status] > 0 {
 			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+
 				w.instancesSuffix(entry.InstancesByStatus[status]))
@@ -215,12 +215,12 @@ func (w *promptWriter) writeContextErrors() {
 			subject = "an earlier answer of yours"
 		}
 		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code,
-			oneLine(webAddress.ReplaceAllString(e.Fault.Message, "")))
+			oneLine(webAddressPattern.ReplaceAllString(e.Fault.Message, "")))
 	}
 }
 
-// webAddress matches the server's address in a tool's error. The LLM knows the tool by its name only.
-var webAddress = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
+// webAddressPattern matches the server's address in a tool's error. The LLM knows the tool by its name only.
+var webAddressPattern = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
 
 // callName is a Call's id, followed by its tool if the Call is among the Calls so far.
 func (w *promptWriter) callName(id string) string {

@@ -16,10 +16,10 @@ func (w *promptWriter) writeSharedContext() {
 	w.writeHeading("The process")
 	lengthWithHeading := w.Len()
 	for _, kind := range []string{ideafile.TypeInstruction, ideafile.TypeText} {
-		for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
+		for _, m := range ideafile.WithoutSupersededInstructions(w.idea.Context) {
 			if m.Type == kind && m.InstanceToken == "" && len(m.InstructionToolNames) == 0 {
 				if w.isReplacedInSomeInstance(m) {
-					w.writeLine("%s, for those instances that have no %[1]s of their own:", m.Instruction.File)
+					w.writeLine("%s, for those instances that have no %[1]s of their own:", m.Instruction.FilePath)
 				}
 				w.writeQuoted("", m.Text)
 			}
@@ -37,7 +37,7 @@ func (w *promptWriter) writeSharedContext() {
 	}
 	w.writePreviewExplanation()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine(stateSchemaFormat(s), w.stateSchemaText(s))
+		w.writeLine(stateSchemaLineFormat(s), w.stateSchemaText(s))
 		w.writeGoal(s)
 	}
 	if w.Len() == lengthWithHeading {
@@ -45,9 +45,9 @@ func (w *promptWriter) writeSharedContext() {
 	}
 }
 
-// stateSchemaFormat is a format with a place for the schema of State. If State may hold only what its schema names, the
+// stateSchemaLineFormat is a format with a place for the schema of State. If State may hold only what its schema names, the
 // text says what that means for a Call.
-func stateSchemaFormat(stateSchema any) string {
+func stateSchemaLineFormat(stateSchema any) string {
 	if m := jsonval.AsObject(stateSchema); m["additionalProperties"] != false {
 		return "Form of State: %s"
 	}
@@ -62,8 +62,8 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 	required := jsonval.Filter(jsonschema.Required(m), func(name string) bool {
 		return slices.ContainsFunc(w.idea.InstanceTokens(), func(token string) bool {
 			state := jsonval.AsObject(split.InstanceView(token).PayloadByKind[ideafile.TypeState])
-			_, starts := state[name]
-			return !starts
+			_, isInitiallySet := state[name]
+			return !isInitiallySet
 		})
 	})
 	if len(required) == 0 {
@@ -177,7 +177,7 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, ownPayl
 	if instance.Token == "" {
 		return
 	}
-	for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
+	for _, m := range ideafile.WithoutSupersededInstructions(w.idea.Context) {
 		switch {
 		case m.InstanceToken != instance.Token:
 		case m.Type == ideafile.TypeInstruction && len(m.InstructionToolNames) > 0:
@@ -203,32 +203,32 @@ func (w *promptWriter) writeReplacementNote(ownInstruction ideafile.Message) {
 	if ownInstruction.Instruction == nil {
 		return
 	}
-	for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
-		if m.Instruction == nil || m.InstanceToken != "" || m.Instruction.File != ownInstruction.Instruction.File {
+	for _, m := range ideafile.WithoutSupersededInstructions(w.idea.Context) {
+		if m.Instruction == nil || m.InstanceToken != "" || m.Instruction.FilePath != ownInstruction.Instruction.FilePath {
 			continue
 		}
 		ids := jsonval.Map(m.Instruction.Steps, func(s ideafile.InstructionStep) string { return s.ID })
 		if len(ids) == 0 {
-			w.writeLine("  its own %s, in place of the one above:", m.Instruction.File)
+			w.writeLine("  its own %s, in place of the one above:", m.Instruction.FilePath)
 			continue
 		}
-		w.writeLine("  its own %s, in place of the one above with step %s:", m.Instruction.File, strings.Join(ids, ", "))
+		w.writeLine("  its own %s, in place of the one above with step %s:", m.Instruction.FilePath, strings.Join(ids, ", "))
 	}
 }
 
 // isReplacedInSomeInstance reports whether some instance has an instruction of its own in place of this shared one.
-func (w *promptWriter) isReplacedInSomeInstance(shared ideafile.Message) bool {
-	return shared.Instruction != nil && shared.Text != "" && slices.ContainsFunc(w.idea.Context,
+func (w *promptWriter) isReplacedInSomeInstance(sharedMessage ideafile.Message) bool {
+	return sharedMessage.Instruction != nil && sharedMessage.Text != "" && slices.ContainsFunc(w.idea.Context,
 		func(m ideafile.Message) bool {
-			return m.Instruction != nil && m.InstanceToken != "" && m.Instruction.File == shared.Instruction.File
+			return m.Instruction != nil && m.InstanceToken != "" && m.Instruction.FilePath == sharedMessage.Instruction.FilePath
 		})
 }
 
 // writeStepsOfTools writes the steps about Tools of one instance's own instruction.
 func (w *promptWriter) writeStepsOfTools(m ideafile.Message) {
-	for _, tool := range m.ToolNames() {
+	for _, tool := range m.AllInstructionToolNames() {
 		w.writeLine("  For %s:", tool)
-		w.writeQuoted("  ", m.TextFor(tool))
+		w.writeQuoted("  ", m.InstructionTextFor(tool))
 	}
 }
 

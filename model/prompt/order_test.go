@@ -68,7 +68,7 @@ func withOrder(t *testing.T, text string) (idea string, count int) {
 	v := jsonval.AsObject(modeltest.DecodeJSON(t, text))
 	reverse := func(schema any) {
 		jsonschema.EachSubschema(schema, "", func(_ string, part jsonval.Object) {
-			names := jsonschema.OrderedNames(jsonschema.Properties(part), jsonschema.Required(part))
+			names := jsonschema.OrderedPropertyNames(jsonschema.Properties(part), jsonschema.Required(part))
 			slices.Reverse(names)
 			part["_order"] = jsonval.ToJSONValue(names)
 			count++

@@ -23,10 +23,10 @@ const (
 // is used; 0 shows only the keys.
 var outlineTextLengths = []int{120, 60, 30, 12, 0}
 
-// outlineValue outlines an object or a list in room bytes of JSON: every key of an object if there is room, or the
-// first items of a list. more counts the omitted members. ok is false for other values, and without room.
+// outlineValue outlines an object or a list in at most maxBytes of JSON: every key of an object if they fit, or the
+// first items of a list. omittedCount counts the omitted members. ok is false for other values, and if nothing fits.
 //
-// The outline depends only on the value and the room.
+// The outline depends only on the value and maxBytes.
 func outlineValue(v any, maxBytes int) (outline any, omittedCount int, ok bool) {
 	if maxBytes < minOutlineBytes {
 		return nil, 0, false

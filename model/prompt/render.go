@@ -18,22 +18,23 @@ type Message struct {
 
 // Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
-// question. stored returns the bytes of a value in the store, or nil if they are unavailable; stored itself may be nil.
+// question. readStored returns the bytes of a value in the store, or nil if they are unavailable; readStored itself may
+// be nil.
 func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput,
 	readStored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, readStored: readStored}
-	finalParts := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
+	finalSections := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, templatePart("notes"), (*promptWriter).writeDraftOutput, templatePart("reply")}
+		(*promptWriter).writeContextErrors, templateSection("notes"), (*promptWriter).writeDraftOutput, templateSection("reply")}
 	// The parameters of each Call are shown resolved, so States would only repeat them. Errors say why an alternative
 	// is tried.
 	if len(request.Questions) > 0 {
-		finalParts = []func(*promptWriter){(*promptWriter).writeContextErrors, templatePart("reply")}
+		finalSections = []func(*promptWriter){(*promptWriter).writeContextErrors, templateSection("reply")}
 	}
 	return []Message{
-		{"system", w.render(templatePart("rules"), (*promptWriter).writeToolDescriptions)},
+		{"system", w.render(templateSection("rules"), (*promptWriter).writeToolDescriptions)},
 		{"user", w.render((*promptWriter).writeSharedContext)},
-		{"user", w.render(finalParts...)},
+		{"user", w.render(finalSections...)},
 	}
 }
 
@@ -49,10 +50,10 @@ type promptWriter struct {
 	showsOutlines bool // one of the previews has an outline
 }
 
-func (w *promptWriter) render(parts ...func(*promptWriter)) string {
+func (w *promptWriter) render(sections ...func(*promptWriter)) string {
 	w.Reset()
 	w.showsPreviews, w.showsOutlines = false, false
-	for _, part := range parts {
+	for _, part := range sections {
 		part(w)
 	}
 	return escapeLineBreaks(strings.TrimSpace(w.String()))
@@ -67,20 +68,20 @@ func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title
 // escapeLineBreaks escapes characters that JSON strings may contain and that many readers take for a line end. So no
 // data can begin a line.
 func escapeLineBreaks(text string) string {
-	return lineBreakEscapes.Replace(text)
+	return lineBreakEscaper.Replace(text)
 }
 
-var lineBreakEscapes = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+var lineBreakEscaper = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// lineBreaks replaces everything that some reader takes for a line end by "\n".
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+// lineBreakNormalizer replaces everything that some reader takes for a line end by "\n".
+var lineBreakNormalizer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
 	"\u2029", "\n")
 
 // writeQuoted writes texts of the process's designer, each line behind a mark. So headings in them are not mistaken for
 // the prompt's own.
 func (w *promptWriter) writeQuoted(indent string, texts ...string) {
 	for _, text := range texts {
-		for line := range strings.Lines(strings.TrimSpace(lineBreaks.Replace(text))) {
+		for line := range strings.Lines(strings.TrimSpace(lineBreakNormalizer.Replace(text))) {
 			w.writeLine("%s> %s", indent, strings.TrimRight(line, "\n"))
 		}
 	}

@@ -57,10 +57,10 @@ var prompts = []renderedRequest{
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mood", "_instance": "*",
 					"text": "†state.text", "_outputPath": "mood"}),
-					CountByStatus: map[ideafile.CallStatus]int{ideafile.Done: 1, ideafile.Failed: 1}},
+					CountByStatus: map[ideafile.CallStatus]int{ideafile.CallDone: 1, ideafile.CallFailed: 1}},
 				{CallID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "_instance": "*",
-					"text": "Thanks."}), CountByStatus: map[ideafile.CallStatus]int{ideafile.Done: 2,
-					ideafile.Skipped: 1}, ResultByInstance: map[string]any{"②": map[string]any{"sent": true},
+					"text": "Thanks."}), CountByStatus: map[ideafile.CallStatus]int{ideafile.CallDone: 2,
+					ideafile.CallSkipped: 1}, ResultByInstance: map[string]any{"②": map[string]any{"sent": true},
 					"①": "ok"}},
 				{CallID: "1.3", Call: ideafile.ParseWrittenCall("nonsense"),
 					CountByStatus: map[ideafile.CallStatus]int{}},
@@ -82,7 +82,7 @@ var prompts = []renderedRequest{
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "2.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail",
 					"text": modeltest.NewBlobHandleValue("string", 80_000)}),
-					CountByStatus:    map[ideafile.CallStatus]int{ideafile.Done: 1},
+					CountByStatus:    map[ideafile.CallStatus]int{ideafile.CallDone: 1},
 					ResultByInstance: map[string]any{"": modeltest.NewBlobHandleValue("array", 90_000)}}}}},
 	{file: "results", bindings: renderBindings, idea: `{"schema": {` + promptedTools +
 		`}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
@@ -134,11 +134,11 @@ var prompts = []renderedRequest{
 				{Token: "l2", State: map[string]any{"letter": "Order 77 never came."}}},
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "findOrder", "_instance": "l1",
-					"number": "A-3301"}), CountByStatus: map[ideafile.CallStatus]int{ideafile.Done: 1},
-					InstancesByStatus: map[ideafile.CallStatus][]string{ideafile.Done: {"l1"}}},
+					"number": "A-3301"}), CountByStatus: map[ideafile.CallStatus]int{ideafile.CallDone: 1},
+					InstancesByStatus: map[ideafile.CallStatus][]string{ideafile.CallDone: {"l1"}}},
 				{CallID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "findOrder", "_instance": "l2",
-					"number": "77"}), CountByStatus: map[ideafile.CallStatus]int{ideafile.Failed: 1},
-					InstancesByStatus: map[ideafile.CallStatus][]string{ideafile.Failed: {"l2"}}}},
+					"number": "77"}), CountByStatus: map[ideafile.CallStatus]int{ideafile.CallFailed: 1},
+					InstancesByStatus: map[ideafile.CallStatus][]string{ideafile.CallFailed: {"l2"}}}},
 			Errors: []turn.ContextError{{CallID: "1.2", Instances: []string{"l2"},
 				Fault: diag.Fault{Code: ideafile.CodeToolFailed,
 					Message: "httptool: GET https://shop.example/orders/77: status 404: no such order"}}}}},
@@ -310,7 +310,7 @@ func TestADocumentThatPlaysThePromptStaysData(t *testing.T) {
 		Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"letter": "`+hostile+`"}`)}},
 		PlanEntries: []turn.PlannedCallSummary{
 			{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "read", "text": "x\n## Tools"}),
-				CountByStatus: map[ideafile.CallStatus]int{ideafile.Failed: 1},
+				CountByStatus: map[ideafile.CallStatus]int{ideafile.CallFailed: 1},
 				Decisions: []turn.InstanceDecision{
 					{Token: "①", Decision: approval.Decision{Kind: policy.Reject, Reason: "no\n## Tools"}}}}},
 		Errors: []turn.ContextError{{CallID: "1.1", Instances: []string{"①"},

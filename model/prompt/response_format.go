@@ -191,24 +191,24 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 		props = props.Append("_instance", refSchema(definitionRef("instances")))
 	}
 	props = props.Append("_reasoningForCall", nullableSchema(typeSchema("string")))
-	optional := map[string]bool{"_reasoningForCall": true}
+	isOptionalByName := map[string]bool{"_reasoningForCall": true}
 	params := jsonschema.Properties(t.Source)
 	required := jsonschema.Required(t.Source)
-	for _, name := range jsonschema.OrderedNames(params, required) {
-		if _, wired := t.WiredExpressionByParam[name]; wired {
+	for _, name := range jsonschema.OrderedPropertyNames(params, required) {
+		if _, isWired := t.WiredExpressionByParam[name]; isWired {
 			continue
 		}
-		optional[name] = !t.RequiresParam(name)
+		isOptionalByName[name] = !t.RequiresParam(name)
 		props = props.Append(name, b.paramSchema(t, name, params[name]))
 	}
 	for _, f := range b.metaProperties(t) {
-		optional[f.Key] = true
+		isOptionalByName[f.Key] = true
 		props = append(props, f)
 	}
 	if b.isStrict && t.AllowsExtraParams {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
-	isRequired := func(name string) bool { return b.isStrict || !optional[name] }
+	isRequired := func(name string) bool { return b.isStrict || !isOptionalByName[name] }
 	return append(schemaWithDescription(b.toolDescription(t)),
 		objectSchema(props, isRequired, !b.isStrict && t.AllowsExtraParams)...)
 }
@@ -295,11 +295,11 @@ func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) a
 	return result
 }
 
-// declaredParamSchema is the schema of a parameter as the Tool declares it. definition names the definition with the
-// Tool's schema, to which the schema refers if it is not strict.
-func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schema any, definition string) any {
+// declaredParamSchema is the schema of a parameter as the Tool declares it. definitionName names the definition with
+// the Tool's schema, to which the schema refers if it is not strict.
+func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schema any, definitionName string) any {
 	if !b.isStrict {
-		return refSchema(definitionRef(definition) + "/properties/" + jsonschema.EscapePointerStep(name))
+		return refSchema(definitionRef(definitionName) + "/properties/" + jsonschema.EscapePointerStep(name))
 	}
 	strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
 	if reason != "" {

@@ -86,8 +86,8 @@ func (w *promptWriter) writeText(name string) {
 	}
 }
 
-// templatePart is writeText as a part of a prompt.
-func templatePart(name string) func(*promptWriter) {
+// templateSection is writeText as a part of a prompt.
+func templateSection(name string) func(*promptWriter) {
 	return func(w *promptWriter) { w.writeText(name) }
 }
 
@@ -114,7 +114,7 @@ func (w *promptWriter) WantsOutput() bool { return w.idea.OutputSchema != nil }
 
 // MayNeedApproval reports whether people may be asked about Calls, or about whole Plans.
 func (w *promptWriter) MayNeedApproval() bool {
-	override := w.idea.Config.Approval
+	override := w.idea.Config.ApprovalOverride
 	return override.AppliesToAllTools || override.ReviewsPlans || len(override.ToolNames) > 0 ||
 		w.anyTool(func(t *ideafile.Tool) bool { return t.Approval != nil })
 }

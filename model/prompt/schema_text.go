@@ -37,7 +37,7 @@ func schemaTextWithNames(root, schema any, nameByTypeText map[string]string) str
 	return text
 }
 
-// schemaWriter turns one schema into a type. inexpressible is set if the notation cannot express the schema.
+// schemaWriter turns one schema into a type. isInexpressible is set if the notation cannot express the schema.
 type schemaWriter struct {
 	root            any
 	nameByTypeText  map[string]string // by the text of the type
@@ -93,11 +93,11 @@ func (w *schemaWriter) namedType(m jsonval.Object, name any, depth int) string {
 		if m["items"] == nil {
 			return "any[]"
 		}
-		items := w.typeText(m["items"], depth+1)
-		if strings.Contains(items, " | ") || w.typeComment(m["items"]) != "" {
-			items = "(" + items + w.typeComment(m["items"]) + ")"
+		itemTypeText := w.typeText(m["items"], depth+1)
+		if strings.Contains(itemTypeText, " | ") || w.typeComment(m["items"]) != "" {
+			itemTypeText = "(" + itemTypeText + w.typeComment(m["items"]) + ")"
 		}
-		return items + "[]"
+		return itemTypeText + "[]"
 	case name == "object", name == nil && m["properties"] != nil:
 		return w.objectType(m, depth)
 	case name == nil:
@@ -110,7 +110,7 @@ func (w *schemaWriter) objectType(m jsonval.Object, depth int) string {
 	props := jsonschema.Properties(m)
 	required := jsonschema.Required(m)
 	var fields []string
-	for _, name := range jsonschema.OrderedNames(props, required) {
+	for _, name := range jsonschema.OrderedPropertyNames(props, required) {
 		optionalMark := "?"
 		if slices.Contains(required, name) {
 			optionalMark = ""

@@ -108,7 +108,7 @@ func strictAnyOf(m jsonval.Object, keyword string, transform schemaTransform) (a
 }
 
 func strictObject(m jsonval.Object, transform schemaTransform) (any, string) {
-	if additional, declared := m["additionalProperties"]; declared && additional != false {
+	if additional, isDeclared := m["additionalProperties"]; isDeclared && additional != false {
 		return nil, "an open object"
 	}
 	props, ok := m["properties"].(jsonval.Object)
@@ -177,7 +177,7 @@ func scalarTypes(m jsonval.Object) (types any, ok bool) {
 		return t, true
 	}
 	values := jsonval.AsList(m["enum"])
-	if v, declared := m["const"]; declared {
+	if v, isDeclared := m["const"]; isDeclared {
 		values = []any{v}
 	}
 	var names []any

@@ -20,7 +20,7 @@ func (w *promptWriter) writeToolDescriptions() {
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
 		w.writeQuoted("", t.Description, instructions[t.Name])
-		params := visibleParams(t)
+		params := visibleParamsSchema(t)
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
@@ -101,8 +101,8 @@ func outputMethodText(method any) string {
 	return ""
 }
 
-// visibleParams is a Tool's parameter schema as the LLM sees it.
-func visibleParams(t *ideafile.Tool) any {
+// visibleParamsSchema is a Tool's parameter schema as the LLM sees it.
+func visibleParamsSchema(t *ideafile.Tool) any {
 	return jsonval.WithKey(jsonval.WithOnlyKeys(schemaWithoutWiredParams(t), "properties", "required",
 		"additionalProperties", "$defs", "definitions"), "type", "object")
 }
@@ -122,14 +122,14 @@ func schemaWithoutWiredParams(t *ideafile.Tool) jsonval.Object {
 	return out
 }
 
-// InstructionsByTool returns the instructions attached to Tools, by the Tool's name. Those of a single instance are left
+// ToolInstructions returns the instructions attached to Tools, by the Tool's name. Those of a single instance are left
 // out: they are rendered with its State.
 func ToolInstructions(idea *ideafile.Idea) map[string]string {
 	instructionsByTool := map[string]string{}
-	for _, m := range ideafile.WithLatestInstructions(idea.Context) {
-		for _, t := range m.ToolNames() {
+	for _, m := range ideafile.WithoutSupersededInstructions(idea.Context) {
+		for _, t := range m.AllInstructionToolNames() {
 			if m.InstanceToken == "" {
-				instructionsByTool[t] = strings.TrimPrefix(instructionsByTool[t]+"\n"+m.TextFor(t), "\n")
+				instructionsByTool[t] = strings.TrimPrefix(instructionsByTool[t]+"\n"+m.InstructionTextFor(t), "\n")
 			}
 		}
 	}

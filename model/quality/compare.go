@@ -15,9 +15,10 @@ import (
 // AnswersDiffer reports whether two answers about an instance decide differently. It compares the Tools of their Calls,
 // and the parts of parameters and latent results that decisionRules select. One Call more is a difference. The order of
 // Calls is none, but results swapped between two Calls are: see matching. view is what the instance sees.
-func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token string, first,
-	second []ideafile.WrittenCall) bool {
-	a, b := prepareComparedCalls(palette, view, token, first), prepareComparedCalls(palette, view, token, second)
+func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token string, firstCalls,
+	secondCalls []ideafile.WrittenCall) bool {
+	a, b := prepareComparedCalls(palette, view, token, firstCalls),
+		prepareComparedCalls(palette, view, token, secondCalls)
 	if len(a) != len(b) {
 		return true
 	}
@@ -34,15 +35,15 @@ func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token 
 // text is prose when it is compared with a text, but counts when it is compared with a Reference.
 type matching struct {
 	firstCalls, secondCalls []comparedCall
-	isSame                  [][]bool // whether a Call of first (row) and one of second (column) can be partners
-	partnerBySecond         []int    // by Call of second: its partner in first, from 1; 0: none
+	canBePartners           [][]bool // whether one of firstCalls (row) and one of secondCalls (column) can be partners
+	partnerBySecond         []int    // by Call of the second answer: its partner in firstCalls, from 1; 0: none
 }
 
 // newMatching finds which Calls can be partners: Calls that decide the same, and use results of Calls that can be
 // partners too. If both answers have equally many Calls with an identity, these can only be partners of each other.
-func newMatching(first, second []comparedCall) matching {
-	m := matching{first, second, make([][]bool, len(first)), make([]int, len(second))}
-	count := func(list []comparedCall, identity string) (n int) {
+func newMatching(firstCalls, secondCalls []comparedCall) matching {
+	m := matching{firstCalls, secondCalls, make([][]bool, len(firstCalls)), make([]int, len(secondCalls))}
+	countWithIdentity := func(list []comparedCall, identity string) (n int) {
 		for _, d := range list {
 			if slices.Contains(d.identities, identity) {
 				n++
@@ -50,21 +51,22 @@ func newMatching(first, second []comparedCall) matching {
 		}
 		return n
 	}
-	for n, d := range first {
+	for n, d := range firstCalls {
 		countedIdentities := jsonval.Filter(d.identities, func(identity string) bool {
-			return count(first, identity) == count(second, identity)
+			return countWithIdentity(firstCalls, identity) == countWithIdentity(secondCalls, identity)
 		})
-		for _, o := range second {
+		for _, o := range secondCalls {
 			isAbsent := func(identity string) bool { return !slices.Contains(o.identities, identity) }
-			m.isSame[n] = append(m.isSame[n], !slices.ContainsFunc(countedIdentities, isAbsent) && d.decidesSameAs(o))
+			m.canBePartners[n] = append(m.canBePartners[n], !slices.ContainsFunc(countedIdentities, isAbsent) &&
+				d.decidesSameAs(o))
 		}
 	}
-	for changed := true; changed; {
-		changed = false
-		for n := range first {
-			for k, isSame := range m.isSame[n] {
+	for hasChanged := true; hasChanged; {
+		hasChanged = false
+		for n := range firstCalls {
+			for k, isSame := range m.canBePartners[n] {
 				if isSame && !m.usesSameResults(n, k) {
-					m.isSame[n][k], changed = false, true
+					m.canBePartners[n][k], hasChanged = false, true
 				}
 			}
 		}
@@ -76,11 +78,11 @@ func newMatching(first, second []comparedCall) matching {
 // uses at the same places.
 func (m matching) usesSameResults(firstIndex, secondIndex int) bool {
 	d, o := m.firstCalls[firstIndex], m.secondCalls[secondIndex]
-	for path, writers := range jsonval.Sorted(d.writersByPath) {
-		for _, w := range writers {
+	for path, writerIndexes := range jsonval.Sorted(d.writerIndexesByPath) {
+		for _, w := range writerIndexes {
 			isCompared := d.isReferenceByPath[path] || o.isReferenceByPath[path]
-			if isCompared && !slices.ContainsFunc(o.writersByPath[path], func(other int) bool {
-				return m.isSame[w][other]
+			if isCompared && !slices.ContainsFunc(o.writerIndexesByPath[path], func(other int) bool {
+				return m.canBePartners[w][other]
 			}) {
 				return false
 			}
@@ -89,12 +91,12 @@ func (m matching) usesSameResults(firstIndex, secondIndex int) bool {
 	return true
 }
 
-// findPartner finds a partner for Call n of first, if need be by giving other Calls another partner. tried marks the
-// Calls of second that were tried already.
+// findPartner finds a partner for the Call firstIndex of firstCalls, if need be by giving other Calls another partner.
+// isTried marks the Calls of secondCalls that were tried already.
 func (m matching) findPartner(firstIndex int, isTried []bool) bool {
 	for _, isFree := range []bool{true, false} {
 		for k, p := range m.partnerBySecond {
-			if isTried[k] || (p == 0) != isFree || !m.isSame[firstIndex][k] {
+			if isTried[k] || (p == 0) != isFree || !m.canBePartners[firstIndex][k] {
 				continue
 			}
 			isTried[k] = true
@@ -109,13 +111,13 @@ func (m matching) findPartner(firstIndex int, isTried []bool) bool {
 
 // CallsForInstance returns only the Calls of an answer that are for an instance.
 func CallsForInstance(palette *ideafile.Palette, token string, calls []ideafile.WrittenCall) []ideafile.WrittenCall {
-	selected := []ideafile.WrittenCall{}
+	selectedCalls := []ideafile.WrittenCall{}
 	for _, w := range calls {
 		if tokens, _ := palette.TargetInstances(w); slices.Contains(tokens, token) {
-			selected = append(selected, w)
+			selectedCalls = append(selectedCalls, w)
 		}
 	}
-	return selected
+	return selectedCalls
 }
 
 // scalar is a string, number, boolean or null in a Call that does not come from a Reference.
@@ -150,12 +152,12 @@ var idNamePattern = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
 
 // comparedCall is a Call prepared for comparison: its parts, with the values of its References.
 type comparedCall struct {
-	tool              *ideafile.Tool
-	toolName          string // of the Tool
-	faultCode         string // the error code of an invalid Call
-	partByKind        jsonval.Object
-	isReferenceByPath map[string]bool  // the places that were References
-	writersByPath     map[string][]int // the Calls of its answer whose results it uses, by place
+	tool                *ideafile.Tool
+	toolName            string // of the Tool
+	faultCode           string // the error code of an invalid Call
+	partByKind          jsonval.Object
+	isReferenceByPath   map[string]bool  // the places that were References
+	writerIndexesByPath map[string][]int // the Calls of its answer whose results it uses, by place
 	// identities distinguish it from the other Calls of its answer. They are the question that its result answers, word
 	// for word, and the places that it writes, if the State schema names these. A place that only the LLM names is no
 	// identity.
@@ -164,33 +166,34 @@ type comparedCall struct {
 
 func prepareComparedCalls(palette *ideafile.Palette, view ideafile.InstanceView, token string,
 	calls []ideafile.WrittenCall) (list []comparedCall) {
-	var writers []writer
+	var plannedWrites []plannedWrite
 	for n, w := range CallsForInstance(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
-		compared := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
-			isReferenceByPath: map[string]bool{}, writersByPath: map[string][]int{}}
+		preparedCall := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
+			isReferenceByPath: map[string]bool{}, writerIndexesByPath: map[string][]int{}}
 		if f != nil {
-			compared.faultCode = f.Code
+			preparedCall.faultCode = f.Code
 		}
-		compared.partByKind = jsonval.Object{"params": c.Params}
+		preparedCall.partByKind = jsonval.Object{"params": c.Params}
 		if c.HasOutput {
-			compared.partByKind["output"] = c.Output
+			preparedCall.partByKind["output"] = c.Output
 		}
 		for _, path := range c.OutputPath.Paths() {
-			writers = append(writers, writer{path, w.Tool, n})
+			plannedWrites = append(plannedWrites, plannedWrite{path, w.Tool, n})
 			if isDeclaredPath(view.SchemaByKind[ideafile.TypeState], path) {
-				compared.identities = append(compared.identities, "writes "+path.String())
+				preparedCall.identities = append(preparedCall.identities, "writes "+path.String())
 			}
 		}
-		list = append(list, compared)
+		list = append(list, preparedCall)
 	}
 	for n := range list {
-		compared := &list[n]
-		compared.partByKind = jsonval.AsObject(compared.resolveReferences(view.PayloadByKind, writers, nil,
-			compared.partByKind))
-		if _, hasOutput := compared.partByKind["output"]; hasOutput {
-			compared.identities = append(compared.identities,
-				compared.toolName+" asks "+jsonval.EncodeToString(compared.partByKind["params"]))
+		preparedCall := &list[n]
+		preparedCall.partByKind = jsonval.AsObject(preparedCall.resolveReferences(view.PayloadByKind, plannedWrites,
+			nil,
+			preparedCall.partByKind))
+		if _, hasOutput := preparedCall.partByKind["output"]; hasOutput {
+			preparedCall.identities = append(preparedCall.identities,
+				preparedCall.toolName+" asks "+jsonval.EncodeToString(preparedCall.partByKind["params"]))
 		}
 	}
 	return list
@@ -209,8 +212,8 @@ func isDeclaredPath(schema any, path jsonval.Path) bool {
 	return len(path) > 0
 }
 
-// writer is a place in State that a Call of an answer is to write, with the Call's Tool and number.
-type writer struct {
+// plannedWrite is a place in State that a Call of an answer is to write, with the Call's Tool and number.
+type plannedWrite struct {
 	path      jsonval.Path
 	toolName  string
 	callIndex int
@@ -218,9 +221,9 @@ type writer struct {
 
 // describeResults describes what Calls of the answer will write at a path, above it or below it, without naming their
 // places. It also returns the numbers of these Calls.
-func describeResults(writers []writer, path jsonval.Path) (text string, callIndexes []int) {
+func describeResults(plannedWrites []plannedWrite, path jsonval.Path) (text string, callIndexes []int) {
 	var names []string
-	for _, w := range writers {
+	for _, w := range plannedWrites {
 		switch {
 		case path.IsAtOrBelow(w.path):
 			names = append(names, "the result of "+w.toolName+": "+path[len(w.path):].String())
@@ -237,32 +240,33 @@ func describeResults(writers []writer, path jsonval.Path) (text string, callInde
 
 // resolveReferences replaces References by their values, and records their places. A value that another Call of the
 // answer will write is replaced by its description (describeResults).
-func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, path jsonval.Path, v any) any {
+func (d comparedCall) resolveReferences(view jsonval.Object, plannedWrites []plannedWrite, path jsonval.Path,
+	v any) any {
 	text, isText := v.(string)
 	if !isText {
 		return jsonval.MapMembers(v, func(step string, member any) any {
-			return d.resolveReferences(view, writers, path.WithStep(step), member)
+			return d.resolveReferences(view, plannedWrites, path.WithStep(step), member)
 		})
 	}
 	if !refexpr.IsReference(text) {
 		return strings.TrimPrefix(text, refexpr.Dagger)
 	}
 	d.isReferenceByPath[path.String()] = !refexpr.IsTemplate(text) // a template is prose
-	found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
+	resolvedValue, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
 		if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
 			return value, true
 		}
 		if ref.Kind != ideafile.TypeState {
 			return nil, false
 		}
-		name, callIndexes := describeResults(writers, ref.Path)
-		d.writersByPath[path.String()] = append(d.writersByPath[path.String()], callIndexes...)
-		return name, name != ""
+		resultText, callIndexes := describeResults(plannedWrites, ref.Path)
+		d.writerIndexesByPath[path.String()] = append(d.writerIndexesByPath[path.String()], callIndexes...)
+		return resultText, resultText != ""
 	})
 	if err != nil {
 		return v
 	}
-	return found
+	return resolvedValue
 }
 
 // decidesSameAs reports whether two Calls decide the same.
@@ -282,7 +286,7 @@ func (d comparedCall) decidesSameAs(o comparedCall) bool {
 	return jsonval.EqualNumerically(ownPart, otherPart)
 }
 
-// decisionPart returns the part of a value that decisionRules select; counts reports whether there is one.
+// decisionPart returns the part of a value that decisionRules select; isDecision reports whether there is one.
 func (d comparedCall) decisionPart(path jsonval.Path, v any,
 	isReferenceByPath map[string]bool) (out any, isDecision bool) {
 	if isReferenceByPath[path.String()] {
@@ -320,9 +324,9 @@ func (d comparedCall) schemasAt(path jsonval.Path) []jsonval.Object {
 	if d.tool == nil || len(path) == 0 {
 		return nil
 	}
-	var root any = d.tool.Source
+	var rootSchema any = d.tool.Source
 	if path[0] == "output" {
-		root = d.tool.Source["_output"]
+		rootSchema = d.tool.Source["_output"]
 	}
-	return jsonschema.SubschemasAt(root, path[1:])
+	return jsonschema.SubschemasAt(rootSchema, path[1:])
 }

@@ -151,7 +151,7 @@ func TestTheIntervalIsWilsonsAndFewAreTooFewToSay(t *testing.T) {
 		{100, 0, "of 100 asked twice 0 were decided otherwise: 0.0 %, between 0.0 and 3.7 %"},
 		{29, 1, "of 29 asked twice 1 was decided otherwise: too few to say"},
 	} {
-		if got := (quality.RecheckCount{Rechecked: c.n, Differed: c.differed}).String(); got != c.want {
+		if got := (quality.RecheckCount{RecheckedCount: c.n, DifferedCount: c.differed}).String(); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
@@ -163,9 +163,9 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	for range 2 {
 		var part quality.Tally
 		part.Usage.PromptTokens = 10
-		part.Add(turn.AnswerComparison{PromptPosition: 1, FirstLLM: "a", SecondLLM: "b"})
-		part.Add(turn.AnswerComparison{PromptPosition: 25, FirstLLM: "a", SecondLLM: "b", HasDiffered: true})
-		part.Add(turn.AnswerComparison{PromptPosition: 101, FirstLLM: "b", SecondLLM: "b"})
+		part.AddComparison(turn.AnswerComparison{PromptPosition: 1, FirstLLM: "a", SecondLLM: "b"})
+		part.AddComparison(turn.AnswerComparison{PromptPosition: 25, FirstLLM: "a", SecondLLM: "b", HasDiffered: true})
+		part.AddComparison(turn.AnswerComparison{PromptPosition: 101, FirstLLM: "b", SecondLLM: "b"})
 		whole.Merge(part)
 	}
 	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.RequestSize{Initial: 100, Current: 50, Reason: "x"}, -1))))
@@ -188,7 +188,7 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 // Whoever is only told of the limit is told that it is passed, once that is certain.
 func TestAReportSaysThatTheLimitIsPassed(t *testing.T) {
 	t.Parallel()
-	tally := quality.Tally{RecheckCount: quality.RecheckCount{Rechecked: 100, Differed: 10}}
+	tally := quality.Tally{RecheckCount: quality.RecheckCount{RecheckedCount: 100, DifferedCount: 10}}
 	for limit, want := range map[float64]bool{0.02: true, 0: true, 0.08: false, -1: false} {
 		r := tally.Report(quality.RequestSize{}, limit)
 		if got := strings.HasSuffix(r.Lines()[0], fmt.Sprintf(", above the limit of %g %%", 100*limit)); got != want ||
@@ -217,7 +217,7 @@ func TestSizesChangeByTheIntervalAndNotByThePoint(t *testing.T) {
 		{50, 100, 400, 200, -1, 50}, // no limit
 		{50, 100, 400, 200, 0, 25},
 	} {
-		count := quality.RecheckCount{Rechecked: c.n, Differed: c.differed}
+		count := quality.RecheckCount{RecheckedCount: c.n, DifferedCount: c.differed}
 		got, because := quality.NextSize(c.now, c.most, count, c.limit)
 		if got != c.want || (got != c.now) != strings.Contains(because, "of "+fmt.Sprint(c.n)+" asked twice") {
 			t.Errorf("%+v: %d, since %q", c, got, because)
@@ -332,10 +332,10 @@ func TestTheIntervalHoldsTheTrueShareInNineteenOfTwenty(t *testing.T) {
 	const runs, truth = 4000, 0.05
 	for range runs {
 		var c quality.RecheckCount
-		for c.Rechecked < 300 {
-			c.Rechecked++
+		for c.RecheckedCount < 300 {
+			c.RecheckedCount++
 			if random.Float64() < truth {
-				c.Differed++
+				c.DifferedCount++
 			}
 		}
 		if low, high := c.Interval(); low <= truth && truth <= high {

@@ -39,8 +39,8 @@ func ShuffledOrder(seed string, request, purpose, n int) []int {
 	return order
 }
 
-// RecheckOrder returns the order of the instances in the prompt of a recheck. first has their places in the first prompt:
-// they never stand in that order again.
+// RecheckOrder returns the order of the instances in the prompt of a recheck. firstPositions has their places in the
+// first prompt: they never stand in that order again.
 func RecheckOrder(seed string, request int, firstPositions []int) []int {
 	order := ShuffledOrder(seed, request, PurposeRecheck, len(firstPositions))
 	if seed != "" && slices.IsSortedFunc(order, func(a, b int) int { return firstPositions[a] - firstPositions[b] }) {
@@ -61,12 +61,12 @@ func splitMix64(state *uint64) uint64 {
 // DrawSample draws a share of the n instances of a Request, and returns their places in it. A fraction of an instance
 // is carried over, so that in the end the share is exact; the seed sets the initial fraction. With whole, all instances
 // of a Request are drawn or none, since a prompt for a few would repeat its rules and Tools.
-func (t *Tally) DrawSample(seed string, request, instanceCount int, share float64, allOrNone bool) []int {
+func (t *Tally) DrawSample(seed string, request, instanceCount int, share float64, drawsAllOrNone bool) []int {
 	if share <= 0 {
 		return nil
 	}
 	lotSize := 1
-	if allOrNone {
+	if drawsAllOrNone {
 		lotSize = instanceCount
 	}
 	t.CoveredCount += instanceCount
@@ -81,12 +81,12 @@ func (t *Tally) DrawSample(seed string, request, instanceCount int, share float6
 // number, and their fractions are spread evenly, by steps of the golden ratio, so that the parts together keep the
 // share, too.
 func initialFraction(seed string) float64 {
-	separator := strings.LastIndexByte(seed, '/')
-	partNumber, err := strconv.Atoi(seed[separator+1:])
-	if separator < 0 || err != nil {
-		separator, partNumber = len(seed), 0
+	separatorIndex := strings.LastIndexByte(seed, '/')
+	partNumber, err := strconv.Atoi(seed[separatorIndex+1:])
+	if separatorIndex < 0 || err != nil {
+		separatorIndex, partNumber = len(seed), 0
 	}
-	sum := sha256.Sum256([]byte(seed[:separator]))
+	sum := sha256.Sum256([]byte(seed[:separatorIndex]))
 	fraction := math.Ldexp(float64(binary.BigEndian.Uint32(sum[:])), -32) // fine enough for every share
 	return math.Mod(fraction+float64(float64(partNumber)*math.Phi), 1)
 }

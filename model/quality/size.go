@@ -72,20 +72,20 @@ func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int
 }
 
 // findMatchingPath returns the path of the first value that the LLM writes by a part of a schema and for whose schema
-// is returns true; nil if there is none. The LLM does not write a const, and so no wired value. followed has the
+// matches returns true; nil if there is none. The LLM does not write a const, and so no wired value. isFollowed has the
 // references that were followed before.
-func findMatchingPath(root, part any, path jsonval.Path, matches func(jsonval.Object) bool,
-	followed map[string]bool) (found jsonval.Path) {
+func findMatchingPath(root, partSchema any, path jsonval.Path, matches func(jsonval.Object) bool,
+	isFollowed map[string]bool) (found jsonval.Path) {
 	const rootTarget = "-" // not a pointer: no reference was followed
-	node, target := jsonschema.ResolveLocalRefs(root, part, rootTarget)
+	node, target := jsonschema.ResolveLocalRefs(root, partSchema, rootTarget)
 	schema := jsonval.AsObject(node)
-	if _, isConst := schema["const"]; isConst || followed[target] {
+	if _, isConst := schema["const"]; isConst || isFollowed[target] {
 		return nil
 	}
 	if matches(schema) {
 		return path
 	}
-	followed[target] = target != rootTarget
+	isFollowed[target] = target != rootTarget
 	jsonschema.MapSubschemas(schema, func(pointer string, inner any) any {
 		steps, innerPath := strings.Split(pointer, "/"), path
 		switch steps[1] {
@@ -96,7 +96,7 @@ func findMatchingPath(root, part any, path jsonval.Path, matches func(jsonval.Ob
 			return inner
 		}
 		if found == nil {
-			found = findMatchingPath(root, inner, innerPath, matches, followed)
+			found = findMatchingPath(root, inner, innerPath, matches, isFollowed)
 		}
 		return inner
 	})
@@ -121,22 +121,22 @@ func isChoice(schema jsonval.Object) bool {
 // allowsEntryPerInstance reports whether a value is a list, or a map: an object with a schema for keys that it does not
 // name. An object that says nothing about further keys does not count.
 func allowsEntryPerInstance(schema jsonval.Object) bool {
-	additional, hasAdditional := schema["additionalProperties"]
+	additionalSchema, hasAdditional := schema["additionalProperties"]
 	isList := schema["items"] != nil || slices.Contains(jsonschema.Types(schema), "array")
 	isMap := hasAdditional || schema["patternProperties"] != nil
-	return (isList && schema["items"] != false) || (isMap && additional != false)
+	return (isList && schema["items"] != false) || (isMap && additionalSchema != false)
 }
 
 // NextSize returns the size for the measured share: half if the share is above the limit with confidence; a quarter
 // more, up to largest, if it is below with confidence.
-func NextSize(current, maxSize int, c RecheckCount, limit float64) (size int, reason string) {
-	switch grownSize := min(current+max(1, current/4), maxSize); {
-	case c.IsAbove(limit) && current > 1:
-		return current / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(limit))
-	case c.isBelow(limit) && grownSize > current:
+func NextSize(currentSize, maxSize int, c RecheckCount, limit float64) (size int, reason string) {
+	switch grownSize := min(currentSize+max(1, currentSize/4), maxSize); {
+	case c.IsShareAbove(limit) && currentSize > 1:
+		return currentSize / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(limit))
+	case c.isShareBelow(limit) && grownSize > currentSize:
 		return grownSize, fmt.Sprintf("%s, below the limit of %s %%", c, formatPercent(limit))
 	}
-	return current, ""
+	return currentSize, ""
 }
 
 func formatPercent(share float64) string { return fmt.Sprintf("%g", roundShare(100*share)) }

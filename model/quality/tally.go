@@ -21,8 +21,8 @@ const (
 
 // RecheckCount counts the instances about which the LLM was asked twice, and how many of the second answers differed.
 type RecheckCount struct {
-	Rechecked int `json:"rechecked"`
-	Differed  int `json:"differed"`
+	RecheckedCount int `json:"rechecked"`
+	DifferedCount  int `json:"differed"`
 }
 
 // Tally counts the results of rechecks. It is plain data.
@@ -59,22 +59,22 @@ type LLMCount struct {
 	RecheckCount
 }
 
-// Add counts one instance. Its place in the prompt counts from 1.
-func (t *Tally) Add(c turn.AnswerComparison) {
-	bucket, count := (c.PromptPosition-1)/positionBucketSize, RecheckCount{Rechecked: 1}
-	for len(t.ByPromptPosition) <= bucket {
+// AddComparison counts one instance. Its place in the prompt counts from 1.
+func (t *Tally) AddComparison(c turn.AnswerComparison) {
+	bucketIndex, count := (c.PromptPosition-1)/positionBucketSize, RecheckCount{RecheckedCount: 1}
+	for len(t.ByPromptPosition) <= bucketIndex {
 		t.ByPromptPosition = append(t.ByPromptPosition, RecheckCount{})
 	}
 	if c.HasDiffered {
-		count.Differed = 1
+		count.DifferedCount = 1
 	}
 	t.add(count)
-	t.ByPromptPosition[bucket].add(count)
+	t.ByPromptPosition[bucketIndex].add(count)
 	t.addLLM(LLMCount{c.FirstLLM, c.SecondLLM, count})
 }
 
 func (c *RecheckCount) add(o RecheckCount) {
-	c.Rechecked, c.Differed = c.Rechecked+o.Rechecked, c.Differed+o.Differed
+	c.RecheckedCount, c.DifferedCount = c.RecheckedCount+o.RecheckedCount, c.DifferedCount+o.DifferedCount
 }
 
 func (t *Tally) addLLM(c LLMCount) {
@@ -105,24 +105,24 @@ func (t *Tally) Merge(o Tally) {
 
 // Interval returns Wilson's 95 % confidence interval of the true share.
 func (c RecheckCount) Interval() (low, high float64) {
-	if c.Rechecked == 0 {
+	if c.RecheckedCount == 0 {
 		return 0, 1
 	}
-	n, p := float64(c.Rechecked), float64(c.Differed)/float64(c.Rechecked)
+	n, p := float64(c.RecheckedCount), float64(c.DifferedCount)/float64(c.RecheckedCount)
 	middle := p + zScore95*zScore95/(2*n)
-	half := float64(zScore95 * math.Sqrt(float64(p*(1-p))/n+zScore95*zScore95/(4*n*n)))
-	return max(0, (middle-half)/(1+zScore95*zScore95/n)), min(1, (middle+half)/(1+zScore95*zScore95/n))
+	halfWidth := float64(zScore95 * math.Sqrt(float64(p*(1-p))/n+zScore95*zScore95/(4*n*n)))
+	return max(0, (middle-halfWidth)/(1+zScore95*zScore95/n)), min(1, (middle+halfWidth)/(1+zScore95*zScore95/n))
 }
 
-// IsAbove reports whether the true share is above the limit with confidence. A limit below 0 is no limit.
-func (c RecheckCount) IsAbove(limit float64) bool {
+// IsShareAbove reports whether the true share is above the limit with confidence. A limit below 0 is no limit.
+func (c RecheckCount) IsShareAbove(limit float64) bool {
 	low, _ := c.Interval()
-	return c.Rechecked >= MinRechecks && limit >= 0 && low > limit
+	return c.RecheckedCount >= MinRechecks && limit >= 0 && low > limit
 }
 
-func (c RecheckCount) isBelow(limit float64) bool {
+func (c RecheckCount) isShareBelow(limit float64) bool {
 	_, high := c.Interval()
-	return c.Rechecked >= MinRechecks && high < limit
+	return c.RecheckedCount >= MinRechecks && high < limit
 }
 
 // PauseFault returns why a process pauses if more second answers differed than the limit allows.
@@ -130,26 +130,26 @@ func PauseFault(c RecheckCount, limit float64) *diag.Fault {
 	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, formatPercent(limit))
 }
 
-// String describes the Count in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
+// String describes the count in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
 func (c RecheckCount) String() string {
 	verb := "were"
-	if c.Differed == 1 {
+	if c.DifferedCount == 1 {
 		verb = "was"
 	}
-	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.Rechecked, c.Differed, verb)
-	if c.Rechecked < MinRechecks {
+	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.RecheckedCount, c.DifferedCount, verb)
+	if c.RecheckedCount < MinRechecks {
 		return text + ": too few to say"
 	}
 	low, high := c.Interval()
 	return fmt.Sprintf("%s: %.1f %%, between %.1f and %.1f %%", text,
-		100*float64(c.Differed)/float64(c.Rechecked), 100*low, 100*high)
+		100*float64(c.DifferedCount)/float64(c.RecheckedCount), 100*low, 100*high)
 }
 
 // Report is the report on rechecks for people and programs: `quality` in a result.
 type Report struct {
 	RecheckCount
-	Share            float64        `json:"share"`
-	Interval         [2]float64     `json:"interval"`
+	DifferedShare    float64        `json:"share"`
+	ShareInterval    [2]float64     `json:"interval"`
 	ByPromptPosition []PromptBucket `json:"byPosition"`
 	ByLLM            []LLMCount     `json:"byLLM"`
 	// Limit is the share of second answers that may differ; nil: any.
@@ -179,16 +179,18 @@ type PromptBucket struct {
 
 // Report returns the report on a Tally; nil if nothing was to be asked about twice. A limit below 0 is no limit.
 func (t Tally) Report(size RequestSize, limit float64) *Report {
-	if t.Rechecked+t.FailedCount == 0 {
+	if t.RecheckedCount+t.FailedCount == 0 {
 		return nil
 	}
 	low, high := t.Interval()
-	r := &Report{RecheckCount: t.RecheckCount, Share: roundShare(float64(t.Differed) / float64(max(1, t.Rechecked))),
-		Interval: [2]float64{roundShare(low), roundShare(high)}, ByPromptPosition: []PromptBucket{},
+	r := &Report{RecheckCount: t.RecheckCount, DifferedShare: roundShare(float64(t.DifferedCount) / float64(max(1,
+		t.RecheckedCount))),
+		ShareInterval: [2]float64{roundShare(low), roundShare(high)}, ByPromptPosition: []PromptBucket{},
 		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, RecheckFailures: t.RecheckFailures}
 	for n, c := range t.ByPromptPosition {
-		if c.Rechecked > 0 {
-			r.ByPromptPosition = append(r.ByPromptPosition, PromptBucket{n*positionBucketSize + 1, (n + 1) * positionBucketSize, c})
+		if c.RecheckedCount > 0 {
+			r.ByPromptPosition = append(r.ByPromptPosition, PromptBucket{n*positionBucketSize + 1,
+				(n + 1) * positionBucketSize, c})
 		}
 	}
 	if limit >= 0 {
@@ -203,7 +205,7 @@ func (r *Report) Lines() []string {
 		return nil
 	}
 	lines := []string{r.RecheckCount.String()}
-	if r.Limit != nil && r.IsAbove(*r.Limit) {
+	if r.Limit != nil && r.IsShareAbove(*r.Limit) {
 		lines[0] += fmt.Sprintf(", above the limit of %s %%", formatPercent(*r.Limit))
 	}
 	if r.FailedCount > 0 {

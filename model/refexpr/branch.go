@@ -15,25 +15,25 @@ const (
 
 // SelectBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch
 // that it took, and anything else is a result for the first branch.
-func (o OutputPath) SelectBranch(value any) (branch int, result any, isNamed bool, err error) {
+func (o OutputPath) SelectBranch(value any) (branchIndex int, result any, isNamed bool, err error) {
 	m, ok := value.(jsonval.Object)
-	name, isText := m[BranchKey].(string)
+	branchName, isText := m[BranchKey].(string)
 	result, hasResult := m[ResultKey]
 	if !o.HasBranches() || !ok || !isText || !hasResult || len(m) != 2 {
 		return 0, value, false, nil
 	}
-	path, err := ParseOutputPath(name)
+	path, err := ParseOutputPath(branchName)
 	if err == nil && len(path) == 1 {
-		branch = slices.IndexFunc(o, func(b []jsonval.Path) bool { return isNamedBranch(b, path[0]) })
-		if branch >= 0 {
-			return branch, result, true, nil
+		branchIndex = slices.IndexFunc(o, func(b []jsonval.Path) bool { return isNamedBranch(b, path[0]) })
+		if branchIndex >= 0 {
+			return branchIndex, result, true, nil
 		}
 	}
 	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s",
-		jsonval.ClipForError(name), o.ReferenceText())
+		jsonval.ClipForError(branchName), o.ReferenceText())
 }
 
-// isNamedBranch reports whether named lists the paths of a branch, or one of them.
+// isNamedBranch reports whether namedPaths lists the paths of a branch, or one of them.
 func isNamedBranch(branch, namedPaths []jsonval.Path) bool {
 	if len(namedPaths) == 1 && len(branch) > 1 {
 		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, namedPaths[0]) })

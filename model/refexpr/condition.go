@@ -60,18 +60,19 @@ func (c *Condition) Decide(view any) Verdict {
 	return VerdictUndecided
 }
 
-// decideSchema reports whether a view fits a JSON Schema. known is false if that depends on a value in the blob store.
-func decideSchema(source, view any) (holds, isKnown bool) {
-	holds = FitsSchema(source, view)
+// decideSchema reports whether a view fits a JSON Schema. isKnown is false if that depends on a value in the blob
+// store.
+func decideSchema(schemaSource, view any) (holds, isKnown bool) {
+	holds = FitsSchema(schemaSource, view)
 	if !jsonval.ContainsBlobHandle(view) {
 		return holds, true
 	}
 	if holds {
-		s, err := jsonschema.CompileSchema(source)
+		s, err := jsonschema.CompileSchema(schemaSource)
 		return true, err == nil && s.MatchesForAnyBlobs(view)
 	}
 	for kind, payload := range jsonval.Sorted(jsonval.AsObject(view)) {
-		if slices.ContainsFunc(pathsReadBySchema(source, kind, nil),
+		if slices.ContainsFunc(pathsReadBySchema(schemaSource, kind, nil),
 			func(p jsonval.Path) bool { return touchesBlobHandle(payload, p) }) {
 			return false, false
 		}
@@ -107,7 +108,8 @@ func (c *Condition) PathsRead(key string) []jsonval.Path {
 	return slices.CompactFunc(paths, slices.Equal[jsonval.Path])
 }
 
-// pathsReadBySchema lists the places below one key of a view that a JSON Schema reads: at is its position in the view.
+// pathsReadBySchema lists the places below one key of a view that a JSON Schema reads: prefix is its position in the
+// view.
 func pathsReadBySchema(source any, key string, prefix jsonval.Path) (paths []jsonval.Path) {
 	schema := jsonval.AsObject(source)
 	for k, v := range jsonval.Sorted(schema) {
@@ -124,7 +126,7 @@ func pathsReadBySchema(source any, key string, prefix jsonval.Path) (paths []jso
 				}
 			}
 		case slices.Contains(jsonschema.InPlaceKeywords, k):
-			parts = jsonschema.InPlaceParts(schema, k)
+			parts = jsonschema.PartsOfKeyword(schema, k)
 		case k == "title" || k == "description" || k == "type" && len(prefix) <= 1:
 		case len(prefix) == 0:
 			paths = append(paths, jsonval.Path{}) // the keyword may look anywhere

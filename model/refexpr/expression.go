@@ -81,10 +81,10 @@ func cutUnquoted(s, separator string) (before, after string, isFound bool) {
 
 // String writes the expression in the form that ParseExpression reads.
 func (e Expression) String() string {
-	alternatives := jsonval.Map(e, func(refs []Reference) string {
+	alternativeTexts := jsonval.Map(e, func(refs []Reference) string {
 		return strings.Join(jsonval.Map(refs, Reference.String), " "+andSign+" ")
 	})
-	return strings.Join(alternatives, " "+orSign+" ")
+	return strings.Join(alternativeTexts, " "+orSign+" ")
 }
 
 // References lists the terms of all alternatives, in order.

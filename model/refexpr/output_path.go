@@ -143,8 +143,8 @@ func parseStatePath(s string) (jsonval.Path, error) {
 	return r.Path, nil
 }
 
-// SameOutputPath reports whether two texts are the same output path, with or without †state in front.
-func SameOutputPath(a, b any) bool {
+// AreSameOutputPaths reports whether two texts are the same output path, with or without †state in front.
+func AreSameOutputPaths(a, b any) bool {
 	p, errA := ParseOutputPath(a)
 	q, errB := ParseOutputPath(b)
 	return errA == nil && errB == nil && p.String() == q.String()

@@ -19,8 +19,8 @@ type Template struct {
 const (
 	templateStart = Dagger + "`"
 	templateEnd   = "`"
-	// maxTemplateValues bounds the expressions of one template.
-	maxTemplateValues = 256
+	// maxTemplateExpressions bounds the expressions of one template.
+	maxTemplateExpressions = 256
 )
 
 // IsTemplate reports whether a parameter's string value is a Template.
@@ -53,8 +53,8 @@ func ParseTemplate(s string) (Template, error) {
 			return t, fmt.Errorf("template %q: %w", jsonval.ClipForError(s), err)
 		}
 		t.literalTexts, t.expressions = append(t.literalTexts, text+before), append(t.expressions, e)
-		if len(t.expressions) > maxTemplateValues {
-			return t, fmt.Errorf("template %q: more than %d values", jsonval.ClipForError(s), maxTemplateValues)
+		if len(t.expressions) > maxTemplateExpressions {
+			return t, fmt.Errorf("template %q: more than %d values", jsonval.ClipForError(s), maxTemplateExpressions)
 		}
 		text, body = "", after
 	}

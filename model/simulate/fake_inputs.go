@@ -11,7 +11,7 @@ import (
 
 // FakeInputs returns messages with made-up data, each marked as simulated. It makes up what the file lacks: the data
 // that Plans and wired parameters read, and the data that the schemas of input and data describe. It makes up no State
-// that a Call would write. names lists the References to the made-up data.
+// that a Call would write. references lists the References to the made-up data.
 func FakeInputs(idea *ideafile.Idea) (messages []any, references []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {
@@ -31,11 +31,11 @@ func FakeInputs(idea *ideafile.Idea) (messages []any, references []string) {
 
 // mergeOverExisting merges made-up values over the existing values of the same top-level keys, since an instance's own
 // key replaces the shared one entirely.
-func mergeOverExisting(existing, faked any) any {
+func mergeOverExisting(existingPayload, fakedPayload any) any {
 	out := jsonval.Object{}
 	//workflowcheck:ignore -- builds a map: the order does not matter
-	for key, v := range jsonval.AsObject(faked) {
-		if oldValue, ok := jsonval.AsObject(existing)[key]; ok {
+	for key, v := range jsonval.AsObject(fakedPayload) {
+		if oldValue, ok := jsonval.AsObject(existingPayload)[key]; ok {
 			v = jsonval.DeepMerge(oldValue, v)
 		}
 		out[key] = v
@@ -87,13 +87,13 @@ func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, fakedPayl
 			continue
 		}
 		sampleValue, err := sample.MakeSample(v)
-		existing, isObject := view.PayloadByKind[kind].(jsonval.Object)
+		existingPayload, isObject := view.PayloadByKind[kind].(jsonval.Object)
 		sampleObject := jsonval.AsObject(sampleValue)
 		if err != nil || !isObject {
 			continue
 		}
 		for key, v := range jsonval.Sorted(sampleObject) {
-			if _, present := existing[key]; !present {
+			if _, isPresent := existingPayload[key]; !isPresent {
 				f.mergeAtReference(fakedPayloads, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
 			}
 		}
@@ -150,19 +150,19 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, fakedPayloads 
 	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return
 	}
-	existing := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], fakedPayloads[r.ref.Kind])
+	existingPayload := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], fakedPayloads[r.ref.Kind])
 	if fakedPayloads[r.ref.Kind] == nil {
-		existing = view.PayloadByKind[r.ref.Kind]
+		existingPayload = view.PayloadByKind[r.ref.Kind]
 	}
-	if _, present := jsonval.ValueAt(existing, r.ref.Path); present ||
-		existing != nil && jsonval.TypeOf(existing) != "object" {
+	if _, isPresent := jsonval.ValueAt(existingPayload, r.ref.Path); isPresent ||
+		existingPayload != nil && jsonval.TypeOf(existingPayload) != "object" {
 		return
 	}
 	schema := r.paramSchema
 	if kindSchema := view.SchemaByKind[r.ref.Kind]; kindSchema != nil {
 		if subschema := jsonschema.SubschemaAt(kindSchema, r.ref.Path); subschema.IsDescribed {
-			part, _ := jsonschema.ResolvePointer(kindSchema, subschema.Pointer)
-			schema = jsonval.Object{"allOf": []any{jsonschema.InlineRefs(kindSchema, part), r.paramSchema}}
+			partSchema, _ := jsonschema.ResolvePointer(kindSchema, subschema.Pointer)
+			schema = jsonval.Object{"allOf": []any{jsonschema.InlineRefs(kindSchema, partSchema), r.paramSchema}}
 		}
 	}
 	if v, err := sample.MakeSample(schema); err == nil {
@@ -174,8 +174,8 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, fakedPayloads 
 // not made up element by element.
 func (f *inputFaker) mergeAtReference(fakedPayloads jsonval.Object, ref refexpr.Reference, v any) {
 	v, _ = jsonval.SetAt(nil, ref.Path, v)
-	if existing, ok := fakedPayloads[ref.Kind]; ok {
-		v = jsonval.DeepMerge(existing, v)
+	if existingPayload, ok := fakedPayloads[ref.Kind]; ok {
+		v = jsonval.DeepMerge(existingPayload, v)
 	}
 	fakedPayloads[ref.Kind] = v
 	f.madeUpReferences = jsonval.AppendNew(f.madeUpReferences, ref.String())

@@ -11,11 +11,11 @@ import (
 	"processidea/model/turn"
 )
 
-// FakeReply makes up the solution to one Request, as an LLM would write it: the Calls for every instance in the first
-// Request, and the output later, when it is wanted. The Calls are those of the Plan that guides an instance; without
-// such a Plan, they use each Tool once. The solution depends on schemas and Plans only, never on results, and is the
-// same each time.
-func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
+// FakeSolution makes up the solution to one Request, as an LLM would write it: the Calls for every instance in the
+// first Request, and the output later, when it is wanted. The Calls are those of the Plan that guides an instance;
+// without such a Plan, they use each Tool once. The solution depends on schemas and Plans only, never on results, and
+// is the same each time.
+func FakeSolution(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	request *turn.RequestInput) jsonval.Object {
 	solution := jsonval.Object{"calls": []any{}, "output": nil}
 	switch {
@@ -64,7 +64,7 @@ func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 		case t == nil:
 			continue
 		case question.ParamsError != "":
-			answer["_params"] = fakeFittingParams(t, question.Params)
+			answer["_params"] = replaceMisfitParams(t, question.Params)
 		default:
 			v, err := FakeResult(t.Name, t.Source["_output"], nil)
 			if err != nil {
@@ -77,8 +77,8 @@ func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 	return answers
 }
 
-// fakeFittingParams keeps the parameters that fit and makes up the others.
-func fakeFittingParams(t *ideafile.Tool, params jsonval.Object) jsonval.Object {
+// replaceMisfitParams keeps the parameters that fit and makes up the others.
+func replaceMisfitParams(t *ideafile.Tool, params jsonval.Object) jsonval.Object {
 	out := jsonval.Object{}
 	for k, value := range jsonval.Sorted(params) {
 		out[k] = value
@@ -95,11 +95,11 @@ func fakeFittingParams(t *ideafile.Tool, params jsonval.Object) jsonval.Object {
 // paramSchema is the schema of a parameter, with the definitions that it refers to.
 func paramSchema(t *ideafile.Tool, name string) any {
 	schema := t.ParamsSchemaSource()
-	part, ok := jsonschema.Properties(schema)[name]
+	partSchema, ok := jsonschema.Properties(schema)[name]
 	if !ok {
 		return jsonval.Object{}
 	}
-	return jsonschema.InlineRefs(schema, part)
+	return jsonschema.InlineRefs(schema, partSchema)
 }
 
 // fakeCalls makes up the Calls of the first Request.
@@ -147,13 +147,13 @@ func assignCallsToInstances(plan []any, tokens []string, coversAllInstances bool
 	var out []any
 	for _, raw := range plan {
 		call := jsonval.AsObject(raw)
-		if len(ideafile.ParseWrittenCall(raw).Targets) > 0 {
+		if len(ideafile.ParseWrittenCall(raw).TargetTokens) > 0 {
 			out = append(out, raw)
 			continue
 		}
 		for _, token := range tokens {
-			assigned := jsonval.WithKey(call, "_instance", token)
-			out = append(out, assigned)
+			assignedCall := jsonval.WithKey(call, "_instance", token)
+			out = append(out, assignedCall)
 		}
 	}
 	return out

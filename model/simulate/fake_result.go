@@ -24,10 +24,10 @@ func FakeResult(tool string, outputSchema any, contract *statelog.ResultContract
 		return v, err
 	}
 	if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
-		combined, err := sample.MakeSample(jsonval.Object{
+		combinedSample, err := sample.MakeSample(jsonval.Object{
 			"allOf": []any{jsonschema.InlineRefs(outputSchema, outputSchema), stateSchema}})
-		if err == nil && contract.Check(0, combined) == nil {
-			return combined, nil
+		if err == nil && contract.Check(0, combinedSample) == nil {
+			return combinedSample, nil
 		}
 	}
 	return v, nil // the instance reports how it does not fit

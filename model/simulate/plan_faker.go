@@ -56,7 +56,7 @@ func (f *planFaker) fakePlan() []any {
 	for _, t := range f.idea.Tools {
 		call := jsonval.Object{"_tool": t.Name}
 		for name := range jsonval.Sorted(t.SchemaByParam) {
-			if v, ok := f.paramValue(t, name); ok {
+			if v, ok := f.chooseParamValue(t, name); ok {
 				call[name] = v
 			}
 		}
@@ -71,15 +71,15 @@ func (f *planFaker) fakePlan() []any {
 	return out
 }
 
-// paramValue returns the value of a parameter; ok is false if the parameter is left out.
-func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
+// chooseParamValue returns the value of a parameter; ok is false if the parameter is left out.
+func (f *planFaker) chooseParamValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	if _, isWired := t.WiredExpressionByParam[name]; isWired {
 		return nil, false
 	}
 	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput},
 		jsonval.SortedKeys(f.view.PayloadByKind)...) {
-		existing, ok := jsonval.ValueAt(f.view.PayloadByKind[kind], jsonval.Path{name})
-		if ok && t.SchemaByParam[name].Validate(existing) == nil {
+		existingValue, ok := jsonval.ValueAt(f.view.PayloadByKind[kind], jsonval.Path{name})
+		if ok && t.SchemaByParam[name].Validate(existingValue) == nil {
 			return refexpr.Reference{Kind: kind, Path: jsonval.Path{name}}.String(), true
 		}
 	}
@@ -101,12 +101,12 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 }
 
 // dependsOn reports whether a Tool reads, directly or transitively, the result of another.
-func (f *planFaker) dependsOn(tool, target string) bool {
-	if tool == target {
+func (f *planFaker) dependsOn(tool, sourceTool string) bool {
+	if tool == sourceTool {
 		return true
 	}
 	for _, next := range f.sourceToolsByTool[tool] {
-		if f.dependsOn(next, target) {
+		if f.dependsOn(next, sourceTool) {
 			return true
 		}
 	}
@@ -130,8 +130,8 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		return outputPath[0][0], true
 	}
 	isFree := func(name string) bool {
-		_, present := jsonval.ValueAt(f.view.PayloadByKind[ideafile.TypeState], jsonval.Path{name})
-		return !present && !usedKeys[name]
+		_, isPresent := jsonval.ValueAt(f.view.PayloadByKind[ideafile.TypeState], jsonval.Path{name})
+		return !isPresent && !usedKeys[name]
 	}
 	for _, name := range f.orderedStateProperties(t.Name) {
 		contract := &statelog.ResultContract{StateSchema: f.stateSchema,
@@ -159,5 +159,6 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 // ones.
 func (f *planFaker) orderedStateProperties(firstKey string) []string {
 	required := jsonschema.Required(f.stateSchema)
-	return jsonschema.OrderedNames(jsonschema.Properties(f.stateSchema), append([]string{firstKey}, required...))
+	return jsonschema.OrderedPropertyNames(jsonschema.Properties(f.stateSchema),
+		append([]string{firstKey}, required...))
 }

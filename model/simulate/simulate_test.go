@@ -115,7 +115,7 @@ func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
 		t.Fatalf("%v, %v", ready, r.PendingApprovals())
 	}
 	d := ready[0].Record.Decisions
-	if len(d) != 1 || d[0].DecidedBy != ideafile.SimulatedPerson || d[0].Kind != policy.Approve ||
+	if len(d) != 1 || d[0].DecidedBy != ideafile.SimulatedDecider || d[0].Kind != policy.Approve ||
 		d[0].ApprovalDigest == "" || d[0].Reason == "" {
 		t.Errorf("%+v", d)
 	}
@@ -196,7 +196,7 @@ func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	}
 	idea := modeltest.DecodeJSON(t,
 		`{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)
-	if _, err := harden.Harden([]past.Run{{ProcessID: "p", Ideas: []map[string]any{idea}}}, nil,
+	if _, err := harden.Harden([]past.RecordedProcess{{ProcessID: "p", Ideas: []map[string]any{idea}}}, nil,
 		false); err == nil || !strings.Contains(err.Error(), "simulated") {
 		t.Errorf("%v", err)
 	}
@@ -268,10 +268,10 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 		if c.tokens == "" {
 			b.Instances = []turn.InstanceInput{{}}
 		}
-		if got := string(jsonval.Encode(FakeReply(i, bindings, b)["calls"])); got != c.want {
+		if got := string(jsonval.Encode(FakeSolution(i, bindings, b)["calls"])); got != c.want {
 			t.Errorf("%s:\n%s\n%s", c.name, got, c.want)
 		}
-		if b.RequestNumber = 2; len(FakeReply(i, bindings, b)["calls"].([]any)) > 0 {
+		if b.RequestNumber = 2; len(FakeSolution(i, bindings, b)["calls"].([]any)) > 0 {
 			t.Errorf("%s: it plans again", c.name)
 		}
 	}
@@ -285,7 +285,7 @@ func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 		{CallID: "1.2", Tool: "pay", Params: map[string]any{"cents": "twelve", "note": "n"},
 			ParamsError: "it is a text"},
 	}}
-	calls := FakeReply(i, nil, b)["calls"]
+	calls := FakeSolution(i, nil, b)["calls"]
 	if got := string(
 		jsonval.Encode(
 			calls)); got != `[{"_call":"1.1","_output":{"cents":5}},{"_call":"1.2","_params":{"cents":0,"note":"n"}}]` {
@@ -312,7 +312,7 @@ func TestTheOutputOfAFakeReplyIsNeverAReference(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t,
 		`{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
-	out := FakeReply(i, nil, &turn.RequestInput{IsOutputOnly: true, RequestNumber: 4})["output"]
+	out := FakeSolution(i, nil, &turn.RequestInput{IsOutputOnly: true, RequestNumber: 4})["output"]
 	if got := string(jsonval.Encode(out)); got != `{"a":"††state.x","b":["††"]}` {
 		t.Error(got)
 	}

@@ -1,6 +1,6 @@
 // Package split takes the decisions for a process with more instances than one Request may cover. The process is split
 // into parts, each a process with a loop.Loop of its own, and a Process holds what these have reported. It does no I/O:
-// a workflow starts the parts that StartNextPart returns, gives their PartReports to ApplyReport, and passes on
+// a workflow starts the parts that TakePartToStart returns, gives their PartReports to ApplyReport, and passes on
 // people's decisions.
 //
 //	type          is

@@ -57,12 +57,12 @@ func (p *Process) PauseAtLimit(now time.Time) (wasPaused bool) {
 // means that its time is not limited now.
 func (p *Process) LimitFault(now time.Time) (fault *diag.Fault, deadline time.Time) {
 	r := p.Result("", "")
-	limits, use := p.Limits.WithDefaults(len(p.Parts)), p.QuotaUse()
-	use.Requests, use.Calls = max(use.Requests, r.RequestCount), max(use.Calls, r.Calls.Total())
+	limits, quotaUse := p.Limits.WithDefaults(len(p.Parts)), p.QuotaUse()
+	quotaUse.Requests, quotaUse.Calls = max(quotaUse.Requests, r.RequestCount), max(quotaUse.Calls, r.Calls.Total())
 	fault, deadline = p.DurationLimitFault(now)
-	switch f := quota.UsageLimitFault(limits, use.Usage, use.Calls); {
-	case limits.Requests > 0 && use.Requests >= limits.Requests:
-		fault = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests,
+	switch f := quota.UsageLimitFault(limits, quotaUse.Usage, quotaUse.Calls); {
+	case limits.Requests > 0 && quotaUse.Requests >= limits.Requests:
+		fault = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", quotaUse.Requests,
 			limits.Requests)
 	case f != nil:
 		fault = f
@@ -94,8 +94,8 @@ func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(tur
 // notify, and the limit that prevents more.
 func (p *Process) AllocateQuotas() (partNumbers []int, f *diag.Fault) {
 	ledger := p.quotaLedger()
-	indexes, f := ledger.Allocate()
-	for _, n := range indexes {
+	partIndexes, f := ledger.Allocate()
+	for _, n := range partIndexes {
 		p.Parts[n].GrantedQuota = ledger.Consumers[n].GrantedQuota
 		if p.Parts[n].HasStarted {
 			partNumbers = append(partNumbers, p.Parts[n].Number)

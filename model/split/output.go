@@ -45,8 +45,8 @@ func (p *Process) AnyPartWithoutOutput() bool {
 	return slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.Output == nil })
 }
 
-// OutputSource returns the source of the output, once all parts have ended; ask means that the LLM must be asked for it
-// first. If it returns neither, the process has no output, or has it already.
+// OutputSource returns the source of the output, once all parts have ended; asksLLM means that the LLM must be asked
+// for it first. If it returns neither, the process has no output, or has it already.
 func (p *Process) OutputSource(idea *ideafile.Idea) (wirings []loop.OutputWiring, asksLLM bool) {
 	switch wirings = p.partOutputWirings(idea); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
@@ -74,12 +74,12 @@ func (p *Process) ApplyOutputReply(idea *ideafile.Idea, r turn.LLMReply) {
 	if r.AnsweringLLM != nil {
 		p.LLMUsages = append(p.LLMUsages, *r.AnsweringLLM)
 	}
-	if !r.IsFaked && !r.IsWorkerLost {
+	if !r.IsSimulated && !r.IsWorkerLost {
 		p.OwnReport.TurnCount += max(1, r.HTTPAttemptCount)
 	}
 	switch {
 	case !p.IsFinished(): // instances were added meanwhile
-	case r.NotRetryable:
+	case r.IsNotRetryable:
 		p.PauseReason = r.Fault
 	case r.IsWorkerLost:
 		p.WorkerLossesInRow++

@@ -31,9 +31,9 @@ type Process struct {
 	// MaxInstancesPerPart bounds how far InstancesPerPart may grow, by the file or by what studies found good.
 	MaxInstancesPerPart int `json:"mostPerPart,omitempty"`
 	// QualityLimit and OnQualityLimit are those of the file (`config.quality`); OnQualityLimit is empty if it has none.
-	QualityLimit            float64 `json:"qualityLimit,omitempty"`
-	OnQualityLimit          string  `json:"onLimit,omitempty"`
-	IsPausedForDisagreement bool    `json:"disagreed,omitempty"`
+	QualityLimit             float64 `json:"qualityLimit,omitempty"`
+	OnQualityLimit           string  `json:"onLimit,omitempty"`
+	HasPausedForDisagreement bool    `json:"disagreed,omitempty"`
 	// Undo is the undo under way in parts; nil: none. UndoCount counts the undos so far.
 	Undo        *OngoingUndo    `json:"undo,omitempty"`
 	UndoCount   int             `json:"undos,omitempty"`
@@ -81,7 +81,7 @@ func New(idea *ideafile.Idea, size quality.RequestSize, now time.Time) *Process 
 	}
 	p := &Process{InstancesPerPart: size.Initial, Size: size, MaxWorkingParts: idea.Config.MaxConcurrentParts,
 		StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited,
-		QualityLimit: idea.Config.Quality.DisagreementLimit, OnQualityLimit: idea.Config.Quality.OnLimit}
+		QualityLimit: idea.Config.Quality.DisagreementLimit, OnQualityLimit: idea.Config.Quality.OnDisagreementLimit}
 	if p.MaxInstancesPerPart = size.Initial; idea.Config.MaxInstancesPerPart == 0 {
 		p.MaxInstancesPerPart = quality.SizeForSharedCalls
 	}
@@ -96,7 +96,8 @@ func New(idea *ideafile.Idea, size quality.RequestSize, now time.Time) *Process 
 
 // AddInstances adds parts for more instances. The output must then be made anew.
 func (p *Process) AddInstances(tokens []string) {
-	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.AreOutputWiringsRefused = nil, nil,
+	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.AreOutputWiringsRefused = nil,
+		nil,
 		nil, nil, false
 	p.addParts(tokens)
 }
@@ -128,8 +129,8 @@ func (p *Process) InstanceTokens() (tokens []string) {
 	return tokens
 }
 
-// FindInstance returns the token of the instance that a word names, in either spelling; empty if it names none.
-func (p *Process) FindInstance(name string) string {
+// FindInstanceToken returns the token of the instance that a word names, in either spelling; empty if it names none.
+func (p *Process) FindInstanceToken(name string) string {
 	if p.PartNumberOf(name) > 0 {
 		return name
 	}
@@ -138,8 +139,8 @@ func (p *Process) FindInstance(name string) string {
 }
 
 // PendingApprovals lists the Calls that wait for a person.
-func (p *Process) PendingApprovals() []approval.Pending {
-	var list []approval.Pending
+func (p *Process) PendingApprovals() []approval.PendingCall {
+	var list []approval.PendingCall
 	for _, part := range p.Parts {
 		list = append(list, part.Report.PendingApprovals...)
 	}
@@ -166,10 +167,10 @@ func (p *Process) ApplyReport(r PartReport) {
 	p.applyQualityLimit()
 }
 
-// StartNextPart returns the part to start now, or nil, and counts it as started. A part starts only after the part
+// TakePartToStart returns the part to start now, or nil, and counts it as started. A part starts only after the part
 // before it has reported. A part reports when all its instances have started: by then quick Calls are nearly done, and
 // slow ones hold up nothing.
-func (p *Process) StartNextPart() *Part {
+func (p *Process) TakePartToStart() *Part {
 	workingCount := 0
 	for _, part := range p.Parts {
 		switch {
@@ -249,8 +250,26 @@ func (p *Process) MarkSealed(ideaNumber int) {
 
 // Result returns the result of the process so far, without States.
 func (p *Process) Result(processID string, status loop.Status) loop.Result {
-	r := loop.Result{ProcessID: processID, Status: status, Instances: map[string]loop.InstanceResult{},
-		Error: p.PauseReason, Output: p.OwnReport.Output}
+	r := p.ResultWithoutInstances(processID, status)
+	r.Instances = map[string]loop.InstanceResult{}
+	for _, part := range p.Parts {
+		for _, token := range part.Tokens {
+			s, ok := part.Report.StatusByInstance[token]
+			if !ok {
+				s = ideafile.InstanceWorking
+			}
+			r.Instances[token] = loop.InstanceResult{
+				Status: s, Cost: part.Report.CostByInstance[token],
+				FailedCallCount: part.Report.FailedCallCountByInstance[token]}
+		}
+	}
+	return r
+}
+
+// ResultWithoutInstances returns what Result does of the process as a whole. It takes as long for many instances as for
+// few.
+func (p *Process) ResultWithoutInstances(processID string, status loop.Status) loop.Result {
+	r := loop.Result{ProcessID: processID, Status: status, Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.InstructionStepCounts = r.InstructionStepCounts.Merge(part.InstructionStepCounts)
 		r.RequestCount += part.RequestCount
@@ -265,15 +284,6 @@ func (p *Process) Result(processID string, status loop.Status) loop.Result {
 	add(p.OwnReport)
 	for _, part := range p.Parts {
 		add(part.Report)
-		for _, token := range part.Tokens {
-			s, ok := part.Report.StatusByInstance[token]
-			if !ok {
-				s = ideafile.InstanceWorking
-			}
-			r.Instances[token] = loop.InstanceResult{
-				Status: s, Cost: part.Report.CostByInstance[token],
-				FailedCallCount: part.Report.FailedCallCountByInstance[token]}
-		}
 	}
 	r.Quality = p.Quality()
 	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
@@ -338,8 +348,8 @@ func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
 	out := jsonval.WithoutKey(wholeIdea, "context")
 	var context []any
 	for _, raw := range part.FilterContext(jsonval.AsList(wholeIdea["context"])) {
-		if filtered, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
-			context = append(context, filtered)
+		if filteredMessage, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
+			context = append(context, filteredMessage)
 		}
 	}
 	out["context"] = context

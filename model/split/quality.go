@@ -37,8 +37,8 @@ func (p *Process) applyQualityLimit() {
 		}
 	case ideafile.PauseProcess:
 		recheckCount := p.recheckTally(0).RecheckCount
-		if p.PauseReason == nil && !p.IsPausedForDisagreement && recheckCount.IsAbove(p.QualityLimit) {
-			p.IsPausedForDisagreement = true
+		if p.PauseReason == nil && !p.HasPausedForDisagreement && recheckCount.IsShareAbove(p.QualityLimit) {
+			p.HasPausedForDisagreement = true
 			p.PauseReason = quality.PauseFault(recheckCount, p.QualityLimit)
 		}
 	}

@@ -39,8 +39,8 @@ type PartReport struct {
 	OutputWirings []loop.OutputWiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// IsLLMForbidden means that the LLM may not be asked about any of its instances, HasFallenBackToLLM that the LLM took over
-	// from a direct Plan.
+	// IsLLMForbidden means that the LLM may not be asked about any of its instances, HasFallenBackToLLM that the LLM
+	// took over from a direct Plan.
 	IsLLMForbidden     bool `json:"llmForbidden,omitempty"`
 	HasFallenBackToLLM bool `json:"fellBack,omitempty"`
 	// StatusByInstance has the statuses of the instances that have ended or wait for a person; in the last report, of
@@ -50,8 +50,8 @@ type PartReport struct {
 	CostByInstance map[string]price.Money `json:"costs,omitempty"`
 	// FailedCallCountByInstance counts the Calls of its instances that failed or were blocked. Only the last report has
 	// them.
-	FailedCallCountByInstance map[string]int     `json:"failedCalls,omitempty"`
-	PendingApprovals          []approval.Pending `json:"pending,omitempty"`
+	FailedCallCountByInstance map[string]int         `json:"failedCalls,omitempty"`
+	PendingApprovals          []approval.PendingCall `json:"pending,omitempty"`
 	// CausersByInstance has the people who caused what its instances do, beside those who started the process, by
 	// token; "" means all instances.
 	CausersByInstance map[string][]policy.Identity `json:"causedBy,omitempty"`

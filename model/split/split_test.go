@@ -100,7 +100,7 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}
 	p.PauseReason = turn.PauseFault("ann", "")
 	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
-	if got := p.StartNextPart(); got != nil || fmt.Sprint(p.RunningPartNumbers()) != "[1 2 5]" {
+	if got := p.TakePartToStart(); got != nil || fmt.Sprint(p.RunningPartNumbers()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningPartNumbers())
 	}
 }
@@ -124,7 +124,7 @@ func TestAsManyPartsWorkAtOnceAsTheFileSays(t *testing.T) {
 
 // startAll starts parts as long as there are any to start.
 func startAll(p *split.Process) (parts []split.Part) {
-	for part := p.StartNextPart(); part != nil; part = p.StartNextPart() {
+	for part := p.TakePartToStart(); part != nil; part = p.TakePartToStart() {
 		parts = append(parts, *part)
 	}
 	return parts
@@ -145,7 +145,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
 		{"nine more", func() { report.Calls.Done = 18 }, false},
 		{"a Request", func() { report.RequestCount = 1 }, true},
-		{"a decision to be made", func() { report.PendingApprovals = []approval.Pending{{CallID: "1.1"}} }, true},
+		{"a decision to be made", func() { report.PendingApprovals = []approval.PendingCall{{CallID: "1.1"}} }, true},
 		{"many Calls", func() { report.Calls.Done = 500 }, true},
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
 		{"a tenth of them", func() { report.Calls.Done = 560 }, true},
@@ -184,11 +184,11 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.MergedWith(ideafile.Limits{Requests: ideafile.NoLimit})
+	p.Limits = p.Limits.OverriddenBy(ideafile.Limits{Requests: ideafile.NoLimit})
 	if f, _ := p.LimitFault(modeltest.StartTime); f != nil {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.MergedWith(ideafile.Limits{Requests: 9})
+	p.Limits = p.Limits.OverriddenBy(ideafile.Limits{Requests: 9})
 	if f, _ := p.LimitFault(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
 		t.Errorf("%v", f)
 	}
@@ -200,7 +200,7 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 func TestThePartsResultsAddUp(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 4, "")
-	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay",
+	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.CallFailed, "pay",
 		diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
 	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, RequestCount: 2, IdeaCount: 3,
 		Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1},
@@ -250,7 +250,7 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 		"a literal": {object, `{"type": "plan", "plan": [` + double +
 			`], "output": {"all": {"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}}}`},
 	} {
-		text := `{"config": {"batch": SIZE}, "schema": {"tools": {` + modeltest.ScenarioTools + `}, ` + c.schema +
+		text := `{"config": {"batch": SIZE}, "schema": {"tools": {` + modeltest.ScenarioToolsJSON + `}, ` + c.schema +
 			`}, "context": [{"type": "input", "k": 9}, ` + states + `, ` + strings.ReplaceAll(c.plans, `"type": "plan"`,
 			`"type": "plan", "stage": "complete"`) + `]}`
 		text = strings.Replace(text, `}, }, "context"`, `}}, "context"`, 1)
@@ -335,7 +335,7 @@ func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
 // The parts of a fork go on where the parts of the first process stood, whichever of their Calls have the same numbers.
 func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	t.Parallel()
-	text := `{"config": {"batch": 2}, "schema": {"tools": {` + modeltest.ScenarioTools + `}}, "context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
+	text := `{"config": {"batch": 2}, "schema": {"tools": {` + modeltest.ScenarioToolsJSON + `}}, "context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "state", "_instance": "③", "a": 3}, {"type": "state", "_instance": "④", "a": 4}, {"type": "input", "_instance": "④", "own": 1},
 		{"type": "plan", "stage": "optimal", "when": {"properties": {"input": {"required": ["own"]}}, "required": ["input"]}, "plan": [{"_tool": "log"}, {"_tool": "fail"}]}]}`
 	whole := modeltest.IdeaFrom(t, text)
@@ -380,7 +380,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	// The same in one process: the Calls of the parts are kept apart.
 	s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(gathered.Source["context"])))
 	for _, e := range s.Loop.AllInstancesInput().PlanEntries {
-		if e.CallID == "1.1" && e.CountByStatus[ideafile.Done] != 2 {
+		if e.CallID == "1.1" && e.CountByStatus[ideafile.CallDone] != 2 {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -461,7 +461,7 @@ func TestPartsOfAForkKnowWhyAPersonMustReviewACall(t *testing.T) {
 	t.Parallel()
 	input := &turn.RequestInput{}
 	for _, token := range []string{"①", "②"} {
-		part := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [{"type": "state", "_instance": "`+token+`", "state": {}},
+		part := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, "context": [{"type": "state", "_instance": "`+token+`", "state": {}},
 			{"type": "plan", "plan": [{"_tool": "log", "_instance": "*"}], "record": {"1.1": {"waiting": ["`+token+`"], "review": {"`+token+`": "two answers for `+token+`"}}}}]}`)
 		input.AddPartContext(turn.DirectPlanPositionsByToken(part.Source["context"]), part.Source["context"], []string{token}, nil)
 	}

@@ -17,15 +17,15 @@ import (
 // OngoingUndo is an ordered undo that parts carry out.
 type OngoingUndo struct {
 	Order approval.UndoOrder `json:"order"`
-	// ID is the id of the undo's act in the parts. Parts are the parts that have not finished it, Fates its outcomes in
-	// the other parts.
+	// ID is the id of the undo's act in the parts. PendingPartNumbers are the parts that have not finished it, Fates
+	// its outcomes in the other parts.
 	ID                 string          `json:"id"`
 	PendingPartNumbers []int           `json:"parts"`
 	Fates              []approval.Fate `json:"fates,omitempty"`
 }
 
-// BeginUndo returns the order for each of OngoingUndo.Parts, in their order. prefix begins the id of the act in the
-// parts. If it returns an error, nothing is undone.
+// BeginUndo returns the order for each of OngoingUndo.PendingPartNumbers, in their order. idPrefix begins the id of the
+// act in the parts. If it returns an error, nothing is undone.
 func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []approval.UndoOrder, err error) {
 	switch {
 	case p.PauseReason == nil:
@@ -33,7 +33,7 @@ func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []app
 	case p.Undo != nil: // only the parts know for sure whether they are at rest
 		return nil, loop.ErrUndoNotAtRest
 	}
-	tokens, partNumberByToken := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
+	tokenIndex, partNumberByToken := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
 	for _, part := range p.Parts {
 		for _, token := range part.Tokens {
 			partNumberByToken[token] = part.Number
@@ -41,7 +41,7 @@ func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []app
 	}
 	targetPartNumber := 0
 	if name, isNamed := o.TargetInstance(); isNamed {
-		token, isKnown := tokens.FindToken(name)
+		token, isKnown := tokenIndex.FindToken(name)
 		if targetPartNumber = partNumberByToken[token]; !isKnown {
 			return nil, fmt.Errorf("there is no instance %q", name)
 		}
@@ -50,11 +50,12 @@ func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []app
 	u := &OngoingUndo{Order: o, ID: fmt.Sprintf("%s/undo/%d", idPrefix, p.UndoCount)}
 	callIDsByPartNumber := map[int][]string{}
 	for _, callID := range o.CallIDs {
-		token, _ := tokens.FindToken(ideafile.InstanceTokenOfCallID(callID))
+		token, _ := tokenIndex.FindToken(ideafile.InstanceTokenOfCallID(callID))
 		callIDsByPartNumber[partNumberByToken[token]] = append(callIDsByPartNumber[partNumberByToken[token]], callID)
 	}
 	for _, number := range p.RunningPartNumbers() {
-		if (targetPartNumber == 0 || targetPartNumber == number) && (o.CallIDs == nil || callIDsByPartNumber[number] != nil) {
+		if (targetPartNumber == 0 || targetPartNumber == number) &&
+			(o.CallIDs == nil || callIDsByPartNumber[number] != nil) {
 			partOrder := o
 			partOrder.ID, partOrder.CallIDs = u.ID, callIDsByPartNumber[number]
 			u.PendingPartNumbers, orders = append(u.PendingPartNumbers, number), append(orders, partOrder)
@@ -82,8 +83,8 @@ func (p *Process) endPartUndo(partNumber int, f approval.Fate) {
 	u := p.Undo
 	countBefore := len(u.PendingPartNumbers)
 	u.PendingPartNumbers = slices.DeleteFunc(u.PendingPartNumbers, func(n int) bool { return n == partNumber })
-	if f.Reason != "" {
-		f.Reason = fmt.Sprintf("part %d: %s", partNumber, f.Reason)
+	if f.RefusalReason != "" {
+		f.RefusalReason = fmt.Sprintf("part %d: %s", partNumber, f.RefusalReason)
 	}
 	if len(u.PendingPartNumbers) < countBefore {
 		u.Fates = append(u.Fates, f)
@@ -99,7 +100,7 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	}
 	for _, number := range slices.Clone(u.PendingPartNumbers) {
 		if p.Parts[number-1].Report.IsFinished() {
-			p.endPartUndo(number, approval.Fate{Reason: "it has ended"})
+			p.endPartUndo(number, approval.Fate{RefusalReason: "it has ended"})
 		}
 	}
 	if len(u.PendingPartNumbers) > 0 {
@@ -110,8 +111,8 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	var reasons []string
 	code := ""
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(hasEffect && f.HasNothingToDo) {
-			reasons, code = append(reasons, f.Reason), cmp.Or(code, f.Code)
+		if f.RefusalReason != "" && !(hasEffect && f.HasNothingToDo) {
+			reasons, code = append(reasons, f.RefusalReason), cmp.Or(code, f.RefusalCode)
 		}
 	}
 	if len(reasons) > 0 {

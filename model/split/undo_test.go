@@ -16,7 +16,7 @@ import (
 func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	token := "5"
-	nothing, done := approval.Fate{Reason: "none", HasNothingToDo: true}, approval.Fate{}
+	nothing, done := approval.Fate{RefusalReason: "none", HasNothingToDo: true}, approval.Fate{}
 	for name, c := range map[string]struct {
 		order         approval.UndoOrder
 		orders        string          // by part
@@ -30,9 +30,9 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		"Calls":            {order: approval.UndoOrder{CallIDs: []string{"1.1@1", "1.1@4", "1.2@2"}}, orders: "1: [1.1@1 1.2@2], 2: [1.1@4]", fates: []approval.Fate{done, done}},
 		"one has nothing":  {orders: "1: [], 2: []", fates: []approval.Fate{nothing, done}},
 		"all have nothing": {orders: "1: [], 2: []", fates: []approval.Fate{nothing, nothing}, came: "part 1: none; part 2: none"},
-		"one fails":        {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, done}, came: "part 1: no"},
-		"one fails alone":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, nothing}, came: "part 1: no"},
-		"one has no rest":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "wait", Code: "c"}, done}, came: "part 1: wait", code: "c"},
+		"one fails":        {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "no"}, done}, came: "part 1: no"},
+		"one fails alone":  {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "no"}, nothing}, came: "part 1: no"},
+		"one has no rest":  {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "wait", RefusalCode: "c"}, done}, came: "part 1: wait", code: "c"},
 		"one ends":         {orders: "1: [], 2: []", fates: []approval.Fate{done}, came: "part 2: it has ended"},
 		"a stranger":       {order: approval.UndoOrder{CallID: "1.1@99"}, refused: `no instance "99"`},
 		"what has ended":   {order: approval.UndoOrder{CallID: "1.1@7"}, refused: "nothing of it is at work"},

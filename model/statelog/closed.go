@@ -30,8 +30,8 @@ const AuthorStart = "start"
 // AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it. A path is closed if it has
 // a value, if something other than an object is above it, or if it or an ancestor was written whole.
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (author string, isClosed bool) {
-	_, present := jsonval.ValueAt(s.CurrentValue, p)
-	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
+	_, hasValue := jsonval.ValueAt(s.CurrentValue, p)
+	if hasValue || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
 		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), AuthorStart), true
 	}
 	return "", false

@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Update is a change at one path: the value there before, and the result that changes it. For the whole State, Old has
-// only the keys that Value has too.
+// Update is a change at one path: the value there before, and the result that changes it. For the whole State, OldValue
+// has only the keys that NewValue has too.
 type Update struct {
 	Path     jsonval.Path `json:"path"`
 	OldValue any          `json:"old"`
@@ -32,8 +32,8 @@ func NeedsBlobContent(method string, old, value any) bool {
 	return false
 }
 
-// Combine returns the value at the path after the update. Old and Value must not have BlobHandles. contract is what the
-// result must fit; nil: any result will do.
+// Combine returns the value at the path after the update. OldValue and NewValue must not have BlobHandles. contract is
+// what the result must fit; nil: any result will do.
 func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	if contract != nil {
 		if err := contract.CheckAt(u.Path, u.OldValue, u.NewValue); err != nil {

@@ -56,7 +56,7 @@ func TestOnlyTheWritesThatMadeAValueAreCreditedWithIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		credited, whole, there := statelog.ContributingWrites(modeltest.DecodeJSON(t,
+		credited, whole, there := statelog.ContributingWriteIndexes(modeltest.DecodeJSON(t,
 			`{"list": ["begun"], "text": "some"}`), writes, path)
 		if fmt.Sprint(credited) != c.credited || string(jsonval.Encode(whole)) != c.whole ||
 			there != (c.whole != "null") {

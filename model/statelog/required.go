@@ -10,11 +10,11 @@ func MissingRequiredPaths(schema, state any) []string {
 	return missingRequiredPaths(schema, schema, state, nil)
 }
 
-// missingRequiredPaths lists the required paths below one node of the schema that the value does not have. at is the
+// missingRequiredPaths lists the required paths below one node of the schema that the value does not have. path is the
 // path of both.
-func missingRequiredPaths(root, node, value any, path jsonval.Path) []string {
-	node, _ = jsonschema.ResolveLocalRefs(root, node, "")
-	m, ok := node.(jsonval.Object)
+func missingRequiredPaths(rootSchema, schemaNode, value any, path jsonval.Path) []string {
+	schemaNode, _ = jsonschema.ResolveLocalRefs(rootSchema, schemaNode, "")
+	m, ok := schemaNode.(jsonval.Object)
 	object, isObject := value.(jsonval.Object)
 	if _, isBlob := jsonval.AsBlobHandle(value); !ok || !isObject || isBlob {
 		return nil
@@ -27,7 +27,7 @@ func missingRequiredPaths(root, node, value any, path jsonval.Path) []string {
 	}
 	for name, value := range jsonval.Sorted(jsonschema.Properties(m)) {
 		if v, ok := object[name]; ok {
-			out = append(out, missingRequiredPaths(root, value, v, path.WithStep(name))...)
+			out = append(out, missingRequiredPaths(rootSchema, value, v, path.WithStep(name))...)
 		}
 	}
 	return out

@@ -16,9 +16,9 @@ type Write struct {
 	// OutputMethod is how Value changes the existing value; empty: write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// CombinedValue is the value at Path after the write, if computing it needed the content of a value in the blob store
-	// (NeedsBlobContent); for a write of the whole State, only the keys of Value. Otherwise it is nil, since it follows
-	// from Value.
+	// CombinedValue is the value at Path after the write, if computing it needed the content of a value in the blob
+	// store (NeedsBlobContent); for a write of the whole State, only the keys of Value. Otherwise it is nil, since it
+	// follows from Value.
 	CombinedValue any    `json:"combined,omitempty"`
 	Author        string `json:"by"` // a Call's id, or a person's name
 	// Request and Index are the author's place in the Plan.
@@ -56,21 +56,21 @@ type State struct {
 	// values of the keys are shared and never changed.
 	ownsCurrentValue bool
 	// writesByFirstStep indexes the writes by the first step of their paths. It is nil if one of them writes the whole
-	// State, and in the partial States of filterWrites.
+	// State, and in the partial States of withFilteredWrites.
 	writesByFirstStep map[string][]Write
 }
 
 // NewState begins a State with what an instance starts with; nil is an empty object.
-func NewState(initial any) *State {
-	if initial == nil {
-		initial = jsonval.Object{}
+func NewState(initialValue any) *State {
+	if initialValue == nil {
+		initialValue = jsonval.Object{}
 	}
-	return &State{InitialValue: initial, CurrentValue: initial, writesByFirstStep: map[string][]Write{}}
+	return &State{InitialValue: initialValue, CurrentValue: initialValue, writesByFirstStep: map[string][]Write{}}
 }
 
 // RestoreState restores a State from the result of Writes.
-func RestoreState(initial any, writes []Write) *State {
-	s := NewState(initial)
+func RestoreState(initialValue any, writes []Write) *State {
+	s := NewState(initialValue)
 	for _, w := range writes {
 		s.addToIndex(w)
 	}
@@ -107,7 +107,7 @@ func (s *State) Apply(w Write) {
 }
 
 // insertWrite inserts a write at its place in Plan order, and gives the index.
-func insertWrite(writes []Write, w Write) (inserted []Write, index int) {
+func insertWrite(writes []Write, w Write) (newWrites []Write, index int) {
 	index = sort.Search(len(writes), func(i int) bool {
 		o := writes[i]
 		return !o.precedesCall(w.Request, w.Index) &&
@@ -179,29 +179,29 @@ func (s *State) applyAsLast(w Write) {
 	}
 }
 
-// filterWrites gives the State with only the writes that keep accepts. It is right only at, above and below the path p,
-// which makes it cheap.
-func (s *State) filterWrites(p jsonval.Path, keep func(Write) bool) *State {
+// withFilteredWrites gives the State with only the writes that keep accepts. It is right only at, above and below the
+// path p, which makes it cheap.
+func (s *State) withFilteredWrites(p jsonval.Path, keep func(Write) bool) *State {
 	writes := s.writesThatMayOverlap(p)
 	isDropped := func(w Write) bool { return w.Path.Overlaps(p) && !keep(w) }
 	if !slices.ContainsFunc(writes, isDropped) {
 		s.ownsCurrentValue = s.ownsCurrentValue && len(p) > 0 // a caller that reads the whole may keep it
 		return s
 	}
-	partial := &State{InitialValue: s.InitialValue}
+	partialState := &State{InitialValue: s.InitialValue}
 	for _, w := range writes {
 		if keep(w) && w.Path.Overlaps(p) {
-			partial.writes = append(partial.writes, w)
+			partialState.writes = append(partialState.writes, w)
 		}
 	}
-	partial.rebuildFromWrites()
-	return partial
+	partialState.rebuildFromWrites()
+	return partialState
 }
 
 // StateBeforeCall gives the State with the writes before a place in the Plan. It is right only at, above and below the
 // path p.
 func (s *State) StateBeforeCall(request, index int, p jsonval.Path) *State {
-	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
+	return s.withFilteredWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
 // ValuesBeforeCall returns parts of the State before a place in the Plan: at the given paths the values written before
@@ -221,7 +221,7 @@ func (s *State) ValuesBeforeCall(request, index int, paths []jsonval.Path) any {
 // StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the
 // updates before that place. It is right only at, above and below the path p.
 func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
-	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
+	return s.withFilteredWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
 // WithoutWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, at the key or
@@ -253,11 +253,12 @@ func SplitPatch(patch any, parent jsonval.Path) []Write {
 	return list
 }
 
-// ContributingWrites lists the indexes of the writes that made the value at a path: writes that changed it, and those
-// with which a person set it. The writes are in Plan order, and initial is the State before them. whole is the value at
-// the path after all writes, if there is one.
-func ContributingWrites(initial any, writes []Write, p jsonval.Path) (indexes []int, finalValue any, exists bool) {
-	s := NewState(initial)
+// ContributingWriteIndexes lists the indexes of the writes that made the value at a path: writes that changed it, and
+// those with which a person set it. The writes are in Plan order, and initialValue is the State before them. finalValue
+// is the value at the path after all writes, if there is one.
+func ContributingWriteIndexes(initialValue any, writes []Write,
+	p jsonval.Path) (indexes []int, finalValue any, exists bool) {
+	s := NewState(initialValue)
 	finalValue, exists = jsonval.ValueAt(s.Snapshot(), p)
 	for n, w := range writes {
 		if !w.Path.Overlaps(p) {

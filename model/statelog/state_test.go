@@ -109,7 +109,7 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 		start := modeltest.MustDecodeJSON(begin)
 		var writes []statelog.Write
 		for i := range rapid.IntRange(1, 6).Draw(rt, "writes") {
-			path := rapid.SampledFrom(append([]string{""}, modeltest.RandomPlanPaths...)).Draw(rt, "path")
+			path := rapid.SampledFrom(append([]string{""}, modeltest.RandomPlanStatePaths...)).Draw(rt, "path")
 			value := rapid.SampledFrom([]string{`{"a":{"b":1},"c":1}`, `{"b":{"d":2}}`, `{"a":"text"}`}).Draw(rt,
 				"value")
 			methods := []string{"", "", "assign", "merge"}

@@ -36,13 +36,13 @@ func ReadLLMAnswer(idea *ideafile.Idea, in *RequestInput,
 	if !ok {
 		return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "the result of %s has no _output", id)
 	}
-	output, fault = checkAnsweredResult(idea.Tool(question.Tool), id, output)
+	output, fault = cleanAndCheckResult(idea.Tool(question.Tool), id, output)
 	return question, output, nil, fault
 }
 
-// checkAnsweredResult drops nulls for absent properties and validates the rest. An output with BlobHandles is validated
+// cleanAndCheckResult drops nulls for absent properties and validates the rest. An output with BlobHandles is validated
 // by the activity that loads their values.
-func checkAnsweredResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
+func cleanAndCheckResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
 	if t == nil {
 		return output, nil
 	}

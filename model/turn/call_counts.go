@@ -20,17 +20,17 @@ func (c CallCounts) Total() int {
 // Increment counts one Call, if it has ended.
 func (c *CallCounts) Increment(s ideafile.CallStatus) {
 	switch s {
-	case ideafile.Done:
+	case ideafile.CallDone:
 		c.Done++
-	case ideafile.Failed:
+	case ideafile.CallFailed:
 		c.Failed++
-	case ideafile.Rejected:
+	case ideafile.CallRejected:
 		c.Rejected++
-	case ideafile.Skipped:
+	case ideafile.CallSkipped:
 		c.Skipped++
-	case ideafile.Blocked:
+	case ideafile.CallBlocked:
 		c.Blocked++
-	case ideafile.Undone:
+	case ideafile.CallUndone:
 		c.Undone++
 	}
 }

@@ -33,7 +33,7 @@ func callsText(calls []ideafile.WrittenCall) string {
 }
 
 // ReadDisagreement reads a DisagreementText, as far as its answers are whole, so that their Calls can be put into other
-// words. before is what stands before the text. A Call whose parameters were clipped has none.
+// words. prefix is what stands before the text. A Call whose parameters were clipped has none.
 func ReadDisagreement(text string) (prefix string, firstCalls, secondCalls []jsonval.Object, ok bool) {
 	prefix, rest, ok := strings.Cut(text, disagreementPrefix)
 	if !ok {

@@ -36,16 +36,16 @@ func (f Failures) MarshalJSON() ([]byte, error) {
 }
 
 const (
-	maxFailures       = 20  // reasons
-	maxFailureCalls   = 5   // ids for each
-	maxFailureMessage = 500 // characters
+	maxFailures             = 20  // reasons
+	maxFailureCalls         = 5   // ids for each
+	maxFailureMessageLength = 500 // characters
 )
 
 // AddFailedCall adds a Call that did not succeed.
 func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, fault diag.Fault) Failures {
 	return f.addFailure(CallFailure{
 		Status: s, Tool: jsonval.Clip(tool, 100), Code: fault.Code,
-		Message: jsonval.Clip(fault.Message, maxFailureMessage),
+		Message: jsonval.Clip(fault.Message, maxFailureMessageLength),
 		Count:   1, CallIDs: []string{id},
 	})
 }
@@ -90,8 +90,8 @@ func (f CallFailure) String() string {
 
 // IsUnsuccessful reports whether a Call has ended without a result, for a reason that people should see.
 func (c CallReport) IsUnsuccessful() bool {
-	return c.Fault != nil && (c.Status == ideafile.Failed || c.Status == ideafile.Blocked ||
-		c.Status == ideafile.Rejected)
+	return c.Fault != nil && (c.Status == ideafile.CallFailed || c.Status == ideafile.CallBlocked ||
+		c.Status == ideafile.CallRejected)
 }
 
 // PauseFault returns the PauseReason of a process that a person paused.

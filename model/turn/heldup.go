@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// HoldUps is something that holds a process up and that nothing inside the process can mend. The process waits, and goes
-// on by itself once the cause is gone: it is not paused.
+// HoldUp is something that holds a process up and that nothing inside the process can mend. The process waits, and
+// goes on by itself once the cause is gone: it is not paused.
 type HoldUp struct {
 	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Remedy what to do
 	// about it.
 	Cause   string `json:"cause"`
 	Message string `json:"message"`
 	Remedy  string `json:"mend,omitempty"`
-	// Since is when the cause was first found; zero: unknown. Next is the time of the next attempt, Until the time at
-	// which the process pauses because of the cause; zero: no fixed time.
+	// Since is when the cause was first found; zero: unknown. NextAttempt is the time of the next attempt, PauseAt the
+	// time at which the process pauses because of the cause; zero: no fixed time.
 	Since       time.Time `json:"since,omitzero"`
 	NextAttempt time.Time `json:"next,omitzero"`
 	PauseAt     time.Time `json:"until,omitzero"`
@@ -37,12 +37,12 @@ func WorkerFailureHoldUp(action string) HoldUp {
 		Remedy: "the worker's log says why; then it goes on by itself"}
 }
 
-// NoPatienceLimit is the patience of ShouldRetry for waits that are limited elsewhere.
+// NoPatienceLimit is the patience of ScheduleRetry for waits that are limited elsewhere.
 const NoPatienceLimit = time.Duration(math.MaxInt64)
 
-// ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
+// ScheduleRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
 // from the first attempt. It sets Since, Next and Until.
-func (h *HoldUp) ShouldRetry(firstAttempt, now time.Time, retryDelay, patience time.Duration) (shouldRetry bool) {
+func (h *HoldUp) ScheduleRetry(firstAttempt, now time.Time, retryDelay, patience time.Duration) (shouldRetry bool) {
 	h.Since, h.NextAttempt = firstAttempt, now.Add(retryDelay)
 	if patience == NoPatienceLimit {
 		h.Since = now // earlier attempts only asked whether it was ready
@@ -55,7 +55,7 @@ func (h *HoldUp) ShouldRetry(firstAttempt, now time.Time, retryDelay, patience t
 // HeldUpPrefix begins the line that String returns for the process itself, not for a part or a delegate.
 const HeldUpPrefix = "held up"
 
-// String describes the HoldUps in one line. Times are UTC.
+// String describes the HoldUp in one line. Times are UTC.
 func (h HoldUp) String() string {
 	text := h.prefix()
 	if !h.Since.IsZero() {
@@ -68,7 +68,7 @@ func (h HoldUp) String() string {
 	return text
 }
 
-// ShortText describes the HoldUps for a list that cuts off long lines: the next attempt first, then the cause.
+// ShortText describes the HoldUp for a list that cuts off long lines: the next attempt first, then the cause.
 func (h HoldUp) ShortText() string {
 	text := h.prefix()
 	if !h.NextAttempt.IsZero() {
@@ -87,14 +87,14 @@ func (h HoldUp) prefix() string {
 // formatTime omits the day if Next is at most 12 hours after Since.
 func (h HoldUp) formatTime(t time.Time) string {
 	layout := "15:04:05 UTC"
-	if last := h.NextAttempt; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
+	if nextAttempt := h.NextAttempt; nextAttempt.IsZero() || nextAttempt.Sub(h.Since) > 12*time.Hour {
 		layout = time.RFC3339
 	}
 	return t.UTC().Format(layout)
 }
 
-// HoldUpsOfProcess sets the part or the delegate that is held up, in entries that do not name one yet.
-func HoldUpsOfProcess(processID string, list []HoldUp) []HoldUp {
+// HoldUpsWithProcessID sets the part or the delegate that is held up, in entries that do not name one yet.
+func HoldUpsWithProcessID(processID string, list []HoldUp) []HoldUp {
 	out := make([]HoldUp, len(list))
 	for n, h := range list {
 		if out[n] = h; h.ProcessID == "" {

@@ -26,7 +26,7 @@ func TestWhatIsAwayIsTriedAgainWhileThePatienceLasts(t *testing.T) {
 	} {
 		h := turn.HoldUp{}
 		now := begun.Add(row.passed)
-		if again := h.ShouldRetry(begun, now, row.pause, row.patience); again != row.again {
+		if again := h.ScheduleRetry(begun, now, row.pause, row.patience); again != row.again {
 			t.Errorf("%s: again is %t", name, again)
 		}
 		if !h.NextAttempt.Equal(now.Add(row.pause)) || h.PauseAt.IsZero() != (row.patience == turn.NoPatienceLimit) {

@@ -37,9 +37,9 @@ type LogEntry struct {
 type CallOutcome struct {
 	CallID string              `json:"call"`
 	Status ideafile.CallStatus `json:"status"`
-	// RanCall is the Call as it ran; nil if nothing ran.
-	RanCall *ExecutedCall `json:"ran,omitempty"`
-	Fault   *diag.Fault   `json:"error,omitempty"`
+	// ExecutedCall is the Call as it ran; nil if nothing ran.
+	ExecutedCall *ExecutedCall `json:"ran,omitempty"`
+	Fault        *diag.Fault   `json:"error,omitempty"`
 }
 
 // PersonPrefix is the beginning of Author for what a person wrote: person:NAME.
@@ -58,8 +58,8 @@ func (e LogEntry) PersonName() (name string, ok bool) {
 // IsWrite reports whether the entry is a write.
 func (e LogEntry) IsWrite() bool { return e.Author != "" }
 
-// AddWrite adds a write to the list of an instance's writes, or removes the write that e withdraws.
-func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
+// ApplyWrite adds a write to the list of an instance's writes, or removes the write that e withdraws.
+func ApplyWrite(list []LogEntry, e LogEntry) []LogEntry {
 	if e.OutputMethod == statelog.MethodWithdraw {
 		return slices.DeleteFunc(list, func(o LogEntry) bool { return e.Withdraws(o.Write) })
 	}
@@ -94,7 +94,7 @@ func EncodeLog(log []LogEntry) any {
 
 // DecisionsForWrite returns people's decisions on the Call that made a write, or the revision that made it, and the
 // Call as it ran after these; nil if nothing ran. log is the whole log of the instance.
-func DecisionsForWrite(entry LogEntry, log []LogEntry) (decisions []approval.Decision, ranCall *ExecutedCall) {
+func DecisionsForWrite(entry LogEntry, log []LogEntry) (decisions []approval.Decision, executedCall *ExecutedCall) {
 	if entry.CorrectionNumber > 0 {
 		name, _ := entry.PersonName()
 		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: entry.Reason, DecidedAt: entry.WrittenAt}},
@@ -109,10 +109,10 @@ func DecisionsForWrite(entry LogEntry, log []LogEntry) (decisions []approval.Dec
 			decisions = append(decisions, *e.Decision)
 		}
 		if e.Outcome != nil && e.Outcome.CallID == id {
-			ranCall = e.Outcome.RanCall
+			executedCall = e.Outcome.ExecutedCall
 		}
 	}
-	return decisions, ranCall
+	return decisions, executedCall
 }
 
 // SummarizeDecisions lists the decisions in a log for the meta of the Idea: each with its object, person, time and

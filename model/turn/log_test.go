@@ -64,7 +64,7 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 			DecidedAt: at, Tool: "pay", ShownParams: map[string]any{"n": 5}, AmendedParams: map[string]any{"n": 4}}},
 		turn.LogEntry{Instance: "①",
 			Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done",
-				RanCall: &turn.ExecutedCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
+				ExecutedCall: &turn.ExecutedCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
 	v := turn.EncodeLog(log)
 	for n, want := range []string{
 		`{"decision":{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend","params":{"n":4},"shown":{"n":5},"tool":"pay"},"instance":"①"}`,

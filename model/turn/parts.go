@@ -35,7 +35,7 @@ func (in *RequestInput) AddPartContext(planPositionsByToken map[string][]int, pa
 			}
 			planCountByToken[m.InstanceToken]++
 			in.mergeRecordedCalls(position, m.PlanName, ReadDirectPlanRecord(m, tokens))
-			for _, token := range m.FallbackInstances {
+			for _, token := range m.FallbackTokens {
 				if instance := inputByToken[token]; instance != nil {
 					instance.FailedDirectPlanPosition = position
 				}
@@ -78,7 +78,8 @@ func (in *RequestInput) mergeRecordedCalls(directPlanPosition int, planName stri
 		if index < 0 {
 			index = len(in.PlanEntries)
 			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
-				CallID: p.CallKey().ID(""), DirectPlanPosition: directPlanPosition, PlanName: planName, Call: p.WrittenCall,
+				CallID: p.CallKey().ID(""), DirectPlanPosition: directPlanPosition, PlanName: planName,
+				Call:             p.WrittenCall,
 				CountByStatus:    map[ideafile.CallStatus]int{},
 				ResultByInstance: jsonval.Object{},
 			})
@@ -106,33 +107,33 @@ func (in *RequestInput) mergeError(e ContextError) {
 // part's instances. ok is false if nothing is left.
 func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	m, ok := ideafile.ParseMessage(raw)
-	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstances) == 0) {
+	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackTokens) == 0) {
 		return raw, true
 	}
 	ownTokens := map[string]bool{}
 	for _, token := range tokens {
 		ownTokens[token] = true
 	}
-	record, calls, ids := jsonval.Object{}, []any{}, m.RecordedCallIDs()
+	record, calls, callIDs := jsonval.Object{}, []any{}, m.RecordedCallIDs()
 	for n, call := range m.PlanCalls {
-		if ids == nil {
+		if callIDs == nil {
 			return raw, true
 		}
-		entry, isKept := filterPlanEntry(m.PlanRecordByCallID[ids[n]], ownTokens)
+		entry, isKept := filterPlanEntry(m.PlanRecordByCallID[callIDs[n]], ownTokens)
 		if isKept {
 			calls = append(calls, call.AsWritten())
-			record[ids[n]] = entry
+			record[callIDs[n]] = entry
 		}
 		for _, token := range tokens {
-			if ownRecord, ok := m.PlanRecordByCallID[ids[n]+"@"+token]; ok {
-				record[ids[n]+"@"+token] = ownRecord
+			if ownRecord, ok := m.PlanRecordByCallID[callIDs[n]+"@"+token]; ok {
+				record[callIDs[n]+"@"+token] = ownRecord
 			}
 		}
 	}
-	filtered := jsonval.WithoutKey(m.Source, ideafile.FallbackInstancesKey)
+	filtered := jsonval.WithoutKey(m.Source, ideafile.FallbackTokensKey)
 	filtered["record"] = record
-	if fallbackTokens := filterTokens(m.FallbackInstances, ownTokens); len(fallbackTokens) > 0 {
-		filtered[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fallbackTokens)
+	if fallbackTokens := filterTokens(m.FallbackTokens, ownTokens); len(fallbackTokens) > 0 {
+		filtered[ideafile.FallbackTokensKey] = jsonval.ToJSONValue(fallbackTokens)
 	}
 	if m.IsDirectPlan() {
 		if len(record) == 0 {
@@ -144,7 +145,7 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	return filtered, len(calls) > 0
 }
 
-// filterPlanEntry keeps, of a record's entry, what concerns the given instances or all. left reports whether anything
+// filterPlanEntry keeps, of a record's entry, what concerns the given instances or all. isKept reports whether anything
 // is left.
 func filterPlanEntry(entry any, ownTokens map[string]bool) (out any, isKept bool) {
 	object, ok := entry.(jsonval.Object)
@@ -156,7 +157,7 @@ func filterPlanEntry(entry any, ownTokens map[string]bool) (out any, isKept bool
 	for key, v := range jsonval.Sorted(object) {
 		tokens, isList := jsonval.AsStringList(v)
 		switch {
-		case key == resultsKey, key == ranCallsKey, key == reviewReasonsKey:
+		case key == resultsKey, key == executedCallsKey, key == reviewReasonsKey:
 			rest[key] = filterByToken(v, ownTokens)
 		case key == decisionsKey:
 			rest[key] = slices.DeleteFunc(slices.Clone(jsonval.AsList(v)), func(d any) bool {

@@ -13,12 +13,12 @@ import (
 
 // RecordedCall is a Call of the process that wrote the Idea, with its outcome by instance token.
 type RecordedCall struct {
-	Request, Index      int
-	WrittenCall         ideafile.WrittenCall
-	StatusByInstance    map[string]ideafile.CallStatus
-	ResultByInstance    jsonval.Object
-	DecisionsByInstance map[string][]approval.Decision
-	RanCallByInstance   map[string]ExecutedCall
+	Request, Index         int
+	WrittenCall            ideafile.WrittenCall
+	StatusByInstance       map[string]ideafile.CallStatus
+	ResultByInstance       jsonval.Object
+	DecisionsByInstance    map[string][]approval.Decision
+	ExecutedCallByInstance map[string]ExecutedCall
 	// FaultByInstance is why the Call failed or is blocked. Only the record of a Plan that runs directly has it.
 	FaultByInstance map[string]*diag.Fault
 	// ReviewReasonByInstance is why a person had to review the Call, beside its Tool's policy.
@@ -35,8 +35,8 @@ const (
 	resultsKey   = "results"
 	decisionsKey = "decided"
 	faultsKey    = "errors"
-	// ranCallsKey holds the Call as it ran after people's decisions, by instance.
-	ranCallsKey = "ran"
+	// executedCallsKey holds the Call as it ran after people's decisions, by instance.
+	executedCallsKey = "ran"
 	// reviewReasonsKey has why a person must review the Call, by instance.
 	reviewReasonsKey = "review"
 )
@@ -112,7 +112,7 @@ func newRecordedCall(key ideafile.CallKey, entry any) RecordedCall {
 			p.FaultByInstance[""] = &item.Fault
 		}
 	}
-	_ = jsonval.ReadAs(fields[ranCallsKey], &p.RanCallByInstance)
+	_ = jsonval.ReadAs(fields[executedCallsKey], &p.ExecutedCallByInstance)
 	_ = jsonval.ReadAs(fields[reviewReasonsKey], &p.ReviewReasonByInstance)
 	return p
 }
@@ -122,11 +122,11 @@ func newRecordedCall(key ideafile.CallKey, entry any) RecordedCall {
 // directly is evaluated anew.
 func (p RecordedCall) IsFinalFor(token string) bool {
 	switch p.StatusByInstance[token] {
-	case ideafile.Done, ideafile.Undone:
+	case ideafile.CallDone, ideafile.CallUndone:
 		return true
-	case ideafile.Failed, ideafile.Blocked:
+	case ideafile.CallFailed, ideafile.CallBlocked:
 		return p.FaultByInstance[token] != nil
-	case ideafile.Rejected:
+	case ideafile.CallRejected:
 		return len(p.DecisionsByInstance[token]) > 0
 	}
 	return false
@@ -136,8 +136,8 @@ func (p RecordedCall) IsFinalFor(token string) bool {
 func (p RecordedCall) Report(token string) CallReport {
 	c := CallReport{Request: p.Request, Index: p.Index, CallState: CallState{Status: p.StatusByInstance[token],
 		Fault: p.FaultByInstance[token], Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token]}}
-	if ran, ok := p.RanCallByInstance[token]; ok {
-		c.RanCall = &ran
+	if executedCall, ok := p.ExecutedCallByInstance[token]; ok {
+		c.ExecutedCall = &executedCall
 	}
 	c.ReviewReason = p.ReviewReasonByInstance[token]
 	return c
@@ -150,9 +150,9 @@ func (p RecordedCall) ReviewReasonOnResume(t *ideafile.Tool, token string) strin
 	switch status, reason := p.StatusByInstance[token], p.ReviewReasonByInstance[token]; {
 	case reason != "":
 		return reason
-	case status == ideafile.AwaitingApproval:
+	case status == ideafile.CallAwaitingApproval:
 		return "it waited for a person in the process before"
-	case status == ideafile.Running && t != nil && t.MaxAttempts == 1:
+	case status == ideafile.CallRunning && t != nil && t.MaxAttempts == 1:
 		return "it was running in the process before; it may have had its effect, and it must not run twice"
 	}
 	return ""
@@ -175,7 +175,7 @@ func readList[T any](v any) (list []T) {
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
 // the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
 func (p *RecordedCall) setStatuses(entry any, tokens []string) {
-	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), resultsKey, decisionsKey, faultsKey, ranCallsKey,
+	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), resultsKey, decisionsKey, faultsKey, executedCallsKey,
 		reviewReasonsKey)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
@@ -205,40 +205,40 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	return t, true
 }
 
-// ForgetCallsWritingTo changes the records of an Idea in place after a path was removed from an instance's State: Calls
-// that wrote there no longer count as done, and may run again.
-func ForgetCallsWritingTo(source jsonval.Object, token string, path jsonval.Path) {
+// DropOutcomesWritingTo changes the records of an Idea in place after a path was removed from an instance's State:
+// Calls that wrote there no longer count as done, and may run again.
+func DropOutcomesWritingTo(source jsonval.Object, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
-	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p RecordedCall, _ string) bool {
-		output, ok := idea.OutputPathOf(p.WrittenCall)
-		return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
+	dropOutcomes(idea, []string{token}, func(_ ideafile.Message, p RecordedCall, _ string) bool {
+		outputPath, ok := idea.OutputPathOf(p.WrittenCall)
+		return ok && slices.ContainsFunc(outputPath.Paths(), path.Overlaps)
 	})
 }
 
-// ForgetFailures changes the records of an Idea in place after a person has reopened instances: Calls of their direct
-// Plans that failed for want of a value or of a person's consent may be tried again.
-func ForgetFailures(source jsonval.Object, tokens []string) {
+// DropFailedOutcomes changes the records of an Idea in place after a person has reopened instances: Calls of their
+// direct Plans that failed for want of a value or of a person's consent may be tried again.
+func DropFailedOutcomes(source jsonval.Object, tokens []string) {
 	idea, _ := ideafile.ReadIdea(source)
-	forgetCalls(idea, tokens, func(m ideafile.Message, p RecordedCall, token string) bool {
-		return m.IsDirectPlan() && p.StatusByInstance[token] != ideafile.Done
+	dropOutcomes(idea, tokens, func(m ideafile.Message, p RecordedCall, token string) bool {
+		return m.IsDirectPlan() && p.StatusByInstance[token] != ideafile.CallDone
 	})
 }
 
-// forgetCalls drops the recorded outcomes of some Calls in some instances from the records of an Idea.
-func forgetCalls(idea *ideafile.Idea, affectedTokens []string,
-	shouldForget func(ideafile.Message, RecordedCall, string) bool) {
+// dropOutcomes drops the recorded outcomes of some Calls in some instances from the records of an Idea.
+func dropOutcomes(idea *ideafile.Idea, affectedTokens []string,
+	shouldDrop func(ideafile.Message, RecordedCall, string) bool) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		record := jsonval.AsObject(m.Source["record"])
-		ids := m.RecordedCallIDs()
+		callIDs := m.RecordedCallIDs()
 		for _, p := range ReadRecord(m, tokens) {
 			id := p.CallKey().ID("")
 			if m.IsDirectPlan() {
-				id = ids[p.Index-1-m.CallIndexOffset]
+				id = callIDs[p.Index-1-m.CallIndexOffset]
 			}
 			droppedTokens := map[string]bool{}
 			for _, token := range affectedTokens {
-				if _, hasStatus := p.StatusByInstance[token]; hasStatus && shouldForget(m, p, token) {
+				if _, hasStatus := p.StatusByInstance[token]; hasStatus && shouldDrop(m, p, token) {
 					droppedTokens[token] = true
 					delete(record, id+"@"+token)
 				}

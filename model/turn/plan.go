@@ -9,12 +9,12 @@ import (
 )
 
 // PlanOfRequest makes the Plan of a Request from the Calls of its reply. A Call that is for no instance is included
-// with the reason. deliverable reports whether any Call is for an instance.
+// with the reason. isDeliverable reports whether any Call is for an instance.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, isDeliverable bool) {
 	p.Request = input.RequestNumber
 	p.Instances = namedTokens(input.InstanceTokens())
 	for n, w := range calls {
-		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
+		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), WrittenCall: w}
 		tokens, f := TargetInstances(input, w)
 		if f != nil {
 			c.Error = f.Message

@@ -62,7 +62,7 @@ func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
 		func(*approval.Plan) {}, func(p *approval.Plan) { p.Request = 4 },
 		func(p *approval.Plan) { p.Calls = p.Calls[:2] },
 		func(p *approval.Plan) {
-			p.Calls[0].Written = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0]
+			p.Calls[0].WrittenCall = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0]
 		},
 		func(p *approval.Plan) { p.Calls[0].Instances = []string{"1"} },
 	} {
@@ -155,7 +155,7 @@ func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
 	p := plan(t)
 	p.AddVote(decision(t, p, approval.SteerApprovePlan, "ann"))
 	amended := p.WithAmendment("p", p.Calls[:1])
-	if amended.Digest == p.Digest || len(amended.DecidedSoFar) != 0 || len(amended.OriginalCalls()) != 3 {
+	if amended.Digest == p.Digest || len(amended.VotesSoFar) != 0 || len(amended.OriginalCalls()) != 3 {
 		t.Errorf("%+v", amended)
 	}
 	told := amended.ExplainAmendment(decision(t, p, approval.SteerAmendPlan, "ann"))

@@ -11,14 +11,14 @@ import (
 
 // LLMReply is the LLM's side of one Request: its reply, or why there is none.
 //
-// Invariant: a reply that is not Complete has a Fault.
+// Invariant: a reply that is not complete has a Fault.
 type LLMReply struct {
 	// IsComplete reports whether the solution came to its end. Only a complete solution can settle an instance.
 	IsComplete bool `json:"whole"`
 	// Fault is why the solution is not complete.
 	Fault *diag.Fault `json:"end,omitempty"`
-	// NotRetryable pauses the process: another Request would fail the same way (a refused key, an exhausted quota).
-	NotRetryable bool `json:"final,omitempty"`
+	// IsNotRetryable pauses the process: another Request would fail the same way (a refused key, an exhausted quota).
+	IsNotRetryable bool `json:"final,omitempty"`
 	// IsWorkerLost reports that the worker died while it received the reply; the LLM's answer was not bad.
 	IsWorkerLost bool `json:"lost,omitempty"`
 	// HasUndeliveredCalls reports that Calls may not have reached all their instances.
@@ -48,8 +48,9 @@ type LLMReply struct {
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttemptCount counts the HTTP requests until the server answered.
 	HTTPAttemptCount int `json:"attempts,omitempty"`
-	// IsFaked means that the reply was made up from schemas in a simulation. It uses up no line of a script of replies.
-	IsFaked bool `json:"sketched,omitempty"`
+	// IsSimulated means that the reply was made up from schemas in a simulation. It uses up no line of a script of
+	// replies.
+	IsSimulated bool `json:"sketched,omitempty"`
 	// Comparisons are the results of a Recheck.
 	Comparisons []AnswerComparison `json:"comparisons,omitempty"`
 }
@@ -143,7 +144,7 @@ const (
 	CodeStoreFull       = "store_full"              // holds processes up: the store has no room left
 	CodeStoreForbidden  = "store_forbidden"         // the worker may not write in the store
 	CodeKeysMissing     = "keys_missing"            // no worker has the key to the process's data
-	CodeToolWaits       = "tool_waits"              // a Tool's server gets too many Calls for now
+	CodeToolBusy        = "tool_waits"              // a Tool's server gets too many Calls for now
 	CodeRateLimited     = "rate_limited"            // a limit on Calls and Requests per second is reached
 	CodeNoWorker        = "no_worker"               // no worker serves the task queue
 	CodeTemporalPaused  = "paused_in_temporal"      // somebody paused the process or an activity of it in Temporal
@@ -153,12 +154,12 @@ const (
 	CodeOutputTooEarly  = "output_not_taken"        // an output came too early
 	CodeBadOutputs      = "bad_outputs"             // three bad outputs in a row
 	CodeMissingRequired = "missing_required"        // an instance ended without what its schema requires
-	CodeUnfulfilled     = "instruction_unfulfilled" // an instance ended without what a step requires
+	CodeStepUnfulfilled = "instruction_unfulfilled" // an instance ended without what a step requires
 	CodeInstanceGone    = "instance_gone"           // somebody terminated or deleted its workflow
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
-	CodeCallsUndone       = "taken_back"   // a person had the effects of Calls undone
+	CodeCallsUndone     = "taken_back"   // a person had the effects of Calls undone
 	CodePaused          = "paused"       // by a person
 	CodeDisagreement    = "disagreement" // more second answers differ than the limit allows
 )

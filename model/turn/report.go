@@ -62,8 +62,8 @@ type InstanceReport struct {
 type InstanceStatusDetails struct {
 	// IsIdle reports whether nothing of the instance is running.
 	IsIdle bool `json:"quiet,omitempty"`
-	// IsHeldByPause reports whether the process's pause has reached the instance. Running counts the Calls that still run
-	// during the pause.
+	// IsHeldByPause reports whether the process's pause has reached the instance. RunningCallCount counts the Calls
+	// that still run during the pause.
 	IsHeldByPause    bool `json:"held,omitempty"`
 	RunningCallCount int  `json:"running,omitempty"`
 	// HasGoal reports whether the State schema requires values that the instance did not start with.
@@ -75,18 +75,18 @@ type InstanceStatusDetails struct {
 	// Questions are the questions to the LLM about the instance's Calls: latent results to write, parameters to adapt.
 	Questions []LLMQuestion `json:"asking,omitempty"`
 	// PendingApprovals are the Calls that wait for a person.
-	PendingApprovals []approval.Pending `json:"pending,omitempty"`
-	// Delegates are the running delegates. Stalled reports whether nothing runs but delegates that are paused.
+	PendingApprovals []approval.PendingCall `json:"pending,omitempty"`
+	// Delegates are the running delegates. IsStalled reports whether nothing runs but delegates that are paused.
 	Delegates []DelegateView `json:"delegates,omitempty"`
 	IsStalled bool           `json:"stalled,omitempty"`
 }
 
-// UndoResult is the result of undoing what an instance did. Summary describes what was undone and what was not. Failed
-// means that something which should have been undone was not; Nothing means that nothing was undone.
+// UndoResult is the result of undoing what an instance did. Summary describes what was undone and what was not.
+// HasFailed means that something which should have been undone was not; HasUndoneNothing means that nothing was undone.
 type UndoResult struct {
-	Summary       string `json:"said"`
-	HasFailed     bool   `json:"failed,omitempty"`
-	NothingUndone bool   `json:"nothing,omitempty"`
+	Summary          string `json:"said"`
+	HasFailed        bool   `json:"failed,omitempty"`
+	HasUndoneNothing bool   `json:"nothing,omitempty"`
 }
 
 // CallState is what became of a Call in one instance so far, as the instance records and reports it.
@@ -97,14 +97,14 @@ type CallState struct {
 	// Result is set if it is not in State: for a Call without an output path, and for a Call whose path a person had
 	// written. For a result for the whole State, it has the keys that were not written.
 	Result any `json:"result,omitempty"`
-	// NotWrittenPaths lists the paths in State that kept their value, although the Call's result was for them.
-	NotWrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
+	// UnwrittenPaths lists the paths in State that kept their value, although the Call's result was for them.
+	UnwrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are the decisions of people, in the order in which they were made.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
 	// Remarks are people's remarks from the time when the Call waited for them.
 	Remarks []approval.Decision `json:"remarks,omitempty"`
-	// RanCall is the Call as it ran, if people had decided on it or its undo needs its parameters.
-	RanCall *ExecutedCall `json:"ran,omitempty"`
+	// ExecutedCall is the Call as it ran, if people had decided on it or its undo needs its parameters.
+	ExecutedCall *ExecutedCall `json:"ran,omitempty"`
 	// ParamsAdaptation is what the LLM was asked to adapt to the Tool's schema before the Call ran; nil: nothing.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// IsFromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
@@ -144,10 +144,10 @@ type UnwrittenPath struct {
 // result was not written. A person's decision is reported as a fact, not as an error.
 func (c CallReport) FaultsForLLM() []diag.Fault {
 	var list []diag.Fault
-	if c.Fault != nil && c.Status != ideafile.Rejected {
+	if c.Fault != nil && c.Status != ideafile.CallRejected {
 		list = append(list, *c.Fault)
 	}
-	for _, unwritten := range c.NotWrittenPaths {
+	for _, unwritten := range c.UnwrittenPaths {
 		author, _, _ := strings.Cut(unwritten.WrittenBy, "@")
 		reason := author + " had written there before, and a value that a call or a person wrote is never replaced"
 		if author == statelog.AuthorStart {

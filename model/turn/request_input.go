@@ -15,8 +15,9 @@ import (
 // and the errors since the last Request. Together with the process's Idea it is everything that the LLM reads.
 type RequestInput struct {
 	ProcessID string `json:"process"`
-	// RequestNumber counts the process's Requests from 1. Turn counts the attempts to ask the LLM, this one included. A
-	// Request that was lost before the LLM replied does not count, so Turn may be lower than RequestNumber.
+	// RequestNumber counts the process's Requests from 1. TurnNumber counts the attempts to ask the LLM, this one
+	// included. A Request that was lost before the LLM replied does not count, so TurnNumber may be lower than
+	// RequestNumber.
 	RequestNumber int `json:"number"`
 	TurnNumber    int `json:"turn"`
 	// Instances are the covered instances, in order.
@@ -45,8 +46,8 @@ type RequestInput struct {
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters.
 	// Such a Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
-	// HeldTokens are covered instances whose Calls are held until the LLM has been asked a second time.
-	HeldTokens []string `json:"heldFor,omitempty"`
+	// TokensHeldForRecheck are covered instances whose Calls are held until the LLM has been asked a second time.
+	TokensHeldForRecheck []string `json:"heldFor,omitempty"`
 	// Recheck is set if the Request asks a second time for an answer that is already there. Calls of the second answer
 	// never run.
 	Recheck *Recheck `json:"recheck,omitempty"`
@@ -63,13 +64,14 @@ type Recheck struct {
 // AnswerComparison is two answers about one instance. The chain keeps it as evidence.
 type AnswerComparison struct {
 	Token string `json:"instance"`
-	// Request is the number of the Request that both answer, and Position the instance's position in its first prompt.
+	// Request is the number of the Request that both answer, and PromptPosition the instance's position in its first
+	// prompt.
 	Request        int                    `json:"request"`
 	PromptPosition int                    `json:"position"`
 	HasDiffered    bool                   `json:"differed"`
 	FirstCalls     []ideafile.WrittenCall `json:"first"`
 	SecondCalls    []ideafile.WrittenCall `json:"second"`
-	// FirstLLM is the model that gave the first answer, LLM the model that gave the second.
+	// FirstLLM is the model that gave the first answer, SecondLLM the model that gave the second.
 	FirstLLM  string `json:"firstLLM,omitempty"`
 	SecondLLM string `json:"llm,omitempty"`
 }
@@ -138,8 +140,8 @@ type InstanceInput struct {
 type PlannedCallSummary struct {
 	// CallID is the Call's id without an instance.
 	CallID string `json:"id"`
-	// DirectPlanPosition is the position in the context, from 1, of the directly run Plan with the Call, and PlanName the name
-	// of that Plan. DirectPlanPosition is 0 for a Call of a Request.
+	// DirectPlanPosition is the position in the context, from 1, of the directly run Plan with the Call, and PlanName
+	// the name of that Plan. DirectPlanPosition is 0 for a Call of a Request.
 	DirectPlanPosition int                         `json:"direct,omitempty"`
 	PlanName           string                      `json:"plan,omitempty"`
 	Call               ideafile.WrittenCall        `json:"call"`
@@ -152,8 +154,8 @@ type PlannedCallSummary struct {
 	Faults []RecordedFault `json:"faults,omitempty"`
 	// Decisions are people's decisions on the Call, in the order of the instances.
 	Decisions []InstanceDecision `json:"decided,omitempty"`
-	// RanCallByInstance is the Call as it ran after people's decisions, by instance.
-	RanCallByInstance map[string]ExecutedCall `json:"ran,omitempty"`
+	// ExecutedCallByInstance is the Call as it ran after people's decisions, by instance.
+	ExecutedCallByInstance map[string]ExecutedCall `json:"ran,omitempty"`
 	// ReviewReasonByInstance is why a person must review the Call, by instance, beside its Tool's policy.
 	ReviewReasonByInstance map[string]string `json:"review,omitempty"`
 }
@@ -207,8 +209,8 @@ func (in *RequestInput) AllInstancesEnded() bool {
 // EndedByRequestKey is the key of an Idea's meta that lists the instances which ended by its Request.
 const EndedByRequestKey = "ended"
 
-// WasEndedByRequest lists the tokens of the instances that ended by this Request.
-func (in *RequestInput) EndedByRequest() (tokens []string) {
+// TokensEndedByRequest lists the tokens of the instances that ended by this Request.
+func (in *RequestInput) TokensEndedByRequest() (tokens []string) {
 	for _, i := range in.Instances {
 		if i.WasEndedByRequest {
 			tokens = append(tokens, i.Token)
@@ -250,11 +252,11 @@ func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 	for _, d := range c.Decisions {
 		e.Decisions = append(e.Decisions, InstanceDecision{Token: token, Decision: d})
 	}
-	if c.RanCall != nil {
-		if e.RanCallByInstance == nil {
-			e.RanCallByInstance = map[string]ExecutedCall{}
+	if c.ExecutedCall != nil {
+		if e.ExecutedCallByInstance == nil {
+			e.ExecutedCallByInstance = map[string]ExecutedCall{}
 		}
-		e.RanCallByInstance[token] = *c.RanCall
+		e.ExecutedCallByInstance[token] = *c.ExecutedCall
 	}
 	if c.ReviewReason != "" {
 		if e.ReviewReasonByInstance == nil {

@@ -45,7 +45,8 @@ func (in *RequestInput) WithoutStates(knownStates jsonval.Object) (stateless *Re
 	return &next, deltas
 }
 
-// RestoreStates sets each State to the known one with its delta applied. known must be as it was for WithoutStates.
+// RestoreStates sets each State to the one in knownStates with its delta applied. knownStates must be as it was for
+// WithoutStates.
 func (in *RequestInput) RestoreStates(knownStates, deltas jsonval.Object) error {
 	for n, instance := range in.Instances {
 		state := knownStates[instance.Token]

@@ -77,12 +77,12 @@ func addPlanRecord(raw any, input *RequestInput, position int) any {
 		return raw
 	}
 	m := jsonval.WithoutKey(raw.(jsonval.Object), "record")
-	delete(m, ideafile.FallbackInstancesKey)
+	delete(m, ideafile.FallbackTokensKey)
 	if len(record) > 0 {
 		m["record"] = record
 	}
 	if len(fallbackTokens) > 0 {
-		m[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fallbackTokens)
+		m[ideafile.FallbackTokensKey] = jsonval.ToJSONValue(fallbackTokens)
 	}
 	return m
 }
@@ -98,13 +98,13 @@ func stateMessage(instance InstanceInput, schemas jsonval.Object) any {
 		m["schema"] = schema
 	}
 	if instance.Status != "" {
-		m[ideafile.StatusKey] = string(instance.Status)
+		m[ideafile.InstanceStatusKey] = string(instance.Status)
 	}
 	if instance.Fault != nil {
-		m[ideafile.FaultKey] = jsonval.ToJSONValue(instance.Fault)
+		m[ideafile.InstanceFaultKey] = jsonval.ToJSONValue(instance.Fault)
 	}
 	if len(instance.StepOutcomes) > 0 {
-		m[ideafile.StepsKey] = jsonval.ToJSONValue(instance.StepOutcomes)
+		m[ideafile.StepOutcomesKey] = jsonval.ToJSONValue(instance.StepOutcomes)
 	}
 	return m
 }
@@ -159,8 +159,8 @@ func (e PlannedCallSummary) toRecordValue() any {
 	if len(e.Decisions) > 0 {
 		record[decisionsKey] = jsonval.ToJSONValue(e.Decisions)
 	}
-	if len(e.RanCallByInstance) > 0 {
-		record[ranCallsKey] = jsonval.ToJSONValue(e.RanCallByInstance)
+	if len(e.ExecutedCallByInstance) > 0 {
+		record[executedCallsKey] = jsonval.ToJSONValue(e.ExecutedCallByInstance)
 	}
 	if len(e.ReviewReasonByInstance) > 0 {
 		record[reviewReasonsKey] = jsonval.ToJSONValue(e.ReviewReasonByInstance)

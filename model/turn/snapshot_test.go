@@ -129,7 +129,7 @@ func TestAnySnapshotBeginsWithTheStateItSaw(t *testing.T) {
 		}
 		again := modeltest.SnapshotAndReparse(rt, i,
 			&turn.RequestInput{Instances: []turn.InstanceInput{{State: p.Instance.State()}}}, nil, nil)
-		instance := dataflow.New(modeltest.RandomPlanTools, again.Context, "")
+		instance := dataflow.New(modeltest.RandomPlanPalette, again.Context, "")
 		if got, want := string(jsonval.Encode(instance.State())),
 			string(jsonval.Encode(p.Instance.State())); got != want {
 			rt.Fatalf("got %s, want %s\n%s", got, want, plan)

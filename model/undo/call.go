@@ -26,49 +26,51 @@ type Call struct {
 	Fault         *diag.Fault
 	// RanSuccessfully is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
 	RanSuccessfully bool
-	// IsWrittenByLLM is set if the LLM wrote the result into the Call, so that nothing ran.
-	IsWrittenByLLM bool
-	// IdeaNumber is the number of the first Idea that records the Call as done; Choice.AfterIdea selects by it.
+	// HasLLMWrittenResult is set if the LLM wrote the result into the Call, so that nothing ran.
+	HasLLMWrittenResult bool
+	// IdeaNumber is the number of the first Idea that records the Call as done; Selection.AfterIdeaNumber selects by
+	// it.
 	IdeaNumber int
-	// UndoMethod is how its Tool can be undone. Delegate is the process that the Call ran.
-	UndoMethod        ideafile.Undo
+	// UndoMethod is how its Tool can be undone. DelegateProcessID is the process that the Call ran.
+	UndoMethod        ideafile.UndoMethod
 	DelegateProcessID string
-	// DelegateUndo undoes that process, if Method says so and its chain could be read.
+	// DelegateUndo undoes that process, if UndoMethod says so and its chain could be read.
 	DelegateUndo *DelegateUndo
-	// UndoneByProcess is the process that has undone the Call already. RanByProcessID is the process that ran it, if this
-	// process was forked from that one.
-	UndoneByProcess, RanByProcessID string
+	// UndoneByProcessID is the process that has undone the Call already. RanByProcessID is the process that ran it, if
+	// this process was forked from that one.
+	UndoneByProcessID, RanByProcessID string
 	// UndoneWithCallID is the Call whose delegate ran this Call, if the Tool of that Call has an undo of its own.
 	UndoneWithCallID string
 	// ReadingForkID is a fork with effects that came from the Call and are not undone.
 	ReadingForkID string
-	// ReadingCallOfCaller is a Call with an effect, in the process whose Call ran this one, that came from what this
-	// Call gave and is not undone. CallOfCaller is the Call that ran this process. Both are named with their process.
-	ReadingCallOfCaller, CallOfCaller string
+	// ReadingCallerCallName is a Call with an effect, in the process whose Call ran this one, that came from what this
+	// Call gave and is not undone. CallerCallName is the Call that ran this process. Both are named with their process.
+	ReadingCallerCallName, CallerCallName string
 	// MustWaitForOthers is set if the Call's instance has ended, and other instances of the process have not.
 	MustWaitForOthers bool
 	// Undoes is the Call that this Call itself undid; nil: none.
 	Undoes *ideafile.UndoneCall
 
-	// ReadPaths and Scopes are the places in State that it read. After are the places and Calls that it came after.
+	// ReadPaths and ScopePaths are the places in State that it read. AfterReferences are the places and Calls that it
+	// came after.
 	ReadPaths, ScopePaths []jsonval.Path
 	AfterReferences       []refexpr.Reference
 	// WrittenPaths are the places that it wrote. IsUpdate is set if it wrote them as an update.
 	WrittenPaths []jsonval.Path
 	IsUpdate     bool
-	// StartLogicalTime and Ended are moments in the order of one run; 0: not known.
+	// StartLogicalTime and EndLogicalTime are moments in the order of one run; 0: not known.
 	StartLogicalTime, EndLogicalTime int
 }
 
 // SetWrittenFault notes that the Call did not end well, but wrote the fault to its last branch.
 func (c *Call) SetWrittenFault(f *diag.Fault) {
 	if c.RanSuccessfully, c.Fault = false, f; ideafile.MayHaveTakenEffect(f) {
-		c.Status = ideafile.Failed
+		c.Status = ideafile.CallFailed
 	}
 }
 
-// failedInDelegate reports whether the Call failed in its delegate, of which nothing is known here.
-func (c *Call) failedInDelegate() bool {
+// hasFailedInDelegate reports whether the Call failed in its delegate, of which nothing is known here.
+func (c *Call) hasFailedInDelegate() bool {
 	return !c.RanSuccessfully && c.Fault != nil && c.Fault.Code == ideafile.CodeDelegateFailed &&
 		c.DelegateProcessID != "" && c.DelegateUndo == nil && c.UndoMethod.Kind != ideafile.UndoNotNeeded
 }
@@ -84,8 +86,8 @@ func (c *Call) Name() string {
 // instanceKey returns where a Call ran: its process and instance.
 func (c *Call) instanceKey() [2]string { return [2]string{c.ProcessID, c.Instance} }
 
-// CallsOfInstance lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
-// their results.
+// CallsOfInstance lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller
+// adds their results.
 func CallsOfInstance(instance *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	writesByKey := map[ideafile.CallKey][]statelog.Write{}
 	for _, w := range instance.StateWrites() {
@@ -99,7 +101,7 @@ func CallsOfInstance(instance *dataflow.Instance, tools []*ideafile.Tool) []Call
 			Fault: rec.Fault, Undoes: rec.Undoes,
 			Key: rec.Key(),
 		}
-		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
+		c.collectReads(rec, ideafile.FindTool(tools, rec.Tool))
 		for _, w := range writesByKey[c.Key] {
 			if w.CorrectionNumber == 0 {
 				c.WrittenPaths, c.IsUpdate = append(c.WrittenPaths, WrittenPaths(w.Path, w.Value)...),
@@ -122,9 +124,9 @@ func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 	return paths
 }
 
-// readRefs finds what a Call reads through its own and its Tool's wired parameters, its condition and its scopes, and
-// what it comes after.
-func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
+// collectReads finds what a Call reads through its own and its Tool's wired parameters, its condition and its scopes,
+// and what it comes after.
+func (c *Call) collectReads(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	for _, ref := range stateReferences(rec.Params, tool) {
 		c.ReadPaths = append(c.ReadPaths, ref.Path)
 	}
@@ -166,11 +168,12 @@ func (c *Call) hasReadFrom(w *Call) bool {
 		return false
 	}
 	isEarlier := w.Key.Compare(c.Key) < 0
-	return c.overlapsWrites(c.ReadPaths, w) && (isEarlier || !w.IsUpdate) || isEarlier && c.overlapsWrites(c.ScopePaths, w)
+	return c.overlapsWrites(c.ReadPaths, w) && (isEarlier || !w.IsUpdate) || isEarlier &&
+		c.overlapsWrites(c.ScopePaths, w)
 }
 
-// mustComeAfter reports whether a Call came after the Call w by its `_after`.
-func (c *Call) mustComeAfter(w *Call) bool {
+// cameAfter reports whether a Call came after the Call w by its `_after`.
+func (c *Call) cameAfter(w *Call) bool {
 	if c.ID == w.ID || c.instanceKey() != w.instanceKey() || c.readBeforeEndOf(w) {
 		return false
 	}
@@ -182,9 +185,12 @@ func (c *Call) mustComeAfter(w *Call) bool {
 	})
 }
 
-// WroteAnyOf reports whether the Call wrote to one of the places in reads, above it or below it.
-func (c *Call) WroteAnyOf(reads []jsonval.Path) bool { return c.overlapsWrites(reads, c) }
+// WroteAnyOf reports whether the Call wrote to one of the places in paths, above it or below it.
+func (c *Call) WroteAnyOf(paths []jsonval.Path) bool { return c.overlapsWrites(paths, c) }
 
-func (c *Call) overlapsWrites(reads []jsonval.Path, w *Call) bool {
-	return slices.ContainsFunc(reads, func(p jsonval.Path) bool { return slices.ContainsFunc(w.WrittenPaths, p.Overlaps) })
+func (c *Call) overlapsWrites(paths []jsonval.Path, w *Call) bool {
+	return slices.ContainsFunc(paths, func(p jsonval.Path) bool {
+		return slices.ContainsFunc(w.WrittenPaths,
+			p.Overlaps)
+	})
 }

@@ -1,10 +1,10 @@
 // Package undo makes the Plan that undoes Calls: which other Calls undo them, in which order, and what cannot be
 // undone.
 //
-//   - Call is the record of one Call. CallsOfInstance reads the part of it that an instance has: what the Call read and wrote,
-//     and when.
-//   - Choice selects what to undo: all since an Idea, one instance, or one Call with all that read from it.
-//   - Invert makes the Plan.
+//   - Call is the record of one Call. CallsOfInstance reads the part of it that an instance has: what the Call read and
+//     wrote, and when.
+//   - Selection selects what to undo: all since an Idea, one instance, or one Call with all that read from it.
+//   - PlanUndo makes the Plan.
 //   - PlanInstanceUndo makes a working instance undo what it did, by its own records.
 //
 // Invariants, which the property test checks:

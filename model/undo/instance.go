@@ -11,9 +11,9 @@ import (
 )
 
 // PlanInstanceUndo returns how an instance undoes what it did, or what the order selects of it, by its own records.
-// delegateID returns the id of the process that a Call ran.
+// delegateIDOf returns the id of the process that a Call ran.
 func PlanInstanceUndo(instance *dataflow.Instance, processID string, o approval.UndoOrder,
-	delegateID func(callID string) string) dataflow.InstanceUndo {
+	delegateIDOf func(callID string) string) dataflow.InstanceUndo {
 	palette, _, token := instance.StartParameters()
 	calls := CallsOfInstance(instance, palette.Tools)
 	for n, rec := range instance.CallRecords() {
@@ -22,8 +22,8 @@ func PlanInstanceUndo(instance *dataflow.Instance, processID string, o approval.
 		c.readRecord(instance, rec)
 		if t := ideafile.FindTool(palette.Tools, c.Tool); t == nil {
 			c.UndoMethod.Kind = ideafile.UndoImpossible
-		} else if c.UndoMethod = t.UndoWithBinding(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
-			c.DelegateProcessID = delegateID(c.ID)
+		} else if c.UndoMethod = t.EffectiveUndo(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
+			c.DelegateProcessID = delegateIDOf(c.ID)
 		}
 		// what it reads must still be there
 		if undoTool := ideafile.FindTool(palette.Tools, c.UndoMethod.Tool); undoTool != nil {
@@ -31,7 +31,8 @@ func PlanInstanceUndo(instance *dataflow.Instance, processID string, o approval.
 		}
 	}
 	findTool := func(_ Call, name string) *ideafile.Tool { return ideafile.FindTool(palette.Tools, name) }
-	p, err := PlanUndo(calls, Choice{CallID: o.CallID, CallIDs: o.CallIDs, RequiresReview: o.RequiresReview}, findTool,
+	p, err := PlanUndo(calls, Selection{CallID: o.CallID, CallIDs: o.CallIDs, RequiresReview: o.RequiresReview},
+		findTool,
 		func(Call) any { return instance.State() })
 	u := p.asInstanceUndo(o)
 	if err != nil {
@@ -43,7 +44,7 @@ func PlanInstanceUndo(instance *dataflow.Instance, processID string, o approval.
 // readRecord reads what ran, with its parameters and result, from the record of a Call.
 func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord) {
 	isAnswered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
-	c.RanSuccessfully = rec.Status == ideafile.Done && !isAnswered && rec.SkippedBecauseOf == ""
+	c.RanSuccessfully = rec.Status == ideafile.CallDone && !isAnswered && rec.SkippedBecauseOf == ""
 	if rec.FaultWrittenToBranch != nil {
 		c.SetWrittenFault(rec.FaultWrittenToBranch)
 	}
@@ -56,8 +57,8 @@ func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord)
 		c.UnknownReason = "its instance was reopened since; take it back once the process has ended"
 	}
 	switch params, err := instance.ResolvedParams(rec); {
-	case rec.RanCall != nil:
-		c.Tool, c.Params = rec.RanCall.Tool, rec.RanCall.Params
+	case rec.ExecutedCall != nil:
+		c.Tool, c.Params = rec.ExecutedCall.Tool, rec.ExecutedCall.Params
 	case isReopened:
 	case err != nil:
 		c.UnknownReason = diag.WithoutPackagePrefix(err)
@@ -82,9 +83,10 @@ func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord)
 
 // asInstanceUndo returns the Plan as one instance carries it out.
 func (p Plan) asInstanceUndo(o approval.UndoOrder) dataflow.InstanceUndo {
-	u := dataflow.InstanceUndo{RequestedBy: o.RequestedBy, Reason: o.Reason, EffectRemains: len(p.CannotUndo) > 0}
+	u := dataflow.InstanceUndo{RequestedBy: o.RequestedBy, Reason: o.Reason,
+		EffectRemains: len(p.IrreversibleCalls) > 0}
 	for _, s := range p.Steps {
-		call := s.Call(func(id string) ideafile.CallKey {
+		call := s.RawCall(func(id string) ideafile.CallKey {
 			undoneKey, _ := ideafile.ParseCallKey(id)
 			return undoneKey.UndoKey()
 		},
@@ -93,14 +95,14 @@ func (p Plan) asInstanceUndo(o approval.UndoOrder) dataflow.InstanceUndo {
 			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
 				jsonval.Object{"by": o.RequestedBy, "reason": o.Reason})
 		}
-		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCallKey: s.OriginalCall.Key,
+		u.UndoCalls = append(u.UndoCalls, dataflow.UndoCall{UndoneCallKey: s.OriginalCall.Key,
 			Call: ideafile.ParseWrittenCall(call)})
 	}
 	for _, id := range p.CallIDsToWithdraw {
 		key, _ := ideafile.ParseCallKey(id)
 		u.CallKeysToWithdraw = append(u.CallKeysToWithdraw, key)
 	}
-	for _, list := range [][]NotUndone{p.CannotUndo, p.KeptCalls} {
+	for _, list := range [][]NotUndoneCall{p.IrreversibleCalls, p.KeptCalls} {
 		for _, l := range list {
 			u.NotUndoneReasons = append(u.NotUndoneReasons, l.OriginalCall.Name()+": "+l.Reason)
 		}
@@ -108,14 +110,14 @@ func (p Plan) asInstanceUndo(o approval.UndoOrder) dataflow.InstanceUndo {
 	return u
 }
 
-// Call returns the step as a Call of a Plan that runs directly. keyOf returns the key of the Call that undoes the Call
-// with an id; review makes a person review the step first.
-func (s Step) Call(keyOf func(callID string) ideafile.CallKey, review bool) jsonval.Object {
-	undone := jsonval.Object{"process": s.ProcessID, "call": s.CallID}
-	if review {
-		undone[ideafile.UndoReviewKey] = true
+// RawCall returns the step as a Call of a Plan that runs directly. keyOf returns the key of the Call that undoes the
+// Call with an id; requiresReview makes a person review the step first.
+func (s Step) RawCall(keyOf func(callID string) ideafile.CallKey, requiresReview bool) jsonval.Object {
+	undoneCall := jsonval.Object{"process": s.ProcessID, "call": s.CallID}
+	if requiresReview {
+		undoneCall[ideafile.UndoReviewKey] = true
 	}
-	call := jsonval.Object{"_tool": s.Tool, ideafile.UndoesKey: undone}
+	call := jsonval.Object{"_tool": s.Tool, ideafile.UndoesKey: undoneCall}
 	//workflowcheck:ignore -- a map again
 	for name, v := range s.Params {
 		call[name] = refexpr.EscapeDaggers(v)

@@ -20,17 +20,17 @@ import (
 
 // undoable is the palette of drawn Plans, of which each Call of work can be taken back.
 func undoable() ideafile.Palette {
-	p := modeltest.RandomPlanTools
+	p := modeltest.RandomPlanPalette
 	p.KeepsUndoableCallParams, p.Tools = true, append(slices.Clone(p.Tools), removeTool)
 	for n, t := range p.Tools {
 		if t.Name == "work" {
 			work := *t
-			work.Undo = &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "remove"}
+			work.Undo = &ideafile.UndoMethod{Kind: ideafile.UndoByTool, Tool: "remove"}
 			p.Tools[n] = &work
 		}
 	}
 	p.BindingByTool = map[string]ideafile.ToolBinding{"remove": {Kind: ideafile.KindHTTP}}
-	for name, b := range modeltest.RandomPlanTools.BindingByTool {
+	for name, b := range modeltest.RandomPlanPalette.BindingByTool {
 		p.BindingByTool[name] = b
 	}
 	return p
@@ -52,7 +52,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		}
 		w := newWorld()
 		for _, rec := range p.Instance.CallRecords() {
-			if given, began := p.InputByCallID[rec.ID]; began && rec.RanCall != nil && rec.Status == ideafile.Done &&
+			if given, began := p.InputByCallID[rec.ID]; began && rec.ExecutedCall != nil && rec.Status == ideafile.CallDone &&
 				rec.FaultWrittenToBranch == nil {
 				w.effects["p "+rec.ID] = given
 			}
@@ -85,7 +85,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			running = append(running, p.Instance.Advance()...)
 		}
 		said := p.Instance.TakeUndoResult()
-		if said == nil || said.HasFailed != u.EffectRemains || len(taken) != len(u.Calls) {
+		if said == nil || said.HasFailed != u.EffectRemains || len(taken) != len(u.UndoCalls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}
 		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Summary, "not taken back") {
@@ -187,7 +187,7 @@ func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnde
 		return statelog.Write{Path: jsonval.Path{"v"}, Value: "x", Author: "1.1", Request: 1, Index: index}
 	}
 	report := func(index int, ran *turn.ExecutedCall) turn.CallReport {
-		return turn.CallReport{Request: 1, Index: index, CallState: turn.CallState{Status: ideafile.Done, RanCall: ran}}
+		return turn.CallReport{Request: 1, Index: index, CallState: turn.CallState{Status: ideafile.CallDone, ExecutedCall: ran}}
 	}
 	ran := &turn.ExecutedCall{Tool: "work", Params: jsonval.Object{}}
 	i := dataflow.Restore(p, nil, "", dataflow.RebuildFromReports("", 1, []statelog.Write{write(1)},
@@ -198,7 +198,7 @@ func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnde
 	i.SucceedCall("2.1", "x")
 	u := undo.PlanInstanceUndo(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 	var calls []string
-	for _, c := range u.Calls {
+	for _, c := range u.UndoCalls {
 		calls = append(calls, c.UndoneCallKey.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
 	}
 	want := "1.2: it is not known what ran: its instance was reopened since; take it back once the process has ended"
@@ -227,7 +227,7 @@ func TestWhatTakesBackFindsWhatItReads(t *testing.T) {
 		}
 		u := undo.PlanInstanceUndo(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 		var calls []string
-		for _, c := range u.Calls {
+		for _, c := range u.UndoCalls {
 			calls = append(calls, c.UndoneCallKey.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
 		}
 		if got := strings.Join(calls, ", "); got != `2.1 null, 1.1 ["†call.2.1~undo"]` {

@@ -118,7 +118,7 @@ func (p *drawnProcess) note() {
 			}
 		}
 		p.moments[rec.ID] = m
-		if p.steps <= p.idea && rec.Status == ideafile.Done {
+		if p.steps <= p.idea && rec.Status == ideafile.CallDone {
 			p.doneThen[rec.ID] = true
 		}
 	}
@@ -127,17 +127,17 @@ func (p *drawnProcess) note() {
 // record puts what the process did into the world, and gives its Calls as they are on record. Some run processes of
 // their own, and these others, as deep as is said: what such a Call did stands as long as anything of that does.
 func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Call) {
-	for _, c := range undo.CallsOfInstance(p.run.Instance, modeltest.RandomPlanTools.Tools) {
+	for _, c := range undo.CallsOfInstance(p.run.Instance, modeltest.RandomPlanPalette.Tools) {
 		c.ProcessID, c.Result, c.Params = p.name, c.ID, map[string]any{}
 		c.StartLogicalTime, c.EndLogicalTime = p.moments[c.ID][0], p.moments[c.ID][1]
 		if c.IdeaNumber = 2; p.doneThen[c.ID] {
 			c.IdeaNumber = 1
 		}
 		_, began := p.run.InputByCallID[c.ID]
-		c.RanSuccessfully = began && c.Status == ideafile.Done
-		c.UndoMethod = ideafile.Undo{Kind: ideafile.UndoNotNeeded}
+		c.RanSuccessfully = began && c.Status == ideafile.CallDone
+		c.UndoMethod = ideafile.UndoMethod{Kind: ideafile.UndoNotNeeded}
 		if c.Tool == "work" {
-			c.UndoMethod = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoImpossible},
+			c.UndoMethod = rapid.SampledFrom([]ideafile.UndoMethod{remove, remove, remove, {Kind: ideafile.UndoImpossible},
 				{Kind: ideafile.UndoNotNeeded}, {Kind: ideafile.UndoByProcess}}).Draw(t, "how")
 		}
 		if c.UndoMethod.Kind == ideafile.UndoByProcess {
@@ -145,10 +145,10 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 				c.DelegateUndo = p.within(t, w, c.DelegateProcessID, depth-1)
 			}
 		}
-		if c.Status == ideafile.Failed && began && rapid.Bool().Draw(t, "unknown") {
+		if c.Status == ideafile.CallFailed && began && rapid.Bool().Draw(t, "unknown") {
 			c.Fault = diag.Faultf(ideafile.CodeOutcomeUnknown, "the worker was lost")
 		}
-		unknown := c.Status == ideafile.Running || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
+		unknown := c.Status == ideafile.CallRunning || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
 		tookEffect := c.UndoMethod.Kind != ideafile.UndoNotNeeded && (c.RanSuccessfully || unknown && rapid.Bool().Draw(t, "took effect"))
 		if c.DelegateUndo != nil {
 			tookEffect = len(w.of(c.DelegateProcessID)) > 0
@@ -163,7 +163,7 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 
 // within draws a process that a Call ran, and how it is taken back.
 func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *undo.DelegateUndo {
-	plan, err := undo.PlanUndo(drawProcess(t, name).record(t, w, depth), undo.Choice{}, findRemove, noState)
+	plan, err := undo.PlanUndo(drawProcess(t, name).record(t, w, depth), undo.Selection{}, findRemove, noState)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *und
 }
 
 var (
-	remove     = ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "remove", Params: map[string]any{"id": "†result"}}
+	remove     = ideafile.UndoMethod{Kind: ideafile.UndoByTool, Tool: "remove", Params: map[string]any{"id": "†result"}}
 	removeTool = ideafile.ReadTool("remove",
 		map[string]any{"properties": map[string]any{"id": map[string]any{"type": "string"}}}, "$", new(diag.Problems))
 )
@@ -193,17 +193,17 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				calls = append(calls, drawProcess(t, fmt.Sprint("p", n)).record(t, w, 2)...)
 			}
 			toIdea := rapid.IntRange(0, 1).Draw(t, "to Idea")
-			p, err := undo.PlanUndo(calls, undo.Choice{AfterIdea: toIdea}, findRemove, noState)
+			p, err := undo.PlanUndo(calls, undo.Selection{AfterIdeaNumber: toIdea}, findRemove, noState)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := map[string]string{}
 			for _, c := range calls {
 				key := c.ProcessID + " " + c.ID
-				left := func(l undo.NotUndone) bool { return l.CallID == c.ID && l.ProcessID == c.ProcessID }
+				left := func(l undo.NotUndoneCall) bool { return l.CallID == c.ID && l.ProcessID == c.ProcessID }
 				given, there := w.effects[key]
 				if !there ||
-					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) && !slices.ContainsFunc(p.CannotUndo, left) {
+					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) && !slices.ContainsFunc(p.IrreversibleCalls, left) {
 					continue
 				}
 				want[key] = given
@@ -221,7 +221,7 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			if !maps.Equal(w.effects, want) {
 				t.Fatalf("the world has %q, and %q was announced; %+v", w.effects, want, p)
 			}
-			undone, kept, cannot = undone+len(p.Steps), kept+len(p.KeptCalls), cannot+len(p.CannotUndo)
+			undone, kept, cannot = undone+len(p.Steps), kept+len(p.KeptCalls), cannot+len(p.IrreversibleCalls)
 			for _, s := range p.Steps {
 				if s.DelegateUndo != nil {
 					within++
@@ -243,7 +243,7 @@ func TestWithoutItsKeyACallIsTakenBackTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
 		w.forgetful = true
-		p, err := undo.PlanUndo(drawProcess(t, "p").record(t, w, 0), undo.Choice{}, findRemove, noState)
+		p, err := undo.PlanUndo(drawProcess(t, "p").record(t, w, 0), undo.Selection{}, findRemove, noState)
 		if err != nil || len(p.Steps) == 0 {
 			return
 		}
@@ -301,10 +301,10 @@ func takeBackAgain(t *rapid.T, calls []undo.Call, p undo.Plan, w *world) {
 	for n := range calls {
 		if slices.ContainsFunc(p.Steps,
 			func(s undo.Step) bool { return s.CallID == calls[n].ID && s.ProcessID == calls[n].ProcessID }) {
-			calls[n].UndoneByProcess = "u"
+			calls[n].UndoneByProcessID = "u"
 		}
 	}
-	again, err := undo.PlanUndo(calls, undo.Choice{}, findRemove, noState)
+	again, err := undo.PlanUndo(calls, undo.Selection{}, findRemove, noState)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func WithTools(register func(*tools.Registry)) Option {
 	return func(s *settings) { s.additions.Register(register) }
 }
 
-// WithRunner adds a kind of Tool: x runs Tools with `_activity: {"<kind>": …}`. If the kind exists already, the program
+// WithRunner adds a kind of Tool: r runs Tools with `_activity: {"<kind>": …}`. If the kind exists already, the program
 // panics when it first collects its runners.
 func WithRunner(kind ideafile.ToolKind, r runner.Runner) Option {
 	return func(s *settings) { s.additions.AddRunner(kind, r) }
@@ -64,7 +64,7 @@ func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
 	for _, o := range options {
 		o(&s)
 	}
-	_ = engine.Parts{}.With(s.additions) // panics now if a tool's name is taken
+	_ = engine.Dependencies{}.With(s.additions) // panics now if a tool's name is taken
 	print.ProgramName = s.name
 	return verbs.Execute(args, stdout, stderr, s.additions, embeddedServer{})
 }

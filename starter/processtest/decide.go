@@ -4,7 +4,8 @@ import (
 	"processidea/client"
 )
 
-// Approve lets a Call run as shown. by is the decider, followed by their groups; it may be empty if no policy asks.
+// Approve lets a Call run as shown. decider is who decides, followed by their groups; it may be empty if no policy
+// asks.
 func (p *Process) Approve(a client.Approval, decider ...string) {
 	p.t.Helper()
 	p.decide(a, client.Decision{Kind: client.Approve}, decider)
@@ -30,7 +31,7 @@ func (p *Process) Answer(a client.Approval, result any, decider ...string) {
 
 func (p *Process) decide(a client.Approval, d client.Decision, decider []string) {
 	p.t.Helper()
-	d.Call, d.Digest = a.CallID, a.Digest
+	d.CallID, d.ApprovalDigest = a.CallID, a.Digest
 	if len(decider) > 0 {
 		d.By, d.Groups = decider[0], decider[1:]
 	}

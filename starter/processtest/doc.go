@@ -6,14 +6,14 @@
 //			processtest.WithTools(register),                     // your Go tools
 //			processtest.FakeResult("reserve", "R-1"),            // and what is played instead
 //		)
-//		p.Approve(p.WaitingFor("reserve"), "ann")
+//		p.Approve(p.AwaitApprovalOf("reserve"), "ann")
 //		p.CheckState("", `{"order": {"article": "lamp"}, "reserved": "R-1"}`)
 //	}
 //
-// Start starts the process; Process follows it. Waiting and WaitingFor return the Calls that wait for a person;
-// Approve, Reject, Amend and Answer decide on them. Result waits for the end, and CheckState compares a State then.
-// Asked returns what the LLM was asked; Calls returns which Tools ran, with their params. All methods of client.Process
-// are there too.
+// Start starts the process; Process follows it. AwaitApprovals and AwaitApprovalOf return the Calls that wait for a
+// person; Approve, Reject, Amend and Answer decide on them. Result waits for the end, and CheckState compares a State
+// then. RecordedRequests returns what the LLM was asked; CallAttempts returns which Tools ran, with their params. All
+// methods of client.Process are there too.
 //
 // The environment is ignored: no LLM is asked, no HTTP host reached, no MCP server started, nobody notified, unless
 // WithVariable allows it. A process that does not come to rest within a minute fails its test (WithTimeout changes

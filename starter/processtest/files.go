@@ -24,22 +24,22 @@ func (s *settings) load(t testing.TB, path string, tools ideafiles.Tools) (*idea
 		return nil, err
 	}
 	if s.replies != nil {
-		source.Replies = filepath.Join(t.TempDir(), "replies given by the test")
-		err = os.WriteFile(source.Replies, []byte(*s.replies), 0o600)
+		source.RepliesPath = filepath.Join(t.TempDir(), "replies given by the test")
+		err = os.WriteFile(source.RepliesPath, []byte(*s.replies), 0o600)
 	}
 	if s.replacesRows {
-		source.Instances = ""
+		source.InstancesPath = ""
 	}
 	if len(s.rows) > 0 && err == nil {
-		source.Instances = filepath.Join(t.TempDir(), "rows given by the test.jsonl")
-		err = os.WriteFile(source.Instances, jsonLines(s.rows), 0o600)
+		source.InstancesPath = filepath.Join(t.TempDir(), "rows given by the test.jsonl")
+		err = os.WriteFile(source.InstancesPath, jsonLines(s.rows), 0o600)
 	}
 	if err != nil {
 		return nil, err
 	}
 	d, problems, err := ideafiles.LoadWith(source, tools, func(d *ideafiles.Definition) {
 		d.Idea = s.withFakes(d.Idea)
-		d.Parsed, _ = ideafile.ReadIdea(d.Idea) // it was valid before
+		d.ParsedIdea, _ = ideafile.ReadIdea(d.Idea) // it was valid before
 	})
 	if err != nil {
 		return nil, err
@@ -69,16 +69,16 @@ func jsonLines(rows []jsonval.Object) []byte {
 // withFakes returns a copy of an Idea whose Tools are run by their fakes.
 func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 	tools := toolsOf(idea)
-	fakedTools := jsonval.Object{}
-	maps.Copy(fakedTools, tools)
+	toolsWithFakes := jsonval.Object{}
+	maps.Copy(toolsWithFakes, tools)
 	for _, name := range s.fakedToolNames {
 		source, ok := tools[name].(jsonval.Object)
-		if !ok && (!s.withoutMCPServers || !hasMCPServers(idea)) {
+		if !ok && (!s.omitsMCPServers || !hasMCPServers(idea)) {
 			continue
 		}
 		if !ok {
 			fake, _ := s.fakes.Lookup(fakeName(name))
-			paramsSchema, keyOrder, _ := jsonval.DecodeInOrder(fake.Parameters, jsonval.DefaultLimits)
+			paramsSchema, keyOrder, _ := jsonval.DecodeWithKeyOrder(fake.ParametersSchema, jsonval.DefaultLimits)
 			jsonschema.StoreSourceKeyOrder(paramsSchema, keyOrder)
 			source = jsonval.AsObject(paramsSchema)
 		}
@@ -86,17 +86,17 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 		delete(source, "_delegate")
 		delete(source, "_writes")
 		source["_activity"] = fakeName(name)
-		fakedTools[name] = source
+		toolsWithFakes[name] = source
 	}
-	if len(fakedTools) == 0 && !s.withoutMCPServers {
+	if len(toolsWithFakes) == 0 && !s.omitsMCPServers {
 		return idea
 	}
 	idea, schema := maps.Clone(idea), maps.Clone(jsonval.AsObject(idea["schema"]))
 	if schema == nil {
 		schema = jsonval.Object{}
 	}
-	schema["tools"], idea["schema"] = fakedTools, schema
-	if s.withoutMCPServers && hasMCPServers(idea) {
+	schema["tools"], idea["schema"] = toolsWithFakes, schema
+	if s.omitsMCPServers && hasMCPServers(idea) {
 		config := maps.Clone(jsonval.AsObject(idea["config"]))
 		delete(config, "mcp")
 		idea["config"] = config

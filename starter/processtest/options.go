@@ -16,15 +16,15 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	additions         engine.Additions
-	fakes             *tools.Registry
-	fakedToolNames    []string // the names of the Tools that have a fake
-	variables         map[string]string
-	replies           *string
-	rows              []map[string]any
-	replacesRows      bool
-	withoutMCPServers bool
-	timeout           time.Duration
+	additions       engine.Additions
+	fakes           *tools.Registry
+	fakedToolNames  []string // the names of the Tools that have a fake
+	variables       map[string]string
+	replies         *string
+	rows            []map[string]any
+	replacesRows    bool
+	omitsMCPServers bool
+	timeout         time.Duration
 }
 
 // WithTools registers the Go tools that the process may use beside the built-in ones, as command.WithTools does.
@@ -90,7 +90,7 @@ func WithVariable(name, value string) Option {
 
 // WithoutMCPServers leaves out the Idea's MCP servers (config.mcp). Of the Tools that they would offer, only those with
 // a Fake exist, with the parameters of the fake's In.
-func WithoutMCPServers() Option { return func(s *settings) { s.withoutMCPServers = true } }
+func WithoutMCPServers() Option { return func(s *settings) { s.omitsMCPServers = true } }
 
 // WithTimeout sets how long the process may take to come to rest. The default is a minute.
 func WithTimeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }

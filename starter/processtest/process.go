@@ -25,25 +25,25 @@ type Process struct {
 	timeout        time.Duration
 	client         *client.Client
 	isDelegateTool map[string]bool // Tools that run processes
-	ended          chan struct{}   // closed at the end, once result and err are set
+	doneCh         chan struct{}   // closed at the end, once result and err are set
 	result         loop.Result
 	err            error
 
-	mu       sync.Mutex
-	requests []Request
-	calls    []Call
+	mu           sync.Mutex
+	requests     []Request
+	callAttempts []CallAttempt
 }
 
-// followEnd waits for the end of the process.
-func (p *Process) followEnd() {
-	p.ended = make(chan struct{})
+// awaitResultInBackground waits for the end of the process.
+func (p *Process) awaitResultInBackground() {
+	p.doneCh = make(chan struct{})
 	ctx, cancel := context.WithCancel(p.t.Context())
 	p.t.Cleanup(func() {
 		cancel()
-		<-p.ended
+		<-p.doneCh
 	})
 	go func() {
-		defer close(p.ended)
+		defer close(p.doneCh)
 		p.result, p.err = p.Process.Result(ctx)
 	}()
 }
@@ -63,16 +63,16 @@ func (p *Process) Result() loop.Result {
 	return r
 }
 
-// Rest waits until the process has ended, is paused, or waits only for people, and returns its current Result.
-func (p *Process) Rest() loop.Result {
+// ResultAtRest waits until the process has ended, is paused, or waits only for people, and returns its current Result.
+func (p *Process) ResultAtRest() loop.Result {
 	p.t.Helper()
 	r, _ := p.awaitRest()
 	return r
 }
 
-// Waiting waits until the process and its delegates wait only for people, and returns the waiting Calls. A process that
-// ends or pauses instead fails the test.
-func (p *Process) Waiting() []client.Approval {
+// AwaitApprovals waits until the process and its delegates wait only for people, and returns the waiting Calls. A
+// process that ends or pauses instead fails the test.
+func (p *Process) AwaitApprovals() []client.Approval {
 	p.t.Helper()
 	r, waiting := p.awaitRest()
 	if len(waiting) == 0 {
@@ -81,16 +81,17 @@ func (p *Process) Waiting() []client.Approval {
 	return waiting
 }
 
-// WaitingFor returns the one Call of a Tool that waits for a person. Any other number of such Calls fails the test.
-func (p *Process) WaitingFor(tool string) client.Approval {
+// AwaitApprovalOf returns the one Call of a Tool that waits for a person. Any other number of such Calls fails the
+// test.
+func (p *Process) AwaitApprovalOf(tool string) client.Approval {
 	p.t.Helper()
-	all := p.Waiting()
-	matching := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
-	if len(matching) != 1 {
-		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(matching), tool,
+	all := p.AwaitApprovals()
+	matchingApprovals := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
+	if len(matchingApprovals) != 1 {
+		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(matchingApprovals), tool,
 			describeWaiting(all))
 	}
-	return matching[0]
+	return matchingApprovals[0]
 }
 
 func describeWaiting(waiting []client.Approval) string {
@@ -118,7 +119,7 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 	var lastErr error
 	for {
 		select {
-		case <-p.ended:
+		case <-p.doneCh:
 			if p.err != nil {
 				p.t.Fatalf("processtest: %v", p.err)
 			}
@@ -126,7 +127,7 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 		case <-ctx.Done():
 			v, err := p.Process.Status(p.t.Context())
 			p.t.Fatalf("processtest: process %s has not come to rest within %s: it is %s, waiting for %q (%v)", p.ID(),
-				p.timeout, v.Status, v.Waiting,
+				p.timeout, v.Status, v.WaitingFor,
 				errors.Join(lastErr, err))
 		case <-tick.C:
 			r, waiting, isResting, err := p.checkRest(ctx)
@@ -154,12 +155,12 @@ func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []clien
 	return r, waiting, err == nil, err
 }
 
-// waitingApprovals returns the Calls of a process and its delegates that wait for people. resting is false if something
-// else goes on. It asks the instances, since the process learns of their Calls later.
+// waitingApprovals returns the Calls of a process and its delegates that wait for people. isResting is false if
+// something else goes on. It asks the instances, since the process learns of their Calls later.
 func (p *Process) waitingApprovals(ctx context.Context, target *client.Process,
 	status client.Status) (waiting []client.Approval, isResting bool, err error) {
-	for _, line := range status.Waiting {
-		if strings.HasPrefix(line, protocol.WaitingForLLM) {
+	for _, line := range status.WaitingFor {
+		if strings.HasPrefix(line, protocol.WaitingForLLMPrefix) {
 			return nil, false, nil
 		}
 	}
@@ -171,11 +172,11 @@ func (p *Process) waitingApprovals(ctx context.Context, target *client.Process,
 	for token, i := range instances {
 		for _, c := range i.Calls {
 			switch {
-			case c.Status == ideafile.AwaitingApproval:
+			case c.Status == ideafile.CallAwaitingApproval:
 				expectedCallIDs[c.ID] = true
-			case c.Status == ideafile.Running && !p.isDelegateTool[c.Tool]:
+			case c.Status == ideafile.CallRunning && !p.isDelegateTool[c.Tool]:
 				return nil, false, nil
-			case c.Status == ideafile.Running:
+			case c.Status == ideafile.CallRunning:
 				process, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
 				delegateApprovals, isResting, err := p.waitingInDelegate(ctx, protocol.DelegateID(process, c.ID))
 				if !isResting {

@@ -78,7 +78,7 @@ func TestAToolOfAnyKindIsRunByItsFake(t *testing.T) {
 	t.Setenv("PROCESSIDEA_PRICES", "no such file")
 	p := processtest.Start(t, folder(t, "idea.json", outside, "check.json", check),
 		append(fakes(), processtest.FakeResult("check", map[string]any{"fine": true}))...)
-	p.Approve(p.WaitingFor("pay"))
+	p.Approve(p.AwaitApprovalOf("pay"))
 	state := p.State("").(map[string]any)
 	clock := state["clock"]
 	delete(state, "clock")
@@ -89,12 +89,12 @@ func TestAToolOfAnyKindIsRunByItsFake(t *testing.T) {
 	if clock == "noon" {
 		t.Error("the fake of one Tool has run another that the same function runs")
 	}
-	calls := p.Calls("pay")
+	calls := p.CallAttempts("pay")
 	if len(calls) != 1 || processtest.JSON(calls[0].Params) != `{"cents":250}` || calls[0].Result != "paid 250" ||
 		calls[0].ID != "1.1" || calls[0].Attempt != 1 {
 		t.Errorf("%+v", calls)
 	}
-	if asked := p.Asked(); len(asked) != 1 || asked[0].Number != 1 || !strings.Contains(asked[0].Text(), "Do it.") {
+	if asked := p.RecordedRequests(); len(asked) != 1 || asked[0].Number != 1 || !strings.Contains(asked[0].Text(), "Do it.") {
 		t.Errorf("%+v", asked)
 	}
 }
@@ -105,16 +105,16 @@ func TestADelegateWaitsForAPersonBesideItsProcess(t *testing.T) {
 		doIt)
 	p := processtest.Start(t, folder(t, "idea.json", outside, "check.json", check),
 		append(fakes(), replies, processtest.FakeResult("ask", true))...)
-	if waiting := p.Waiting(); len(waiting) != 2 {
+	if waiting := p.AwaitApprovals(); len(waiting) != 2 {
 		t.Errorf("%+v", waiting)
 	}
-	p.Approve(p.WaitingFor("ask"), "ann", "staff")
-	p.Reject(p.WaitingFor("pay"), "too much", "bob")
-	p.Rest()
-	if calls := p.Calls("ask"); len(calls) != 1 || !strings.HasPrefix(calls[0].Process, p.ID()+"/") {
+	p.Approve(p.AwaitApprovalOf("ask"), "ann", "staff")
+	p.Reject(p.AwaitApprovalOf("pay"), "too much", "bob")
+	p.ResultAtRest()
+	if calls := p.CallAttempts("ask"); len(calls) != 1 || !strings.HasPrefix(calls[0].Process, p.ID()+"/") {
 		t.Errorf("%+v", calls)
 	}
-	if len(p.Calls("pay")) != 0 {
+	if len(p.CallAttempts("pay")) != 0 {
 		t.Error("what was rejected has run")
 	}
 }
@@ -148,14 +148,14 @@ func TestEachRowIsAnInstance(t *testing.T) {
 		processtest.WithReplies(doubleIt),
 		processtest.WithInstances(map[string]any{"n": 1}, map[string]any{"n": 2},
 			map[string]any{"n": 3, "_instance": "three"}))
-	waiting := p.Waiting()
+	waiting := p.AwaitApprovals()
 	if len(waiting) != 1 || waiting[0].Instance != "three" {
 		t.Errorf("%+v", waiting)
 	}
 	p.CheckState("②", `{"doubled": 4}`) // the process rests
 	p.Answer(waiting[0], 5)
 	p.CheckState("three", `{"doubled": 5}`)
-	if r := p.Result(); r.Status != loop.StatusCompleted || len(p.Calls("double")) != 2 {
+	if r := p.Result(); r.Status != loop.StatusCompleted || len(p.CallAttempts("double")) != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -165,7 +165,7 @@ func TestAnAttemptThatFailsIsACallToo(t *testing.T) {
 	p := processtest.Start(t, folder(t, "idea.json", rows), double(1), processtest.WithReplies(doubleIt),
 		processtest.WithInstances(map[string]any{"n": 1}))
 	p.CheckState("①", `{"doubled": 2}`)
-	if calls := p.Calls("double"); len(calls) != 2 || calls[0].Err == nil || calls[1].Attempt != 2 {
+	if calls := p.CallAttempts("double"); len(calls) != 2 || calls[0].Err == nil || calls[1].Attempt != 2 {
 		t.Errorf("%+v", calls)
 	}
 }
@@ -176,12 +176,12 @@ func TestTheErrorOfAFakeIsFinal(t *testing.T) {
 		processtest.FakeError("double", errors.New("never")),
 		processtest.WithReplies(doubleIt, `{"solution": {"calls": []}}`),
 		processtest.WithInstances(map[string]any{"n": 1}))
-	r := p.Rest()
-	if calls := p.Calls("double"); len(calls) != 1 || len(r.Failures) != 1 ||
+	r := p.ResultAtRest()
+	if calls := p.CallAttempts("double"); len(calls) != 1 || len(r.Failures) != 1 ||
 		!strings.Contains(r.Failures[0].Message, "never") {
 		t.Errorf("%+v %+v", calls, r)
 	}
-	if asked := p.Asked(); len(asked) < 2 || !strings.Contains(asked[1].Text(), "never") {
+	if asked := p.RecordedRequests(); len(asked) < 2 || !strings.Contains(asked[1].Text(), "never") {
 		t.Error("the LLM was not told")
 	}
 }
@@ -225,10 +225,10 @@ func TestWhatFailsSaysWhy(t *testing.T) {
 			"fake halve: the Idea has no Tool of this name; it has double"},
 		"a broken reply": {func(t testing.TB) { start(t, one, processtest.WithReplies(`{"solution": {`)) },
 			"replies given by the test: line 1"},
-		"nobody is asked": {func(t testing.TB) { start(t, one).Waiting() }, "waits for nobody: it is completed"},
+		"nobody is asked": {func(t testing.TB) { start(t, one).AwaitApprovals() }, "waits for nobody: it is completed"},
 		"somebody is": {func(t testing.TB) { start(t, three).Result() },
 			`waits for a person at 1.1@① double {"n":3}`},
-		"of another Tool": {func(t testing.TB) { start(t, three).WaitingFor("halve") },
+		"of another Tool": {func(t testing.TB) { start(t, three).AwaitApprovalOf("halve") },
 			"0 Calls of halve wait for a person, not 1; it waits at 1.1@① double"},
 		"another State": {func(t testing.TB) { start(t, one).CheckState("①", `{"doubled": 3}`) },
 			"{\"doubled\":2}\nnot\n\t{\"doubled\":3}"},
@@ -248,8 +248,8 @@ func TestWhatFailsSaysWhy(t *testing.T) {
 		}, "has not come to rest within 1s: it is running"},
 		"a decision": {func(t testing.TB) {
 			p := start(t, three)
-			waiting := p.WaitingFor("double")
-			if err := p.Decide(waiting.Process, client.Decision{Kind: client.Approve, Call: "7.7@①"}); err == nil {
+			waiting := p.AwaitApprovalOf("double")
+			if err := p.Decide(waiting.Process, client.Decision{Kind: client.Approve, CallID: "7.7@①"}); err == nil {
 				panic("taken")
 			}
 			p.Amend(waiting, map[string]any{"n": "three"})

@@ -33,46 +33,47 @@ func (p *Process) recordRequest(process string, number int, messages []prompt.Me
 	p.requests = append(p.requests, Request{process, number, slices.Clone(messages)})
 }
 
-// Asked returns the requests to the LLM so far, by the process and its delegates.
-func (p *Process) Asked() []Request {
+// RecordedRequests returns the requests to the LLM so far, by the process and its delegates.
+func (p *Process) RecordedRequests() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.requests)
 }
 
-// Call is one attempt of a Call that a Go function ran: a Tool of yours, a built-in one, or a fake.
-type Call struct {
-	Tool     string
-	Process  string
-	Instance string // empty for the only instance without a name
-	ID       string // such as 1.2@①
-	Params   map[string]any
-	Scopes   map[string]any // what the Tool's _scopes let through; nil without _scopes
-	Attempt  int            // from 1
-	Result   any
-	Err      error
+// CallAttempt is one attempt of a Call that a Go function ran: a Tool of yours, a built-in one, or a fake.
+type CallAttempt struct {
+	Tool        string
+	Process     string
+	Instance    string // empty for the only instance without a name
+	ID          string // such as 1.2@①
+	Params      map[string]any
+	ScopeValues map[string]any // what the Tool's _scopes let through; nil without _scopes
+	Attempt     int            // from 1
+	Result      any
+	Err         error
 }
 
 func (p *Process) recordCall(in runner.Input, result any, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls = append(p.calls, Call{in.Tool, in.ProcessID, in.Token, in.CallID, in.Params, in.Scopes, in.Attempt,
+	p.callAttempts = append(p.callAttempts, CallAttempt{in.Tool, in.ProcessID, in.Token, in.CallID, in.Params,
+		in.ScopeValues, in.Attempt,
 		result, err})
 }
 
-// Calls lists the attempts of a Tool so far, in the order in which they ended. Attempts by HTTP and MCP are not
+// CallAttempts lists the attempts of a Tool so far, in the order in which they ended. Attempts by HTTP and MCP are not
 // recorded: fake their Tools.
-func (p *Process) Calls(tool string) []Call {
+func (p *Process) CallAttempts(tool string) []CallAttempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.calls), func(c Call) bool { return c.Tool != tool })
+	return slices.DeleteFunc(slices.Clone(p.callAttempts), func(c CallAttempt) bool { return c.Tool != tool })
 }
 
-// State waits until the process ends or rests otherwise (Rest), and returns the State of an instance; "" is the
+// State waits until the process ends or rests otherwise (ResultAtRest), and returns the State of an instance; "" is the
 // instance without a name. Numbers are json.Number.
 func (p *Process) State(instance string) any {
 	p.t.Helper()
-	r := p.Rest()
+	r := p.ResultAtRest()
 	i, ok := r.Instances[instance]
 	if !ok {
 		p.t.Fatalf("processtest: process %s has no instance %q; it is %s: %s", p.ID(), instance, r.Status, errorText(r))
@@ -83,7 +84,7 @@ func (p *Process) State(instance string) any {
 // CheckState reports a test error if the State of an instance is not this JSON; the test goes on.
 func (p *Process) CheckState(instance, want string) {
 	p.t.Helper()
-	p.check("the State of instance "+instanceLabel(instance), p.State(instance), want, p.Rest())
+	p.check("the State of instance "+instanceLabel(instance), p.State(instance), want, p.ResultAtRest())
 }
 
 // CheckOutput reports a test error if the final output is not this JSON; the test goes on.

@@ -172,7 +172,7 @@ func (f *recordedFlow) run(idea *ideafile.Idea, bindings map[string]ideafile.Too
 		running = append(running[some:], flow.Advance()...)
 	}
 	for _, rec := range flow.CallRecords() {
-		if rec.Status != ideafile.Done {
+		if rec.Status != ideafile.CallDone {
 			return nil, fmt.Errorf("%s %s is %s: %v", rec.ID, rec.Tool, rec.Status, rec.Fault)
 		}
 	}

@@ -36,10 +36,10 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 		o(s)
 	}
 	p := &Process{t: t, timeout: s.timeout}
-	parts := engine.Parts{Getenv: s.getenv, PromptRecorder: p.recordRequest, Limits: engine.EmbeddedLimits,
+	parts := engine.Dependencies{Getenv: s.getenv, PromptRecorder: p.recordRequest, Limits: engine.EmbeddedLimits,
 		StopTimeout: time.Second}.With(s.additions)
-	parts.Tools.Replace(s.fakes)
-	parts.Tools.Watch(p.recordCall)
+	parts.Tools.IncludeOrReplace(s.fakes)
+	parts.Tools.SetOnResult(p.recordCall)
 	d, err := s.load(t, path, ideafiles.Tools{
 		Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies,
 	})
@@ -49,12 +49,13 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 	p.isDelegateTool = delegateToolNames(d)
 	c := startEngine(t, parts)
 	p.Process, err = c.Start(t.Context(),
-		client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates})
+		client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, ScriptedReplies: d.RepliesText,
+			DelegateFiles: d.Delegates})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
 	p.client = c
-	p.followEnd()
+	p.awaitResultInBackground()
 	return p
 }
 
@@ -74,7 +75,7 @@ func (s *settings) getenv(name string) string {
 }
 
 // startEngine runs a server and a worker until the test is over.
-func startEngine(t testing.TB, parts engine.Parts) *client.Client {
+func startEngine(t testing.TB, parts engine.Dependencies) *client.Client {
 	t.Helper()
 	dir := t.TempDir()
 	server, err := devserver.Start(t.Context(),

@@ -27,29 +27,29 @@ const (
 	driverName  = "processidea-blobs"
 	claimDigest = "sha256"
 	claimPieces = "pieces"
-	claimKey    = "key"
+	claimKeyID  = "key"
 	claimOwner  = "process"
 )
 
 // ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
 func (s *Store) ExternalStorage() converter.ExternalStorage {
-	d := driver{s}
+	d := storageDriver{s}
 	return converter.ExternalStorage{
 		Drivers: []converter.StorageDriver{d}, DriverSelector: d, PayloadSizeThreshold: InlineThreshold,
 	}
 }
 
-type driver struct{ store *Store }
+type storageDriver struct{ store *Store }
 
 // Name is persisted with every claim.
-func (driver) Name() string { return driverName }
+func (storageDriver) Name() string { return driverName }
 
 // Type names the kind of driver.
-func (driver) Type() string { return driverName }
+func (storageDriver) Type() string { return driverName }
 
 // SelectDriver keeps answers to queries inline: this project's, which are marked even when they are encrypted, and
 // those of workflows to the Temporal UI, such as current details.
-func (d driver) SelectDriver(_ converter.StorageDriverSelectContext,
+func (d storageDriver) SelectDriver(_ converter.StorageDriverSelectContext,
 	p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
 	if protocol.IsKeptInline(p) || len(m[encryption.MetadataInline]) > 0 ||
@@ -63,12 +63,12 @@ func (d driver) SelectDriver(_ converter.StorageDriverSelectContext,
 const workflowMetadataMessageType = "temporal.api.sdk.v1.WorkflowMetadata"
 
 // Store puts payloads into the store.
-func (d driver) Store(c converter.StorageDriverStoreContext,
+func (d storageDriver) Store(c converter.StorageDriverStoreContext,
 	payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
 	claims := make([]converter.StorageDriverClaim, len(payloads))
 	ctx := c.Context
 	if info, ok := c.Target.(converter.StorageDriverWorkflowInfo); ok {
-		ctx = ForProcess(ctx, info.WorkflowID)
+		ctx = WithProcess(ctx, info.WorkflowID)
 	}
 	for i, p := range payloads {
 		err := c.GetLimiter().Permit(c.Context, p, func() error { return d.put(ctx, p, &claims[i]) })
@@ -79,7 +79,7 @@ func (d driver) Store(c converter.StorageDriverStoreContext,
 	return claims, nil
 }
 
-func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.StorageDriverClaim) error {
+func (d storageDriver) put(ctx context.Context, p *commonpb.Payload, claim *converter.StorageDriverClaim) error {
 	// Deterministic, so that equal payloads have the same digest.
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
 	if err != nil {
@@ -87,12 +87,12 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	}
 	claim.ClaimData = map[string]string{claimDigest: ""}
 	put := d.store.Put
-	isOwned := d.store.keys != nil && ownerIn(ctx) != ""
+	isOwned := d.store.keys != nil && ownerFromContext(ctx) != ""
 	if isOwned {
-		claim.ClaimData[claimOwner] = ownerIn(ctx)
+		claim.ClaimData[claimOwner] = ownerFromContext(ctx)
 	}
 	if id, ok := encryption.KeyIDOf(p); ok { // encrypted payloads share no pieces
-		claim.ClaimData[claimKey] = id
+		claim.ClaimData[claimKeyID] = id
 		if !isOwned {
 			put = d.store.putEncrypted
 		}
@@ -112,14 +112,14 @@ func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 		return nil
 	}
 	if s.keys == nil {
-		return driver{s}.put(ctx, p, &converter.StorageDriverClaim{})
+		return storageDriver{s}.put(ctx, p, &converter.StorageDriverClaim{})
 	}
-	sealed, err := s.keys.Codec().Encode([]*commonpb.Payload{p})
+	sealedPayloads, err := s.keys.Codec().Encode([]*commonpb.Payload{p})
 	if err != nil {
 		return fmt.Errorf("blobs: encrypt payload: %w", err)
 	}
 	var claim converter.StorageDriverClaim
-	if err := (driver{s}).put(ctx, sealed[0], &claim); err != nil {
+	if err := (storageDriver{s}).put(ctx, sealedPayloads[0], &claim); err != nil {
 		return err
 	}
 	digest := claim.ClaimData[claimDigest]
@@ -130,7 +130,7 @@ func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 }
 
 // Retrieve returns the payloads that Store put.
-func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
+func (d storageDriver) Retrieve(c converter.StorageDriverRetrieveContext,
 	claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
 	payloads := make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
@@ -138,12 +138,12 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 			get := d.store.Get
 			owner := claim.ClaimData[claimOwner]
 			switch {
-			case claim.ClaimData[claimKey] != "" && owner == "":
+			case claim.ClaimData[claimKeyID] != "" && owner == "":
 				get = d.store.getEncrypted
 			case claim.ClaimData[claimPieces] != "":
 				get = d.store.getPieces
 			}
-			data, err := get(ForProcess(c.Context, owner), claim.ClaimData[claimDigest])
+			data, err := get(WithProcess(c.Context, owner), claim.ClaimData[claimDigest])
 			if err != nil {
 				return err
 			}
@@ -157,8 +157,8 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 	return payloads, nil
 }
 
-// referenceType is the message type of a payload that refers to one in the store.
-var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
+// claimMessageType is the message type of a payload that refers to one in the store.
+var claimMessageType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
 
 // EachPayload visits every payload of a message.
 func EachPayload(ctx context.Context, m proto.Message, visit func(*commonpb.Payload) error) error {
@@ -174,30 +174,30 @@ func EachPayload(ctx context.Context, m proto.Message, visit func(*commonpb.Payl
 	})
 }
 
-// KeyOfClaim returns the id of the key that encrypts a stored payload, from the payload's claim; empty if p is no such
-// claim.
-func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
+// KeyIDOfClaim returns the id of the key that encrypts a stored payload, from the payload's claim; empty if p is no
+// such claim.
+func KeyIDOfClaim(p *commonpb.Payload) string { return claimDataOf(p)[claimKeyID] }
 
 // OwnerOfClaim returns the process whose data key encrypts a stored payload; empty if no data key does.
-func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
+func OwnerOfClaim(p *commonpb.Payload) string { return claimDataOf(p)[claimOwner] }
 
 // Resolve returns the payload that a claim refers to, and any other payload unchanged. Temporal's SDK does so for
 // workflows and activities, but not for what a schedule starts.
 func (s *Store) Resolve(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
-	claim := claimOf(p)
+	claim := claimDataOf(p)
 	if claim == nil {
 		return p, nil
 	}
-	found, err := driver{s}.Retrieve(converter.StorageDriverRetrieveContext{Context: ctx},
+	payloads, err := storageDriver{s}.Retrieve(converter.StorageDriverRetrieveContext{Context: ctx},
 		[]converter.StorageDriverClaim{{ClaimData: claim}})
 	if err != nil {
 		return nil, err
 	}
-	return found[0], nil
+	return payloads[0], nil
 }
 
-func claimOf(p *commonpb.Payload) map[string]string {
-	if string(p.GetMetadata()[converter.MetadataMessageType]) != referenceType {
+func claimDataOf(p *commonpb.Payload) map[string]string {
+	if string(p.GetMetadata()[converter.MetadataMessageType]) != claimMessageType {
 		return nil
 	}
 	var ref sdkpb.ExternalStorageReference

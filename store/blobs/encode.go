@@ -6,13 +6,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// EncodeRestored passes jsonval.Encode of a restored value to give, piece by piece, and keeps one stored value in
-// memory at a time. give must not retain a piece: its buffer is reused.
+// EncodeRestored passes jsonval.Encode of a restored value to emit, piece by piece, and keeps one stored value in
+// memory at a time. emit must not retain a piece: its buffer is reused.
 func (s *Store) EncodeRestored(ctx context.Context, v any, emit func(data []byte)) error {
-	if _, stored := jsonval.AsBlobHandle(v); stored {
-		whole, err := s.Restore(ctx, v)
+	if _, isHandle := jsonval.AsBlobHandle(v); isHandle {
+		restoredValue, err := s.Restore(ctx, v)
 		if err == nil {
-			jsonval.EncodeToPooledBuffer(whole, emit)
+			jsonval.EncodeToPooledBuffer(restoredValue, emit)
 		}
 		return err
 	}

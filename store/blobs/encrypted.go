@@ -19,20 +19,21 @@ type location struct {
 	key          *encryption.Key
 }
 
-// locations returns all places where a value may be stored: encrypted with the data key of the context's process,
-// encrypted with each of the keys, and unencrypted, because a store may be older than its data keys or its keys.
-func (s *Store) locations(ctx context.Context, digest string) (found []location, err error) {
+// possibleLocations returns all places where a value may be stored: encrypted with the data key of the context's
+// process, encrypted with each of the keys, and unencrypted, because a store may be older than its data keys or its
+// keys.
+func (s *Store) possibleLocations(ctx context.Context, digest string) (locations []location, err error) {
 	dataKey, err := s.dataKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if dataKey != nil {
-		found = append(found, encryptedLocation(dataKey, digest))
+		locations = append(locations, encryptedLocation(dataKey, digest))
 	}
 	for _, key := range s.keys.All() {
-		found = append(found, encryptedLocation(key, digest))
+		locations = append(locations, encryptedLocation(key, digest))
 	}
-	return append(found, plainLocation(digest)), nil
+	return append(locations, plainLocation(digest)), nil
 }
 
 // currentLocation returns where a value is written now. A value that is stored elsewhere is written here again, so that
@@ -53,7 +54,7 @@ func (s *Store) currentKey(ctx context.Context) (*encryption.Key, error) {
 	if err := s.RecordKeyInUse(ctx); err != nil {
 		return nil, err
 	}
-	key, err := s.createDataKey(ctx)
+	key, err := s.ensureDataKey(ctx)
 	if key == nil && err == nil {
 		key = s.keys.All()[0]
 	}
@@ -122,46 +123,46 @@ func wrapAltered(plain []byte, err error) ([]byte, error) {
 	return plain, err
 }
 
-// The headers of encrypted named objects. The id of the key (encryptedHeader) or the owner of the data key
+// The headers of encrypted named objects. The id of the key (storeKeyHeader) or the owner of the data key
 // (dataKeyHeader) and a line end follow. JSON never begins like this.
 const (
-	encryptedHeader = "processidea encrypted 1 "
-	dataKeyHeader   = "processidea encrypted 2 "
+	storeKeyHeader = "processidea encrypted 1 "
+	dataKeyHeader  = "processidea encrypted 2 "
 )
 
-func (s *Store) encryptNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
+func (s *Store) encryptNamedObject(ctx context.Context, name string, data []byte) ([]byte, error) {
 	key, err := s.currentKey(ctx)
 	if key == nil || err != nil {
 		return data, err
 	}
 	header := dataKeyHeader
 	if key.Owner == "" {
-		header = encryptedHeader
+		header = storeKeyHeader
 	}
-	sealed, err := key.Seal(data, aadName+name)
-	return append([]byte(header+cmp.Or(key.Owner, key.ID)+"\n"), sealed...), err
+	sealedData, err := key.Seal(data, aadName+name)
+	return append([]byte(header+cmp.Or(key.Owner, key.ID)+"\n"), sealedData...), err
 }
 
-func (s *Store) decryptNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
+func (s *Store) decryptNamedObject(ctx context.Context, name string, data []byte) ([]byte, error) {
 	hasDataKey := bytes.HasPrefix(data, []byte(dataKeyHeader))
-	if !hasDataKey && !bytes.HasPrefix(data, []byte(encryptedHeader)) {
+	if !hasDataKey && !bytes.HasPrefix(data, []byte(storeKeyHeader)) {
 		return data, nil
 	}
-	keyName, sealed, ok := bytes.Cut(data[len(encryptedHeader):], []byte("\n"))
+	keyIDOrOwner, sealedData, ok := bytes.Cut(data[len(storeKeyHeader):], []byte("\n"))
 	if !ok {
 		return nil, ErrChanged
 	}
 	if !hasDataKey {
-		return wrapAltered(s.keys.Open(string(keyName), sealed, aadName+name))
+		return wrapAltered(s.keys.Open(string(keyIDOrOwner), sealedData, aadName+name))
 	}
-	key, err := s.dataKeyOf(ctx, string(keyName))
+	key, err := s.dataKeyOf(ctx, string(keyIDOrOwner))
 	if err != nil {
 		return nil, err
 	}
 	if key == nil {
-		return nil, &DataKeyError{string(keyName), dataKeyName(string(keyName)), ErrMissing}
+		return nil, &DataKeyError{string(keyIDOrOwner), dataKeyName(string(keyIDOrOwner)), ErrMissing}
 	}
-	return wrapAltered(key.Open(sealed, aadName+name))
+	return wrapAltered(key.Open(sealedData, aadName+name))
 }
 
 // keysInUseFolder is the folder that lists the keys which have encrypted something here: under the id of each is an
@@ -176,10 +177,10 @@ func (s *Store) RecordKeyInUse(ctx context.Context) error {
 	}
 	sealedCheck, err := s.keys.Seal(nil, aadKeyCheck)
 	if err == nil {
-		err = s.writeAll(ctx, keysInUseFolder+s.keys.Primary(), sealedCheck)
+		err = s.writeAll(ctx, keysInUseFolder+s.keys.PrimaryID(), sealedCheck)
 	}
 	if err != nil {
-		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.Primary(), err)
+		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.PrimaryID(), err)
 	}
 	s.isKeyRecorded.Store(true)
 	return nil
@@ -188,12 +189,12 @@ func (s *Store) RecordKeyInUse(ctx context.Context) error {
 // checkKeys compares the keys with those in use. Without keys, the store would write unencrypted what should be
 // encrypted; with another key under the same id, it would write what nobody can read any more.
 func (s *Store) checkKeys(ctx context.Context) error {
-	missing, err := s.missingKeys(ctx)
+	missingIDs, err := s.missingKeyIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("look which keys are in use: %w", err)
 	}
-	if s.keys == nil && len(missing) > 0 {
-		return &encryption.MissingKeyError{IDs: missing, NoKeys: true}
+	if s.keys == nil && len(missingIDs) > 0 {
+		return &encryption.MissingKeyError{IDs: missingIDs, NoKeys: true}
 	}
 	for _, id := range s.keys.IDs() {
 		sealedCheck, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
@@ -206,15 +207,15 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("check the key: %w", err)
 		}
-		if id == s.keys.Primary() {
+		if id == s.keys.PrimaryID() {
 			s.isKeyRecorded.Store(true)
 		}
 	}
 	return nil
 }
 
-// missingKeys lists the keys in use that this program does not have.
-func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
+// missingKeyIDs lists the keys in use that this program does not have.
+func (s *Store) missingKeyIDs(ctx context.Context) ([]string, error) {
 	var ids []string
 	items, err := s.ListUnder(ctx, keysInUseFolder)
 	for _, i := range items {
@@ -228,12 +229,12 @@ func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
 // notFoundError returns the error for a value that was not found. If keys are missing, the value may exist all the
 // same.
 func (s *Store) notFoundError(ctx context.Context) error {
-	missing, err := s.missingKeys(ctx)
-	if err == nil && len(missing) == 0 {
+	missingIDs, err := s.missingKeyIDs(ctx)
+	if err == nil && len(missingIDs) == 0 {
 		return ErrMissing
 	}
 	if err == nil {
-		err = fmt.Errorf("not there, or %w", &encryption.MissingKeyError{IDs: missing})
+		err = fmt.Errorf("not there, or %w", &encryption.MissingKeyError{IDs: missingIDs})
 	}
 	return err
 }

@@ -25,8 +25,8 @@ type Option func(*Store)
 // unencrypted data, can be read. Nil keys encrypt nothing.
 func WithKeys(k *encryption.Keys) Option { return func(s *Store) { s.keys = k } }
 
-// WithCache bounds the values that the store keeps in memory, in bytes; 0: DefaultCacheBytes.
-func WithCache(maxBytes int) Option {
+// WithCacheBytes bounds the values that the store keeps in memory, in bytes; 0: DefaultCacheBytes.
+func WithCacheBytes(maxBytes int) Option {
 	return func(s *Store) { s.cache = newCache(cmp.Or(maxBytes, DefaultCacheBytes)) }
 }
 
@@ -78,7 +78,7 @@ func openBucket(ctx context.Context, pathOrURL string) (*Store, error) {
 	}
 	s := &Store{bucket: bucket, pathOrURL: pathOrURL, folder: folder}
 	s.cache = newCache(DefaultCacheBytes)
-	s.verifiedAt, _ = lru.New[string, time.Time](maxVerifiedEntries) // it fails only for a size below one
+	s.verifiedAtByName, _ = lru.New[string, time.Time](maxVerifiedEntries) // it fails only for a size below one
 	s.dataKeys, _ = lru.New[string, *encryption.Key](maxVerifiedEntries)
 	s.syncedFolders, _ = lru.New[string, struct{}](maxVerifiedEntries)
 	return s, nil
@@ -98,7 +98,7 @@ func bucketURL(pathOrURL string) (address, folder string, err error) {
 	}
 	// A malformed URL is reported when it is opened.
 	u, err := url.Parse(pathOrURL)
-	if ours := err == nil && u.Scheme == fileblob.Scheme; !ours {
+	if isFolderURL := err == nil && u.Scheme == fileblob.Scheme; !isFolderURL {
 		return pathOrURL, "", nil
 	}
 	path := u.Path

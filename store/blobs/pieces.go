@@ -35,10 +35,11 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
 	digests := make([]string, len(pieces))
-	err = safego.ForEach(ctx, "blobs.put", len(digests), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
-		digests[n], err = s.Put(ctx, pieces[n])
-		return err
-	})
+	err = safego.ForEach(ctx, "blobs.put", len(digests), maxPieceTransfers,
+		func(ctx context.Context, n int) (err error) {
+			digests[n], err = s.Put(ctx, pieces[n])
+			return err
+		})
 	if err != nil {
 		return "", err
 	}
@@ -68,14 +69,15 @@ func ParsePieceDigests(data []byte) []string {
 	return digests
 }
 
-// JoinPieces reads pieces with get and concatenates them.
-func (s *Store) JoinPieces(ctx context.Context, list []string,
-	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
-	pieces := make([][]byte, len(list))
-	err := safego.ForEach(ctx, "blobs.join", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
-		pieces[n], err = get(ctx, list[n])
-		return err
-	})
+// JoinPieces reads pieces with getPiece and concatenates them.
+func (s *Store) JoinPieces(ctx context.Context, digests []string,
+	getPiece func(context.Context, string) ([]byte, error)) ([]byte, error) {
+	pieces := make([][]byte, len(digests))
+	err := safego.ForEach(ctx, "blobs.join", len(digests), maxPieceTransfers,
+		func(ctx context.Context, n int) (err error) {
+			pieces[n], err = getPiece(ctx, digests[n])
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}

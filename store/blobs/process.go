@@ -18,7 +18,7 @@ import (
 
 // With keys, the data of a process is encrypted with a data key of its own, which the store's keys wrap. Destroying the
 // data key makes all of it unreadable, including copies. The context of a read or write says which process the data
-// belongs to (ForProcess). Instances, parts and delegates belong to their root process. Without keys, the data of all
+// belongs to (WithProcess). Instances, parts and delegates belong to their root process. Without keys, the data of all
 // processes is stored together, and equal values are stored once.
 
 // Folders of what belongs to processes: values and wrapped data keys.
@@ -39,9 +39,9 @@ var ErrForgotten = errors.New("what the process worked on was forgotten")
 // DataKeyError says that something cannot be read or written because the data key of its process cannot be used. It
 // wraps ErrForgotten if the key was destroyed, and ErrMissing or ErrChanged if the key is lost.
 type DataKeyError struct {
-	Process string
-	Name    string // of the data key in the store
-	Cause   error
+	Process    string
+	ObjectName string // of the data key in the store
+	Cause      error
 }
 
 // Error names the process.
@@ -50,74 +50,74 @@ func (e *DataKeyError) Error() string { return fmt.Sprintf("data key of %s: %s",
 // Unwrap returns the cause.
 func (e *DataKeyError) Unwrap() error { return e.Cause }
 
-type ownerKey struct{}
+type ownerContextKey struct{}
 
-// ForProcess returns a context whose reads and writes belong to a process. The id may be that of an instance, a part or
-// a delegate of the process. With an empty id they belong to no process, and are encrypted with the store's own key.
-func ForProcess(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, ownerKey{}, RootProcessOf(id))
+// WithProcess returns a context whose reads and writes belong to a process. The id may be that of an instance, a part
+// or a delegate of the process. With an empty id they belong to no process, and are encrypted with the store's own key.
+func WithProcess(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, ownerContextKey{}, RootProcessID(id))
 }
 
-// RootProcessOf returns the root process of an instance, a part or a delegate.
-func RootProcessOf(id string) string {
+// RootProcessID returns the root process of an instance, a part or a delegate.
+func RootProcessID(id string) string {
 	root, _, _ := strings.Cut(id, "/")
 	return root
 }
 
-func ownerIn(ctx context.Context) string {
-	owner, _ := ctx.Value(ownerKey{}).(string)
+func ownerFromContext(ctx context.Context) string {
+	owner, _ := ctx.Value(ownerContextKey{}).(string)
 	return owner
 }
 
 // dataKey returns the data key of the context's process; nil if there is no such key, or no process.
 func (s *Store) dataKey(ctx context.Context) (*encryption.Key, error) {
-	return s.dataKeyOf(ctx, ownerIn(ctx))
+	return s.dataKeyOf(ctx, ownerFromContext(ctx))
 }
 
 func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, error) {
 	if s.keys == nil || owner == "" {
 		return nil, nil
 	}
-	if cached, ok := s.dataKeys.Get(owner); ok {
-		return cached, nil
+	if cachedKey, ok := s.dataKeys.Get(owner); ok {
+		return cachedKey, nil
 	}
-	wrapped, err := s.bucket.ReadAll(ctx, dataKeyName(owner))
+	wrappedKey, err := s.bucket.ReadAll(ctx, dataKeyName(owner))
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil, nil
 	}
-	if err == nil && string(wrapped) == destroyedKeyText {
+	if err == nil && string(wrappedKey) == destroyedKeyText {
 		err = ErrForgotten
 	}
-	var opened *encryption.Key
-	if newOwnerLine, isMoved := bytes.CutPrefix(wrapped, []byte(movedKeyText)); isMoved && err == nil {
-		opened, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(newOwnerLine, []byte("\n"))))
+	var openedKey *encryption.Key
+	if newOwnerLine, isMoved := bytes.CutPrefix(wrappedKey, []byte(movedKeyText)); isMoved && err == nil {
+		openedKey, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(newOwnerLine, []byte("\n"))))
 	} else if err == nil {
-		opened, err = s.keys.OpenDataKey(owner, wrapped)
+		openedKey, err = s.keys.OpenDataKey(owner, wrappedKey)
 	}
 	if errors.Is(err, encryption.ErrAltered) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	}
-	if err == nil && opened == nil {
+	if err == nil && openedKey == nil {
 		err = ErrMissing // the key that replaced it is gone
 	}
 	if err != nil {
 		return nil, &DataKeyError{owner, dataKeyName(owner), err}
 	}
-	s.dataKeys.Add(owner, opened)
-	return opened, nil
+	s.dataKeys.Add(owner, openedKey)
+	return openedKey, nil
 }
 
-// createDataKey returns the data key of the context's process, and creates it if there is none. If several programs
+// ensureDataKey returns the data key of the context's process, and creates it if there is none. If several programs
 // create one at the same time, all use the key of the program that succeeds.
-func (s *Store) createDataKey(ctx context.Context) (*encryption.Key, error) {
-	owner := ownerIn(ctx)
-	existing, err := s.dataKeyOf(ctx, owner)
-	if existing != nil || err != nil || s.keys == nil || owner == "" {
-		return existing, err
+func (s *Store) ensureDataKey(ctx context.Context) (*encryption.Key, error) {
+	owner := ownerFromContext(ctx)
+	existingKey, err := s.dataKeyOf(ctx, owner)
+	if existingKey != nil || err != nil || s.keys == nil || owner == "" {
+		return existingKey, err
 	}
-	wrapped, err := s.keys.NewDataKey(owner)
+	wrappedKey, err := s.keys.NewDataKey(owner)
 	if err == nil {
-		err = s.createObject(ctx, dataKeyName(owner), wrapped)
+		err = s.createObject(ctx, dataKeyName(owner), wrappedKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make data key of %s: %w", owner, err)
@@ -150,11 +150,11 @@ func dataKeyName(owner string) string { return dataKeyFolder + url.PathEscape(ow
 func valuesFolder(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
 
 // ListOwners lists the processes that have a data key, or had one that was destroyed.
-func (s *Store) ListOwners(ctx context.Context) (owners []Item, err error) {
+func (s *Store) ListOwners(ctx context.Context) (owners []ObjectInfo, err error) {
 	return s.ownersUnder(ctx, "")
 }
 
-func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []Item, err error) {
+func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []ObjectInfo, err error) {
 	items, err := s.ListUnder(ctx, dataKeyFolder+prefix)
 	for _, i := range items {
 		if owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder)); err == nil {
@@ -166,14 +166,14 @@ func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []Item, 
 }
 
 // ListOwnedValues lists the values of a process that are encrypted with its data key.
-func (s *Store) ListOwnedValues(ctx context.Context, process string) ([]Item, error) {
-	return s.ListUnder(ctx, valuesFolder(process))
+func (s *Store) ListOwnedValues(ctx context.Context, owner string) ([]ObjectInfo, error) {
+	return s.ListUnder(ctx, valuesFolder(owner))
 }
 
 // Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the
 // process any more. After an interruption, calling Forget again completes it.
-func (s *Store) Forget(ctx context.Context, process string) error {
-	owners, err := s.ownersOf(ctx, process)
+func (s *Store) Forget(ctx context.Context, processID string) error {
+	owners, err := s.ownersOf(ctx, processID)
 	if err != nil {
 		return err
 	}
@@ -186,9 +186,9 @@ func (s *Store) Forget(ctx context.Context, process string) error {
 }
 
 // retireKey destroys a data key, and removes what was encrypted with it.
-func (s *Store) retireKey(ctx context.Context, owner, replacement string) error {
+func (s *Store) retireKey(ctx context.Context, owner, replacementText string) error {
 	if s.keys != nil {
-		if err := s.overwriteObject(ctx, dataKeyName(owner), replacement); err != nil {
+		if err := s.overwriteObject(ctx, dataKeyName(owner), replacementText); err != nil {
 			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
 		}
 	}
@@ -203,9 +203,9 @@ func (s *Store) retireKey(ctx context.Context, owner, replacement string) error 
 }
 
 // RemoveDataKey removes the data key, or what replaced it, of a process of which nothing else is left.
-func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
-	s.dataKeys.Remove(process)
-	return s.Remove(ctx, dataKeyName(process))
+func (s *Store) RemoveDataKey(ctx context.Context, processID string) error {
+	s.dataKeys.Remove(processID)
+	return s.Remove(ctx, dataKeyName(processID))
 }
 
 // overwriteObject replaces an object by a text. In a folder it first zeroes the bytes of the file.

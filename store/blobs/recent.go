@@ -17,11 +17,11 @@ type LRU[V any] struct {
 	sizeOf    func(V) int
 }
 
-// NewLRU returns a cache of at most entries values with a total size of at most room bytes, as size measures them.
-func NewLRU[V any](maxEntries, maxBytes int, size func(V) int) *LRU[V] {
-	r := &LRU[V]{maxBytes: maxBytes, sizeOf: size}
+// NewLRU returns a cache of at most maxEntries values with a total size of at most maxBytes, as sizeOf measures them.
+func NewLRU[V any](maxEntries, maxBytes int, sizeOf func(V) int) *LRU[V] {
+	r := &LRU[V]{maxBytes: maxBytes, sizeOf: sizeOf}
 	// NewLRU fails only for a size below one.
-	r.lru, _ = simplelru.NewLRU(maxEntries, func(_ string, v V) { r.usedBytes -= size(v) })
+	r.lru, _ = simplelru.NewLRU(maxEntries, func(_ string, v V) { r.usedBytes -= sizeOf(v) })
 	return r
 }
 
@@ -65,15 +65,16 @@ const (
 	DefaultCacheBytes = 32 << 20
 	// maxCachedValueBytes bounds the cached values, in bytes; larger ones are read from the store each time.
 	maxCachedValueBytes = 256 << 10
-	// entryOverhead is about the overhead of a cached value.
-	entryOverhead = 256
+	// entryOverheadBytes is about the overhead of a cached value.
+	entryOverheadBytes = 256
 )
 
 // cache keeps the most recently used values, by digest.
 type cache struct{ *LRU[[]byte] }
 
 func newCache(limit int) cache {
-	return cache{NewLRU(max(1, limit/entryOverhead), limit, func(data []byte) int { return len(data) + entryOverhead })}
+	return cache{NewLRU(max(1, limit/entryOverheadBytes), limit,
+		func(data []byte) int { return len(data) + entryOverheadBytes })}
 }
 
 // add keeps a copy, because data may be a slice of something large, which the cache would otherwise retain.

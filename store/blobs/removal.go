@@ -12,8 +12,8 @@ import (
 // values first announces it in an object of the store: every writer reads that object every removalCheckInterval, and
 // from then on rewrites older values.
 const (
-	lastRemovalName      = "removals/latest"
-	removalCheckInterval = 2 * time.Second
+	lastRemovalObjectName = "removals/latest"
+	removalCheckInterval  = 2 * time.Second
 )
 
 // RemovalQuietPeriod is how long after AnnounceRemoval every writer has seen the announcement, and has reported to
@@ -31,7 +31,7 @@ type removalAnnouncement struct {
 // value that is put later than RemovalQuietPeriod after it is never older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (announcedAt time.Time, err error) {
 	defer wrapError(&err, "announce that values are removed")
-	err = s.writeAll(ctx, lastRemovalName,
+	err = s.writeAll(ctx, lastRemovalObjectName,
 		[]byte("Values that are older than this file were removed, or are about to be.\n"))
 	if err != nil {
 		return announcedAt, err
@@ -51,7 +51,7 @@ func (s *Store) lastRemovalTime(ctx context.Context) (time.Time, error) {
 		return r.latestAt, nil
 	}
 	askedAt := time.Now()
-	a, err := s.bucket.Attributes(ctx, lastRemovalName)
+	a, err := s.bucket.Attributes(ctx, lastRemovalObjectName)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		r.checkedAt = askedAt
 		return r.latestAt, nil
@@ -62,7 +62,7 @@ func (s *Store) lastRemovalTime(ctx context.Context) (time.Time, error) {
 	r.checkedAt = askedAt
 	if !a.ModTime.Equal(r.latestAt) {
 		r.latestAt = a.ModTime
-		s.verifiedAt.Purge()
+		s.verifiedAtByName.Purge()
 		s.cache.Purge()
 	}
 	return r.latestAt, nil

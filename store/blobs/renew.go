@@ -19,31 +19,31 @@ const renewedKeySeparator = "/~"
 // Call ReencryptValue and ReencryptObject for all that remains, then Finish. Until Finish, everything can be read as
 // before, and every step can be repeated.
 type KeyRenewal struct {
-	store    *Store
-	process  string
-	oldKey   *encryption.Key
-	newOwner string // owner of the new data key
+	store     *Store
+	processID string
+	oldKey    *encryption.Key
+	newOwner  string // owner of the new data key
 }
 
 // RenewDataKey begins a KeyRenewal; nil if the process has no data key. Nobody else may write for the process
 // meanwhile.
-func (s *Store) RenewDataKey(ctx context.Context, process string) (*KeyRenewal, error) {
-	s.dataKeys.Remove(process)
-	oldKey, err := s.dataKeyOf(ctx, process)
+func (s *Store) RenewDataKey(ctx context.Context, processID string) (*KeyRenewal, error) {
+	s.dataKeys.Remove(processID)
+	oldKey, err := s.dataKeyOf(ctx, processID)
 	if oldKey == nil || err != nil {
 		return nil, err
 	}
 	keyNumber := 1
-	if _, text, isRenewed := strings.Cut(oldKey.Owner, renewedKeySeparator); isRenewed {
-		if keyNumber, err = strconv.Atoi(text); err != nil {
+	if _, numberText, isRenewed := strings.Cut(oldKey.Owner, renewedKeySeparator); isRenewed {
+		if keyNumber, err = strconv.Atoi(numberText); err != nil {
 			return nil, fmt.Errorf("blobs: data key of %s: %w", oldKey.Owner, err)
 		}
 	}
-	return &KeyRenewal{s, process, oldKey, process + renewedKeySeparator + strconv.Itoa(keyNumber+1)}, nil
+	return &KeyRenewal{s, processID, oldKey, processID + renewedKeySeparator + strconv.Itoa(keyNumber+1)}, nil
 }
 
 func (r *KeyRenewal) withNewKey(ctx context.Context) context.Context {
-	return context.WithValue(ctx, ownerKey{}, r.newOwner)
+	return context.WithValue(ctx, ownerContextKey{}, r.newOwner)
 }
 
 // ReencryptValue encrypts a value with the new data key, if the previous one encrypts it.
@@ -75,7 +75,7 @@ func (r *KeyRenewal) Finish(ctx context.Context) error {
 	if _, err := r.store.currentKey(r.withNewKey(ctx)); err != nil {
 		return err
 	}
-	owners, err := r.store.ownersOf(ctx, r.process)
+	owners, err := r.store.ownersOf(ctx, r.processID)
 	if err != nil {
 		return err
 	}

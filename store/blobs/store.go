@@ -22,14 +22,14 @@ import (
 
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
-	bucket          *blob.Bucket
-	pathOrURL       string // as it was opened
-	folder          string // empty if the bucket is not a folder
-	keys            *encryption.Keys
-	isKeyRecorded   atomic.Bool // the bucket says that the primary key is in use
-	skipSync        bool
-	lastWriteFailed atomic.Bool  // the last write failed
-	refusedBytes    atomic.Int64 // bytes of the last failed write, at most maxProbeBytes
+	bucket               *blob.Bucket
+	pathOrURL            string // as it was opened
+	folder               string // empty if the bucket is not a folder
+	keys                 *encryption.Keys
+	isKeyRecorded        atomic.Bool // the bucket says that the primary key is in use
+	skipSync             bool
+	hasLastWriteFailed   atomic.Bool  // the last write failed
+	lastFailedWriteBytes atomic.Int64 // bytes of the last failed write, at most maxProbeBytes
 	// OnFailure is called for each failed write and read, with its process; empty if it belongs to none. It must be set
 	// before the first of them.
 	OnFailure func(process string, err error)
@@ -37,9 +37,9 @@ type Store struct {
 	id       atomic.Value // a string, once it is known
 	idFileMu sync.Mutex
 
-	cache         cache                         // values by their digests
-	verifiedAt    *lru.Cache[string, time.Time] // when this program last saw an intact value, by name
-	syncedFolders *lru.Cache[string, struct{}]  // folders whose names are on the disk
+	cache            cache                         // values by their digests
+	verifiedAtByName *lru.Cache[string, time.Time] // when this program last saw an intact value, by name
+	syncedFolders    *lru.Cache[string, struct{}]  // folders whose names are on the disk
 
 	dataKeys            *lru.Cache[string, *encryption.Key] // by process
 	removalAnnouncement removalAnnouncement
@@ -47,9 +47,9 @@ type Store struct {
 
 const maxVerifiedEntries = 16 << 10
 
-// Freshness bounds the age of a value that Put has just returned: an older value is written again. So a collector that
-// removes only unreferenced values older than this never removes a value in use.
-const Freshness = time.Hour
+// FreshnessPeriod bounds the age of a value that Put has just returned: an older value is written again. So a collector
+// that removes only unreferenced values older than this never removes a value in use.
+const FreshnessPeriod = time.Hour
 
 // Reasons why a value cannot be read, other than a store that does not answer or a missing key.
 var (
@@ -82,7 +82,7 @@ func wrapError(err *error, format string, args ...any) {
 // reportFailure calls Failed for a returned error.
 func (s *Store) reportFailure(ctx context.Context, err *error) {
 	if *err != nil && s.OnFailure != nil && ctx.Err() == nil {
-		s.OnFailure(ownerIn(ctx), *err)
+		s.OnFailure(ownerFromContext(ctx), *err)
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *Store) put(ctx context.Context, data []byte, skipEncryption bool) (dige
 	if err != nil {
 		return "", err
 	}
-	if checkedAt, ok := s.verifiedAt.Get(loc.name); ok && time.Since(checkedAt) < Freshness/2 {
+	if checkedAt, ok := s.verifiedAtByName.Get(loc.name); ok && time.Since(checkedAt) < FreshnessPeriod/2 {
 		return digest, nil
 	}
 	isStored, err := s.isStored(ctx, loc, data, removalTime)
@@ -114,7 +114,7 @@ func (s *Store) put(ctx context.Context, data []byte, skipEncryption bool) (dige
 	if err != nil {
 		return "", err
 	}
-	s.verifiedAt.Add(loc.name, time.Now())
+	s.verifiedAtByName.Add(loc.name, time.Now())
 	s.cache.add(digest, data)
 	return digest, nil
 }
@@ -126,7 +126,7 @@ func (s *Store) isStored(ctx context.Context, loc location, data []byte, removal
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return false, nil
 	}
-	if err != nil || time.Since(a.ModTime) >= Freshness/2 || a.ModTime.Before(removalTime) {
+	if err != nil || time.Since(a.ModTime) >= FreshnessPeriod/2 || a.ModTime.Before(removalTime) {
 		return false, err
 	}
 	if loc.key == nil && a.Size != int64(len(data)) {
@@ -182,17 +182,17 @@ func (s *Store) getUncached(ctx context.Context, digest string, skipDecryption b
 	if skipDecryption {
 		return s.readFirst(ctx, []location{plainLocation(digest)})
 	}
-	read := func() ([]byte, error) {
-		places, err := s.locations(ctx, digest)
+	readOnce := func() ([]byte, error) {
+		locations, err := s.possibleLocations(ctx, digest)
 		if err != nil {
 			return nil, err
 		}
-		return s.readFirst(ctx, places)
+		return s.readFirst(ctx, locations)
 	}
-	data, err = read()
+	data, err = readOnce()
 	// Another program may have given the process a new data key.
-	if errors.Is(err, ErrMissing) && s.dataKeys.Remove(ownerIn(ctx)) {
-		data, err = read()
+	if errors.Is(err, ErrMissing) && s.dataKeys.Remove(ownerFromContext(ctx)) {
+		data, err = readOnce()
 	}
 	return data, err
 }
@@ -228,7 +228,7 @@ func IsDigest(s string) bool {
 func (s *Store) Write(ctx context.Context, name string, data []byte) (err error) {
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "write %s", name)
-	data, err = s.encryptNamed(ctx, name, data)
+	data, err = s.encryptNamedObject(ctx, name, data)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 		}
 	}
 	if err == nil {
-		data, err = s.decryptNamed(ctx, name, data)
+		data, err = s.decryptNamedObject(ctx, name, data)
 	}
 	return data, err == nil, err
 }

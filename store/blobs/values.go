@@ -90,11 +90,11 @@ func (s *Store) Restore(ctx context.Context, v any) (any, error) {
 // value exceeds it, and is returned before more than the limit is read.
 func (s *Store) RestoreWithin(ctx context.Context, v any, maxBytes int) (any, error) {
 	r := restorer{store: s, remainingBytes: maxBytes}
-	whole, err := r.restore(ctx, v)
+	restoredValue, err := r.restore(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	return jsonval.UnescapeBlobHandles(whole), nil
+	return jsonval.UnescapeBlobHandles(restoredValue), nil
 }
 
 // restorer replaces handles by stored values.
@@ -144,22 +144,22 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 		return nil, err
 	}
 	v, err := jsonval.Decode(data)
-	path, badPath := jsonval.ParsePath(h.PathInValue)
-	if err = cmp.Or(err, badPath); err != nil {
+	path, pathErr := jsonval.ParsePath(h.PathInValue)
+	if err = cmp.Or(err, pathErr); err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrMismatch, err)
 	}
 	v, err = r.restore(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	target, ok := jsonval.ValueAt(v, path)
+	valueAtPath, ok := jsonval.ValueAt(v, path)
 	if !ok {
 		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrMismatch, h.PathInValue)
 	}
 	if h.PathInValue != "" && r.remainingBytes < math.MaxInt {
-		err = r.reserve(jsonval.SizeUpToLimit(target, r.remainingBytes))
+		err = r.reserve(jsonval.SizeUpToLimit(valueAtPath, r.remainingBytes))
 	}
-	return target, err
+	return valueAtPath, err
 }
 
 // Peek returns the bytes of the stored value that a handle refers to, or into, for display; nil if it cannot be read.

@@ -16,8 +16,8 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Item is one object of the store.
-type Item struct {
+// ObjectInfo is one object of the store.
+type ObjectInfo struct {
 	Name      string
 	Size      int64 // bytes
 	WrittenAt time.Time
@@ -31,12 +31,12 @@ func (s *Store) ObjectNames(ctx context.Context, digest string) []string {
 	if !IsDigest(digest) {
 		return []string{plainFolder + digest}
 	}
-	all, err := s.locations(ctx, digest)
+	locations, err := s.possibleLocations(ctx, digest)
 	if err != nil {
-		all, _ = s.locations(ForProcess(ctx, ""), digest)
+		locations, _ = s.possibleLocations(WithProcess(ctx, ""), digest)
 	}
 	var names []string
-	for _, loc := range all {
+	for _, loc := range locations {
 		names = append(names, loc.name)
 	}
 	return names
@@ -48,7 +48,7 @@ func HoldsValues(folder string) bool {
 }
 
 // ListUnder lists what Write stored under names with a prefix, in no particular order.
-func (s *Store) ListUnder(ctx context.Context, prefix string) ([]Item, error) {
+func (s *Store) ListUnder(ctx context.Context, prefix string) ([]ObjectInfo, error) {
 	return s.list(ctx, prefix, "")
 }
 
@@ -65,7 +65,7 @@ func (s *Store) ListFolders(ctx context.Context, prefix string) (names []string,
 
 // ListValues lists every value, except values encrypted with keys that this program lacks: their names are not
 // recognizable.
-func (s *Store) ListValues(ctx context.Context) (values []Item, err error) {
+func (s *Store) ListValues(ctx context.Context) (values []ObjectInfo, err error) {
 	valueFolders := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
 		valueFolders = append(valueFolders, encryptedFolder+id+"/")
@@ -89,28 +89,29 @@ func (s *Store) ListValues(ctx context.Context) (values []Item, err error) {
 				return nil, err
 			}
 			values = append(values,
-				slices.DeleteFunc(items, func(i Item) bool { return !IsDigest(path.Base(i.Name)) })...)
+				slices.DeleteFunc(items, func(i ObjectInfo) bool { return !IsDigest(path.Base(i.Name)) })...)
 		}
 	}
 	return values, nil
 }
 
-// ListUnfinished lists half-written files: those of programs that were killed, and those that are being written now.
-func (s *Store) ListUnfinished() (items []Item, err error) {
+// ListTemporaryFiles lists half-written files: those of programs that were killed, and those that are being written
+// now.
+func (s *Store) ListTemporaryFiles() (items []ObjectInfo, err error) {
 	defer wrapError(&err, "list unfinished files")
 	if s.folder == "" {
 		return nil, nil
 	}
-	err = filepath.WalkDir(s.folder, func(name string, e fs.DirEntry, err error) error {
-		if isReadable := err == nil; !isReadable || e.IsDir() || !temporaryFilePattern.MatchString(name) {
+	err = filepath.WalkDir(s.folder, func(filePath string, e fs.DirEntry, err error) error {
+		if isReadable := err == nil; !isReadable || e.IsDir() || !temporaryFilePattern.MatchString(filePath) {
 			return nil
 		}
-		relativePath, err := filepath.Rel(s.folder, name)
+		relativePath, err := filepath.Rel(s.folder, filePath)
 		if err != nil {
 			return err
 		}
 		if info, err := e.Info(); err == nil { // else it was just renamed
-			items = append(items, Item{filepath.ToSlash(relativePath), info.Size(), info.ModTime()})
+			items = append(items, ObjectInfo{filepath.ToSlash(relativePath), info.Size(), info.ModTime()})
 		}
 		return nil
 	})
@@ -122,14 +123,14 @@ const maxRereads = 100
 
 // list returns the objects under a prefix, and with a delimiter also the folders whose names it ends. Half-written
 // files are left out.
-func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Item, err error) {
+func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []ObjectInfo, err error) {
 	defer wrapError(&err, "list %s", prefix)
 	if err := s.checkSameStore(ctx); err != nil {
 		return nil, err
 	}
-	objects, rereadsLeft := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads
+	objectIterator, rereadsLeft := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads
 	for {
-		o, err := objects.Next(ctx)
+		o, err := objectIterator.Next(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
 			return items, nil
@@ -138,7 +139,7 @@ func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Ite
 		case err != nil:
 			return nil, err
 		case o.IsDir || s.folder == "" || !temporaryFilePattern.MatchString(o.Key):
-			items = append(items, Item{o.Key, o.Size, o.ModTime})
+			items = append(items, ObjectInfo{o.Key, o.Size, o.ModTime})
 		}
 	}
 }
@@ -149,7 +150,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("blobs: remove %s: %w", name, err)
 	}
-	s.verifiedAt.Remove(name)
+	s.verifiedAtByName.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
 		s.cache.Remove(path.Base(name))
 		return nil
@@ -158,9 +159,9 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// RemoveIfUnchanged removes an object that was listed earlier, unless it was written again since; removed is then
+// RemoveIfUnchanged removes an object that was listed earlier, unless it was written again since; isRemoved is then
 // false.
-func (s *Store) RemoveIfUnchanged(ctx context.Context, i Item) (removed bool, err error) {
+func (s *Store) RemoveIfUnchanged(ctx context.Context, i ObjectInfo) (isRemoved bool, err error) {
 	a, err := s.bucket.Attributes(ctx, i.Name)
 	switch {
 	case gcerrors.Code(err) == gcerrors.NotFound:

@@ -72,7 +72,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 		if err := s.RecordKeyInUse(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		ofP := ForProcess(t.Context(), "p/main")
+		ofP := WithProcess(t.Context(), "p/main")
 		if _, err := s.Put(ofP, []byte("what makes the data key of p")); err != nil {
 			t.Fatal(err)
 		}
@@ -89,16 +89,16 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 			room := full(t, c.room)
 			_, put := s.Put(ofP, c.data)
 			written := s.Write(ofP, "ideas/p/1.json", c.data)
-			unfit, tried := s.EnsureWritable(t.Context()), s.CheckWritableAtRefusedSize(t.Context())
+			unfit, tried := s.CheckWritableAfterFailure(t.Context()), s.CheckWritableAtFailedSize(t.Context())
 			room()
-			if !errors.Is(tried, syscall.EFBIG) || s.CheckWritableAtRefusedSize(t.Context()) != nil {
+			if !errors.Is(tried, syscall.EFBIG) || s.CheckWritableAtFailedSize(t.Context()) != nil {
 				t.Errorf("there is no room for as much as was refused: %v", tried)
 			}
-			if err := s.EnsureWritable(t.Context()); err != nil ||
+			if err := s.CheckWritableAfterFailure(t.Context()); err != nil ||
 				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(probeData))) {
 				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
 			}
-			_ = s.Remove(t.Context(), probeName)
+			_ = s.Remove(t.Context(), probeObjectName)
 			if !errors.Is(put, syscall.EFBIG) || !errors.Is(written, syscall.EFBIG) {
 				t.Errorf("%v, %v", put, written)
 			}
@@ -257,7 +257,7 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 	if err != nil || len(items) != 1 || items[0].Name != "ideas/p/1.json" {
 		t.Errorf("%+v, %v", items, err)
 	}
-	found, err := s.ListUnfinished()
+	found, err := s.ListTemporaryFiles()
 	if err != nil || len(found) != 2 || found[0].Name != half[0] || found[1].Name != half[1] ||
 		time.Since(found[0].WrittenAt) > time.Hour {
 		t.Errorf("%+v, %v", found, err)

@@ -14,30 +14,30 @@ import (
 	"gocloud.dev/blob"
 )
 
-// probeName is the object that is written to check whether the store can be written. It is larger than InlineThreshold,
-// like the payloads that are stored.
-const probeName = "health/worker"
+// probeObjectName is the object that is written to check whether the store can be written. It is larger than
+// InlineThreshold, like the payloads that are stored.
+const probeObjectName = "health/worker"
 
 var probeData = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
-// maxProbeBytes bounds what CheckWritableAtRefusedSize writes.
+// maxProbeBytes bounds what CheckWritableAtFailedSize writes.
 const maxProbeBytes = 16 << 20
 
 // CheckWritable returns an error if the store cannot be written now: it writes a meaningless object.
 func (s *Store) CheckWritable(ctx context.Context) error {
-	return s.Write(ForProcess(ctx, ""), probeName, probeData)
+	return s.Write(WithProcess(ctx, ""), probeObjectName, probeData)
 }
 
-// CheckWritableAtRefusedSize is CheckWritable with an object at least as large as the last failed write, since a small
+// CheckWritableAtFailedSize is CheckWritable with an object at least as large as the last failed write, since a small
 // object may find room where a large one does not.
-func (s *Store) CheckWritableAtRefusedSize(ctx context.Context) error {
-	repetitions := 1 + int(s.refusedBytes.Load())/len(probeData)
-	return s.Write(ForProcess(ctx, ""), probeName, bytes.Repeat(probeData, repetitions))
+func (s *Store) CheckWritableAtFailedSize(ctx context.Context) error {
+	repetitionCount := 1 + int(s.lastFailedWriteBytes.Load())/len(probeData)
+	return s.Write(WithProcess(ctx, ""), probeObjectName, bytes.Repeat(probeData, repetitionCount))
 }
 
-// EnsureWritable is CheckWritable if the last write failed; otherwise it costs next to nothing.
-func (s *Store) EnsureWritable(ctx context.Context) error {
-	if s.lastWriteFailed.Load() {
+// CheckWritableAfterFailure is CheckWritable if the last write failed; otherwise it costs next to nothing.
+func (s *Store) CheckWritableAfterFailure(ctx context.Context) error {
+	if s.hasLastWriteFailed.Load() {
 		return s.CheckWritable(ctx)
 	}
 	return s.checkSameStore(ctx)
@@ -49,8 +49,8 @@ func (s *Store) EnsureWritable(ctx context.Context) error {
 func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {
-		if s.lastWriteFailed.Store(err != nil); err != nil {
-			s.refusedBytes.Store(int64(min(len(data), maxProbeBytes)))
+		if s.hasLastWriteFailed.Store(err != nil); err != nil {
+			s.lastFailedWriteBytes.Store(int64(min(len(data), maxProbeBytes)))
 		}
 	}
 	return err

@@ -55,7 +55,7 @@ func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 	if a, b := stores[0].ID(), stores[1].ID(); a == "" || a != b {
 		t.Errorf("one bucket is the stores %q and %q", a, b)
 	}
-	ctx := blobs.ForProcess(t.Context(), "refund-17")
+	ctx := blobs.WithProcess(t.Context(), "refund-17")
 	large := make([]byte, 6<<20) // S3 takes what is larger than 5 MB in parts
 	_, _ = rand.Read(large)
 	values := [][]byte{[]byte(`"small"`), large}

@@ -12,29 +12,29 @@ import (
 	"processidea/model/turn"
 )
 
-// Authors answers what Blame answers, for many values of one Idea's States at once.
-type Authors struct {
+// AuthorFinder answers what Blame answers, for many values of one Idea's States at once.
+type AuthorFinder struct {
 	contexts      ideafile.ContextByInstance // the context of the first Idea
 	initialStates sync.Map                   // the States in that context that were asked for, by token
 	logByInstance map[string][]turn.LogEntry
 }
 
 // Authors reads who wrote the States of a process up to Idea at. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) Authors(ctx context.Context, process string, ideaNumber int) (a *Authors, err error) {
+func (s *Store) Authors(ctx context.Context, process string, ideaNumber int) (a *AuthorFinder, err error) {
 	defer wrapError(&err, "find who wrote in %s", process)
 	manifests, err := s.manifestsUpTo(ctx, process, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	first, _, err := s.load(ctx, manifests[0], nil)
+	firstIdea, _, err := s.load(ctx, manifests[0], nil)
 	if err != nil {
 		return nil, err
 	}
-	a = &Authors{contexts: ideafile.SplitContextByInstance(first["context"]),
+	a = &AuthorFinder{contexts: ideafile.SplitContextByInstance(firstIdea["context"]),
 		logByInstance: map[string][]turn.LogEntry{}}
 	err = s.eachEntry(ctx, manifests, false, func(_ *manifest, e turn.LogEntry) {
 		if e.IsWrite() {
-			a.logByInstance[e.Instance] = turn.AddWrite(a.logByInstance[e.Instance], e)
+			a.logByInstance[e.Instance] = turn.ApplyWrite(a.logByInstance[e.Instance], e)
 		}
 	})
 	for _, list := range a.logByInstance {
@@ -49,7 +49,7 @@ func comparePlanOrder(x, y turn.LogEntry) int {
 }
 
 // initialState returns the State that an instance began with.
-func (a *Authors) initialState(instance string) any {
+func (a *AuthorFinder) initialState(instance string) any {
 	state, isCached := a.initialStates.Load(instance)
 	if !isCached {
 		state = a.contexts.InstanceView(instance).PayloadByKind[ideafile.TypeState]
@@ -59,8 +59,8 @@ func (a *Authors) initialState(instance string) any {
 }
 
 // AuthorOf returns the last author of the value at a path, with the log entry of that write; AuthorStart or
-// AuthorUnknown have no entry. single is false where several authors wrote parts of the value.
-func (a *Authors) AuthorOf(instance string, path jsonval.Path) (author string, entry *turn.LogEntry, isSole bool) {
+// AuthorUnknown have no entry. isSole is false where several authors wrote parts of the value.
+func (a *AuthorFinder) AuthorOf(instance string, path jsonval.Path) (author string, entry *turn.LogEntry, isSole bool) {
 	writes := jsonval.Filter(a.logByInstance[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
 	const maxWrites = 200 // writes that are followed one by one
 	if len(writes) <= maxWrites && slices.ContainsFunc(writes,
@@ -74,32 +74,33 @@ func (a *Authors) AuthorOf(instance string, path jsonval.Path) (author string, e
 		}
 		return AuthorUnknown, nil, true
 	}
-	last := &writes[len(writes)-1]
+	lastWrite := &writes[len(writes)-1]
 	hasWritesBelow := slices.ContainsFunc(writes, func(e turn.LogEntry) bool { return len(e.Path) > len(path) })
-	hasOthers := existed || slices.ContainsFunc(writes, func(e turn.LogEntry) bool { return e.Author != last.Author })
-	return last.Author, last, !hasWritesBelow || !hasOthers
+	hasOtherAuthors := existed || slices.ContainsFunc(writes,
+		func(e turn.LogEntry) bool { return e.Author != lastWrite.Author })
+	return lastWrite.Author, lastWrite, !hasWritesBelow || !hasOtherAuthors
 }
 
 // dropOverwritten drops the writes that do not contribute to the value, such as a push of another element.
-func (a *Authors) dropOverwritten(instance string, path jsonval.Path, entries []turn.LogEntry) []turn.LogEntry {
-	indexes, _ := contributingWrites(a.initialState(instance), entries, path)
+func (a *AuthorFinder) dropOverwritten(instance string, path jsonval.Path, entries []turn.LogEntry) []turn.LogEntry {
+	indexes, _ := contributingWriteIndexes(a.initialState(instance), entries, path)
 	if len(indexes) == 0 { // large values in the store are not restored here: every write to the place counts
 		return entries
 	}
-	contributing := make([]turn.LogEntry, len(indexes))
+	contributingEntries := make([]turn.LogEntry, len(indexes))
 	for n, index := range indexes {
-		contributing[n] = entries[index]
+		contributingEntries[n] = entries[index]
 	}
-	return contributing
+	return contributingEntries
 }
 
-// contributingWrites returns the indexes of the writes that made the value at a path, and the value that results from
-// them.
-func contributingWrites(initialState any, entries []turn.LogEntry, path jsonval.Path) (indexes []int, value any) {
+// contributingWriteIndexes returns the indexes of the writes that made the value at a path, and the value that results
+// from them.
+func contributingWriteIndexes(initialState any, entries []turn.LogEntry, path jsonval.Path) (indexes []int, value any) {
 	writes := make([]statelog.Write, len(entries))
 	for n, e := range entries {
 		writes[n] = e.Write
 	}
-	indexes, value, _ = statelog.ContributingWrites(initialState, writes, path)
+	indexes, value, _ = statelog.ContributingWriteIndexes(initialState, writes, path)
 	return indexes, value
 }

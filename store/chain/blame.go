@@ -21,28 +21,28 @@ import (
 
 // Blame says who wrote a value of an instance's State.
 type Blame struct {
-	Process  string `json:"process"`
-	Instance string `json:"instance"`
-	Path     string `json:"path"`
-	Idea     int    `json:"idea"` // the number of the Idea that has Value
+	Process    string `json:"process"`
+	Instance   string `json:"instance"`
+	Path       string `json:"path"`
+	IdeaNumber int    `json:"idea"` // the number of the Idea that has Value
 	// SealedAt is when that Idea was made. Later changes are in the next Idea.
 	SealedAt time.Time `json:"createdAt,omitzero"`
 	Value    any       `json:"value"`
-	// Removed reports that the value no longer exists: Last removed it.
-	Removed bool `json:"gone,omitempty"`
-	// Author is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
-	// not say. For "start", Origin is the Idea that the process was forked from. Found is the Idea of that process, or
-	// of an earlier origin, that has the value; nil if no existing Idea has it.
-	Author  string `json:"by"`
-	Origin  any    `json:"origin,omitempty"`
-	FoundIn *Found `json:"found,omitempty"`
-	// LastWrite is the write that counts. Earlier are the writes before it, the latest first.
-	LastWrite     *Written      `json:"last,omitempty"`
-	EarlierWrites []Written     `json:"earlier"`
+	// IsRemoved reports that the value no longer exists: LastWrite removed it.
+	IsRemoved bool `json:"gone,omitempty"`
+	// Author is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log
+	// does not say. For "start", Origin is the Idea that the process was forked from. FoundIn is the Idea of that
+	// process, or of an earlier origin, that has the value; nil if no existing Idea has it.
+	Author  string     `json:"by"`
+	Origin  any        `json:"origin,omitempty"`
+	FoundIn *FoundIdea `json:"found,omitempty"`
+	// LastWrite is the write that counts. EarlierWrites are the writes before it, the latest first.
+	LastWrite     *LoggedWrite  `json:"last,omitempty"`
+	EarlierWrites []LoggedWrite `json:"earlier"`
 	Call          *ProposedCall `json:"call,omitempty"`
-	// Decisions are the decisions on the Call or on the revision, in order. Decision is the last of them.
-	Decisions []approval.Decision `json:"decisions,omitempty"`
-	Decision  *approval.Decision  `json:"decision,omitempty"`
+	// Decisions are the decisions on the Call or on the revision, in order. LastDecision is the last of them.
+	Decisions    []approval.Decision `json:"decisions,omitempty"`
+	LastDecision *approval.Decision  `json:"decision,omitempty"`
 	// ParamsAdaptation is how the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// SinceIdea is, for an unknown author, the first Idea that shows the value.
@@ -51,41 +51,41 @@ type Blame struct {
 	executedCall *turn.ExecutedCall
 }
 
-// Found is an Idea that has a value.
-type Found struct {
-	Process string `json:"process"`
-	Idea    int    `json:"idea"`
+// FoundIdea is an Idea that has a value.
+type FoundIdea struct {
+	Process    string `json:"process"`
+	IdeaNumber int    `json:"idea"`
 }
 
-// Written is one write that a path's value comes from.
-type Written struct {
-	Author    string    `json:"by"`
-	Idea      int       `json:"idea"` // the Idea whose log has the write
-	WrittenAt time.Time `json:"when,omitzero"`
-	Path      string    `json:"path"`
-	Method    string    `json:"method,omitempty"`
-	Value     any       `json:"value"`
+// LoggedWrite is one write that a path's value comes from.
+type LoggedWrite struct {
+	Author     string    `json:"by"`
+	IdeaNumber int       `json:"idea"` // the Idea whose log has the write
+	WrittenAt  time.Time `json:"when,omitzero"`
+	Path       string    `json:"path"`
+	Method     string    `json:"method,omitempty"`
+	Value      any       `json:"value"`
 
 	entry turn.LogEntry
 }
 
 // ProposedCall is the Call that wrote the value, as the LLM proposed it. Tool is the Tool that ran.
 type ProposedCall struct {
-	ID           string `json:"id"`
-	Request      int    `json:"request"`
-	Tool         string `json:"tool"`
-	ProposedJSON any    `json:"written"`
-	// Executed is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
-	Executed *turn.ExecutedCall `json:"ran,omitempty"`
+	ID            string `json:"id"`
+	RequestNumber int    `json:"request"`
+	Tool          string `json:"tool"`
+	ProposedJSON  any    `json:"written"`
+	// ExecutedCall is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
+	ExecutedCall *turn.ExecutedCall `json:"ran,omitempty"`
 	// Reads are the References in the Call, with their values in the Idea whose log has the write.
 	Reads []Read `json:"reads"`
-	// SeenIdea is the Idea that shows what the LLM had seen; 0 where that Request sealed no Idea. If Part is set, the
-	// Idea belongs to Part, the process that made the Request.
-	SeenIdea    int    `json:"saw,omitempty"`
-	PartProcess string `json:"part,omitempty"`
+	// SeenIdea is the Idea that shows what the LLM had seen; 0 where that Request sealed no Idea. If PartProcessID is
+	// set, the Idea belongs to that part, the process that made the Request.
+	SeenIdea      int    `json:"saw,omitempty"`
+	PartProcessID string `json:"part,omitempty"`
 }
 
-// Read is one Reference of a Call. Found is false where the Idea holds nothing there.
+// Read is one Reference of a Call. Exists is false where the Idea holds nothing there.
 type Read struct {
 	Reference string `json:"reference"`
 	Value     any    `json:"value"`
@@ -108,16 +108,16 @@ var (
 // the anonymous instance.
 func (s *Store) Blame(ctx context.Context, process, place string, ideaNumber int) (b *Blame, err error) {
 	defer wrapError(&err, "blame %s of %s", place, process)
-	return s.blame(blobs.ForProcess(ctx, process), process, place, ideaNumber)
+	return s.blame(blobs.WithProcess(ctx, process), process, place, ideaNumber)
 }
 
-func (s *Store) blame(ctx context.Context, process, place string, number int) (*Blame, error) {
-	manifests, err := s.manifestsUpTo(ctx, process, number)
+func (s *Store) blame(ctx context.Context, process, place string, ideaNumber int) (*Blame, error) {
+	manifests, err := s.manifestsUpTo(ctx, process, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	latest := manifests[len(manifests)-1]
-	wholeIdea, _, err := s.load(ctx, latest, nil)
+	latestManifest := manifests[len(manifests)-1]
+	wholeIdea, _, err := s.load(ctx, latestManifest, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -126,25 +126,25 @@ func (s *Store) blame(ctx context.Context, process, place string, number int) (*
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: latest.metaNumber("at"),
-		EarlierWrites: []Written{}}
+	b := &Blame{Process: process, Instance: instance, Path: path.String(), IdeaNumber: latestManifest.metaNumber("at"),
+		EarlierWrites: []LoggedWrite{}}
 	state := contexts.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 	value, exists := jsonval.ValueAt(state, path)
-	b.Value, b.Removed, b.SealedAt = value, !exists, latest.link().Created
+	b.Value, b.IsRemoved, b.SealedAt = value, !exists, latestManifest.link().Created
 	writes, entries, err := s.instanceLog(ctx, instance, manifests)
 	if err == nil {
-		err = s.findContributingWrites(ctx, b, writes, manifests[0], path)
+		err = s.setContributingWrites(ctx, b, writes, manifests[0], path)
 	}
 	switch {
 	case err != nil:
 	case b.LastWrite != nil && (exists || jsonval.CanSetAt(state, path)):
 		b.Decisions, b.executedCall = turn.DecisionsForWrite(b.LastWrite.entry, entries)
 		if n := len(b.Decisions); n > 0 {
-			b.Decision = &b.Decisions[n-1]
+			b.LastDecision = &b.Decisions[n-1]
 		}
-		err = s.findProposedCall(ctx, b, manifests)
+		err = s.setProposedCall(ctx, b, manifests)
 	case exists:
-		err = s.findUnloggedAuthor(ctx, b, manifests, path)
+		err = s.setUnloggedAuthor(ctx, b, manifests, path)
 		if err == nil && b.Origin != nil {
 			b.FoundIn, err = s.findInOrigin(ctx, b, place)
 		}
@@ -155,10 +155,10 @@ func (s *Store) blame(ctx context.Context, process, place string, number int) (*
 }
 
 // findInOrigin finds the Idea of another process that has the initial value of a fork.
-func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Found, error) {
-	origin := &manifest{Meta: jsonval.AsObject(b.Origin)}
-	process, ideaNumber := origin.metaText("process"), origin.metaNumber("at")
-	originBlame, err := s.blame(blobs.ForProcess(ctx, process), process, place, ideaNumber)
+func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*FoundIdea, error) {
+	claimedOrigin := &manifest{Meta: jsonval.AsObject(b.Origin)}
+	process, ideaNumber := claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at")
+	originBlame, err := s.blame(blobs.WithProcess(ctx, process), process, place, ideaNumber)
 	switch {
 	case isBroken(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
 		return nil, nil
@@ -167,7 +167,7 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 	case !jsonval.Equal(originBlame.Value, b.Value):
 		return nil, nil
 	}
-	return cmp.Or(originBlame.FoundIn, &Found{process, ideaNumber}), nil
+	return cmp.Or(originBlame.FoundIn, &FoundIdea{process, ideaNumber}), nil
 }
 
 // noValueError explains why there is nothing to blame. Writes since the latest Idea are in the next one.
@@ -177,21 +177,22 @@ func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 		reason = fmt.Sprintf("; what stands above it is %s",
 			jsonval.ClipForError(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path))))
 	}
-	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.Idea, b.SealedAt.Format(time.RFC3339), reason)
+	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.IdeaNumber, b.SealedAt.Format(time.RFC3339),
+		reason)
 }
 
 // manifestsUpTo reads the manifests of the Ideas up to a number; 0 means all.
-func (s *Store) manifestsUpTo(ctx context.Context, process string, number int) ([]*manifest, error) {
-	all, err := s.manifests(ctx, process)
-	if err != nil || number == 0 {
-		return all, err
+func (s *Store) manifestsUpTo(ctx context.Context, process string, ideaNumber int) ([]*manifest, error) {
+	allManifests, err := s.manifests(ctx, process)
+	if err != nil || ideaNumber == 0 {
+		return allManifests, err
 	}
-	for i, m := range all {
-		if m.metaNumber("at") == number {
-			return all[:i+1], nil
+	for i, m := range allManifests {
+		if m.metaNumber("at") == ideaNumber {
+			return allManifests[:i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("Idea %d: %w", number, ErrNoIdea)
+	return nil, fmt.Errorf("Idea %d: %w", ideaNumber, ErrNoIdea)
 }
 
 // ParseStatePlace parses a place in an instance's State, ①:user.name. A token may contain a colon: the longest token
@@ -215,8 +216,8 @@ func cutInstanceToken(contexts ideafile.ContextByInstance, place string) (instan
 	rest = place
 	for t := range contexts.MessagesByInstance {
 		for _, word := range []string{t, spelling.TypeableToken(t)} {
-			if after, ok := strings.CutPrefix(place, word+":"); ok && len(word) > maxLength {
-				instance, rest, hasToken, maxLength = t, after, true, len(word)
+			if textAfterToken, ok := strings.CutPrefix(place, word+":"); ok && len(word) > maxLength {
+				instance, rest, hasToken, maxLength = t, textAfterToken, true, len(word)
 			}
 		}
 	}
@@ -237,48 +238,48 @@ func parseStatePath(text string) (jsonval.Path, error) {
 
 // instanceLog lists the log entries about an instance, and the writes among them, each with the number of its Idea.
 func (s *Store) instanceLog(ctx context.Context, token string,
-	manifests []*manifest) (writes []Written, entries []turn.LogEntry, err error) {
+	manifests []*manifest) (writes []LoggedWrite, entries []turn.LogEntry, err error) {
 	err = s.eachEntry(ctx, manifests, false, func(m *manifest, e turn.LogEntry) {
 		if e.Instance != token {
 			return
 		}
 		entries = append(entries, e)
 		if e.IsWrite() {
-			writes = append(writes, Written{e.Author, m.metaNumber("at"), e.WrittenAt, e.Path.String(),
+			writes = append(writes, LoggedWrite{e.Author, m.metaNumber("at"), e.WrittenAt, e.Path.String(),
 				e.OutputMethod, e.Value, e})
 		}
 	})
 	return writes, entries, err
 }
 
-// findContributingWrites finds the writes that made the value at a path. The last write in Plan order becomes b.Last.
-func (s *Store) findContributingWrites(ctx context.Context, b *Blame, writes []Written, firstManifest *manifest,
+// setContributingWrites finds the writes that made the value at a path. The last write in Plan order becomes b.Last.
+func (s *Store) setContributingWrites(ctx context.Context, b *Blame, writes []LoggedWrite, firstManifest *manifest,
 	path jsonval.Path) (err error) {
-	var overlapping []Written
+	var overlappingWrites []LoggedWrite
 	for _, w := range writes {
 		if w.entry.Path.Overlaps(path) {
-			if w.Value, err = s.values.Restore(ctx, w.Value); err != nil {
+			if w.Value, err = s.blobStore.Restore(ctx, w.Value); err != nil {
 				return err
 			}
 			w.entry.Value = w.Value
-			overlapping = append(overlapping, w)
+			overlappingWrites = append(overlappingWrites, w)
 		}
 	}
-	slices.SortStableFunc(overlapping, func(x, y Written) int { return comparePlanOrder(x.entry, y.entry) })
-	overlapping, err = s.dropOverwritten(ctx, b, overlapping, firstManifest, path)
-	if err != nil || len(overlapping) == 0 {
+	slices.SortStableFunc(overlappingWrites, func(x, y LoggedWrite) int { return comparePlanOrder(x.entry, y.entry) })
+	overlappingWrites, err = s.dropOverwritten(ctx, b, overlappingWrites, firstManifest, path)
+	if err != nil || len(overlappingWrites) == 0 {
 		return err
 	}
-	slices.Reverse(overlapping)
-	b.LastWrite, b.EarlierWrites = &overlapping[0], overlapping[1:]
+	slices.Reverse(overlappingWrites)
+	b.LastWrite, b.EarlierWrites = &overlappingWrites[0], overlappingWrites[1:]
 	b.Author, b.ParamsAdaptation = b.LastWrite.Author, b.LastWrite.entry.ParamsAdaptation
 	return nil
 }
 
 // dropOverwritten drops the writes that do not contribute to the value, such as a push of another element. If the
 // logged writes do not lead from the first Idea to the value, every write that overlaps the path counts.
-func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []Written, firstManifest *manifest,
-	path jsonval.Path) ([]Written, error) {
+func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []LoggedWrite, firstManifest *manifest,
+	path jsonval.Path) ([]LoggedWrite, error) {
 	wholeIdea, _, err := s.load(ctx, firstManifest, nil)
 	if err != nil {
 		return nil, err
@@ -287,9 +288,10 @@ func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []Written,
 	for n, w := range writes {
 		entries[n] = w.entry
 	}
-	initialState := stateBeforeIdeaWrites(stateOfInstance(wholeIdea, b.Instance), writes, firstManifest.metaNumber("at"))
-	indexes, value := contributingWrites(initialState, entries, path)
-	var contributing []Written
+	initialState := stateBeforeIdeaWrites(stateOfInstance(wholeIdea, b.Instance), writes,
+		firstManifest.metaNumber("at"))
+	indexes, value := contributingWriteIndexes(initialState, entries, path)
+	var contributing []LoggedWrite
 	for n, w := range writes {
 		if slices.Contains(indexes, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
 			contributing = append(contributing, w)
@@ -306,11 +308,11 @@ func stateOfInstance(wholeIdea jsonval.Object, instance string) any {
 
 // stateBeforeIdeaWrites returns the State of the first Idea without the writes of that Idea's own log. A fork has such
 // writes if Calls ran before its first Request.
-func stateBeforeIdeaWrites(state any, writes []Written, firstIdea int) any {
+func stateBeforeIdeaWrites(state any, writes []LoggedWrite, firstIdeaNumber int) any {
 	for _, w := range writes {
-		if w.Idea == firstIdea && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
-			if before, ok := jsonval.RemoveAt(state, w.entry.Path); ok {
-				state = before
+		if w.IdeaNumber == firstIdeaNumber && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
+			if stateBefore, ok := jsonval.RemoveAt(state, w.entry.Path); ok {
+				state = stateBefore
 			}
 		}
 	}

@@ -67,8 +67,8 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Author != "1.1@①" || b.Idea != 4 || b.LastWrite.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" ||
-		!b.LastWrite.WrittenAt.Equal(noon.Add(time.Hour)) || b.Decision != nil {
+	if b.Author != "1.1@①" || b.IdeaNumber != 4 || b.LastWrite.IdeaNumber != 2 || b.Path != "user.mood" || b.Value != "strong" ||
+		!b.LastWrite.WrittenAt.Equal(noon.Add(time.Hour)) || b.LastDecision != nil {
 		t.Errorf("%+v %+v", b, b.LastWrite)
 	}
 	want :=
@@ -85,9 +85,9 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Author != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
+	if b.Author != "person:Grace" || b.LastDecision == nil || b.LastDecision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
 		b.Call.Tool != "ask" || b.Call.SeenIdea != 2 {
-		t.Errorf("%+v %+v %+v", b, b.Decision, b.Call)
+		t.Errorf("%+v %+v %+v", b, b.LastDecision, b.Call)
 	}
 	if len(b.Call.Reads) != 1 || b.Call.Reads[0].Value != "strong" {
 		t.Errorf("%+v", b.Call.Reads)
@@ -229,7 +229,7 @@ func TestWhatAForkWroteBeforeItsFirstIdeaIsBlamedOnItsCall(t *testing.T) {
 		}
 	}
 	b, err := s.Blame(t.Context(), "p", "paid", 0)
-	if err != nil || b.Author != "1.1" || b.LastWrite == nil || b.LastWrite.Idea != 1 || b.Origin != nil {
+	if err != nil || b.Author != "1.1" || b.LastWrite == nil || b.LastWrite.IdeaNumber != 1 || b.Origin != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.FoundIn == nil || b.FoundIn.Process != "o" {
@@ -273,17 +273,17 @@ func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 		turn.LogEntry{Decision: &decisions[2]},
 		turn.LogEntry{Instance: "①",
 			Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done",
-				RanCall: &turn.ExecutedCall{Tool: "offerVoucher", Params: params}}},
+				ExecutedCall: &turn.ExecutedCall{Tool: "offerVoucher", Params: params}}},
 		written(t, 1, 1, "①", "paid", `"yes"`))
 	b, err := s.cold(t).Blame(t.Context(), "p", "①:paid", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(b.Decisions) != 2 || b.Decisions[0].DecidedBy != "dan" || b.Decisions[0].Reason != "too much" ||
-		b.Decision.DecidedBy != "eve" {
+		b.LastDecision.DecidedBy != "eve" {
 		t.Errorf("decided by %+v", b.Decisions)
 	}
-	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.Executed.Params) != `{"n":60}` ||
+	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.ExecutedCall.Params) != `{"n":60}` ||
 		jsonOf(b.Call.ProposedJSON.(map[string]any)["n"]) != "600" {
 		t.Errorf("the Call is %s", jsonOf(b.Call))
 	}

@@ -12,29 +12,29 @@ import (
 // CollectRules say what Collect may remove.
 type CollectRules struct {
 	// Cutoff is the cutoff: Collect removes only what was written earlier. It should be some hours ago, because writers
-	// rely on values that the store has had for less than blobs.Freshness.
+	// rely on values that the store has had for less than blobs.FreshnessPeriod.
 	Cutoff time.Time
 	// Temporal is what Temporal still has; nil if Temporal was not asked.
 	Temporal *NamespaceContents
 	// Decrypt decrypts payloads in the store; nil if none is encrypted.
 	Decrypt DecryptFunc
-	// Remove makes Collect remove; if false, Collect only counts what it would remove.
-	Remove bool
+	// ShouldRemove makes Collect remove; if false, Collect only counts what it would remove.
+	ShouldRemove bool
 }
 
 // CollectResult is what Collect removed, or would remove.
 type CollectResult struct {
-	Removed bool `json:"removed"` // false: it was only counted
-	// Chains are the processes whose chains are removed.
-	Chains     []string `json:"chains"`
-	IdeaCount  int      `json:"ideas"`
-	IdeaBytes  int64    `json:"ideaBytes"`
-	ValueCount int      `json:"values"`
-	ValueBytes int64    `json:"valueBytes"`
-	// UnfinishedFiles counts the half-written files of programs that were killed.
-	UnfinishedFiles int            `json:"unfinished"`
-	UnfinishedBytes int64          `json:"unfinishedBytes"`
-	Retained        RetainedCounts `json:"kept"`
+	WasRemoved bool `json:"removed"` // false: it was only counted
+	// RemovedProcessIDs are the processes whose chains are removed.
+	RemovedProcessIDs []string `json:"chains"`
+	IdeaCount         int      `json:"ideas"`
+	IdeaBytes         int64    `json:"ideaBytes"`
+	ValueCount        int      `json:"values"`
+	ValueBytes        int64    `json:"valueBytes"`
+	// UnfinishedFileCount counts the half-written files of programs that were killed.
+	UnfinishedFileCount int            `json:"unfinished"`
+	UnfinishedBytes     int64          `json:"unfinishedBytes"`
+	Retained            RetainedCounts `json:"kept"`
 }
 
 // RetainedCounts is what stays.
@@ -54,24 +54,24 @@ func (s *Store) Collect(ctx context.Context, r CollectRules) (result *CollectRes
 
 func (s *Store) newCollector(ctx context.Context, r CollectRules) *collector {
 	return &collector{Store: s, rules: r, ctx: ctx, valueByName: map[string]*collectableValue{},
-		result: CollectResult{Removed: r.Remove, Chains: []string{}}}
+		result: CollectResult{WasRemoved: r.ShouldRemove, RemovedProcessIDs: []string{}}}
 }
 
 // collector is one collection.
 type collector struct {
 	*Store
-	rules            CollectRules
-	valueByName      map[string]*collectableValue // all values, by name
-	ctx              context.Context              // of the whole collection
-	pending          []reference                  // needed values whose own references are not yet marked
-	neededValues     []*collectableValue          // needed values, each after something that refers to it
-	removedManifests []blobs.Item                 // manifests to remove, in the order of removal
-	onNeeded         func(reference) error        // called for each needed value, if not nil
-	result           CollectResult
+	rules             CollectRules
+	valueByName       map[string]*collectableValue // all values, by name
+	ctx               context.Context              // of the whole collection
+	pendingReferences []digestReference            // needed values whose own references are not yet marked
+	neededValues      []*collectableValue          // needed values, each after something that refers to it
+	manifestsToRemove []blobs.ObjectInfo           // manifests to remove, in the order of removal
+	onNeeded          func(digestReference) error  // called for each needed value, if not nil
+	result            CollectResult
 }
 
 type collectableValue struct {
-	blobs.Item
+	blobs.ObjectInfo
 	isNeeded bool
 }
 
@@ -91,21 +91,21 @@ func (c *collector) collect(ctx context.Context) error {
 // mark lists all values, and marks the values that the histories in held need, and those that the chains need for which
 // of returns true. With elsewhere, it also marks what items outside of chains need.
 func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
-	include func(ctx context.Context, process string, items []blobs.Item) (bool, error),
+	include func(ctx context.Context, process string, items []blobs.ObjectInfo) (bool, error),
 	includeOtherFolders bool) error {
-	values, err := c.values.ListValues(ctx)
+	values, err := c.blobStore.ListValues(ctx)
 	if err != nil {
 		return err
 	}
 	for _, i := range values {
-		c.valueByName[i.Name] = &collectableValue{Item: i}
+		c.valueByName[i.Name] = &collectableValue{ObjectInfo: i}
 	}
 	processes, err := c.Processes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, process := range processes {
-		items, err := c.values.ListUnder(ctx, ideasFolder(process))
+		items, err := c.blobStore.ListUnder(ctx, ideasFolder(process))
 		included := false
 		if err == nil {
 			included, err = include(ctx, process, items)
@@ -129,12 +129,12 @@ func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
 }
 
 // keepOrDropChain reports whether a chain stays, and schedules the removal of a chain that does not.
-func (c *collector) keepOrDropChain(ctx context.Context, process string, items []blobs.Item) (bool, error) {
-	old, err := c.isOld(ctx, process)
+func (c *collector) keepOrDropChain(ctx context.Context, process string, items []blobs.ObjectInfo) (bool, error) {
+	isOldChain, err := c.isOld(ctx, process)
 	if err != nil {
 		return false, err
 	}
-	if old && !c.rules.Temporal.isOpen(process) {
+	if isOldChain && !c.rules.Temporal.isOpen(process) {
 		c.scheduleRemoval(process, items)
 		return false, nil
 	}
@@ -145,11 +145,11 @@ func (c *collector) keepOrDropChain(ctx context.Context, process string, items [
 // isOld reports whether the latest Idea of a process is older than the rules say. An unreadable Idea never counts as
 // old.
 func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
-	number, err := c.LatestNumber(ctx, process)
-	if err != nil || number == 0 {
+	ideaNumber, err := c.LatestIdeaNumber(ctx, process)
+	if err != nil || ideaNumber == 0 {
 		return false, err
 	}
-	m, err := c.manifest(ctx, process, number)
+	m, err := c.manifest(ctx, process, ideaNumber)
 	if isBroken(err) {
 		return false, nil
 	}
@@ -162,38 +162,38 @@ func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
 
 // scheduleRemoval schedules the removal of a chain, the latest Idea first, so that an interrupted collection leaves a
 // chain without gaps.
-func (c *collector) scheduleRemoval(process string, items []blobs.Item) {
-	slices.SortFunc(items, func(a, b blobs.Item) int {
+func (c *collector) scheduleRemoval(process string, items []blobs.ObjectInfo) {
+	slices.SortFunc(items, func(a, b blobs.ObjectInfo) int {
 		n, _ := parseIdeaNumber(process, a.Name)
 		m, _ := parseIdeaNumber(process, b.Name)
 		return m - n
 	})
-	c.result.Chains = append(c.result.Chains, process)
+	c.result.RemovedProcessIDs = append(c.result.RemovedProcessIDs, process)
 	for _, i := range items {
 		c.result.IdeaCount++
 		c.result.IdeaBytes += i.Size
-		c.removedManifests = append(c.removedManifests, i)
+		c.manifestsToRemove = append(c.manifestsToRemove, i)
 	}
 }
 
 // sweep removes the values that nothing needs, or counts them.
 func (c *collector) sweep(ctx context.Context) error {
-	if c.rules.Remove {
-		for _, i := range c.removedManifests {
-			if err := c.values.Remove(ctx, i.Name); err != nil {
+	if c.rules.ShouldRemove {
+		for _, i := range c.manifestsToRemove {
+			if err := c.blobStore.Remove(ctx, i.Name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, v := range jsonval.Sorted(c.valueByName) {
-		removed := false
+		isRemoved := false
 		if !v.isNeeded {
 			var err error
-			if removed, err = c.remove(ctx, v.Item); err != nil {
+			if isRemoved, err = c.remove(ctx, v.ObjectInfo); err != nil {
 				return err
 			}
 		}
-		if removed {
+		if isRemoved {
 			c.result.ValueCount++
 			c.result.ValueBytes += v.Size
 		} else {
@@ -205,18 +205,18 @@ func (c *collector) sweep(ctx context.Context) error {
 }
 
 // remove removes an item that is old; without CollectRules.Remove it only reports whether the item would go.
-func (c *collector) remove(ctx context.Context, i blobs.Item) (removable bool, err error) {
-	removable = i.WrittenAt.Before(c.rules.Cutoff)
-	if removable && c.rules.Remove {
-		return c.values.RemoveIfUnchanged(ctx, i)
+func (c *collector) remove(ctx context.Context, i blobs.ObjectInfo) (isRemovable bool, err error) {
+	isRemovable = i.WrittenAt.Before(c.rules.Cutoff)
+	if isRemovable && c.rules.ShouldRemove {
+		return c.blobStore.RemoveIfUnchanged(ctx, i)
 	}
-	return removable, nil
+	return isRemovable, nil
 }
 
 // sweepDataKeys removes the old data keys of processes that neither the store nor Temporal knows any more. A key stays
 // while a value that it encrypts is left.
 func (c *collector) sweepDataKeys(ctx context.Context) error {
-	if !c.rules.Remove {
+	if !c.rules.ShouldRemove {
 		return nil
 	}
 	processes, err := c.Processes(ctx)
@@ -225,20 +225,21 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	}
 	knownProcesses := map[string]bool{}
 	for _, process := range processes {
-		knownProcesses[blobs.RootProcessOf(process)] = true
+		knownProcesses[blobs.RootProcessID(process)] = true
 	}
-	owners, err := c.values.ListOwners(ctx)
+	owners, err := c.blobStore.ListOwners(ctx)
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
-		root := blobs.RootProcessOf(owner.Name)
-		if knownProcesses[root] || c.rules.Temporal.hasProcess(root) || !owner.WrittenAt.Before(c.rules.Cutoff) {
+		rootProcess := blobs.RootProcessID(owner.Name)
+		if knownProcesses[rootProcess] || c.rules.Temporal.hasProcess(rootProcess) ||
+			!owner.WrittenAt.Before(c.rules.Cutoff) {
 			continue
 		}
-		remaining, err := c.values.ListOwnedValues(ctx, owner.Name)
-		if err == nil && len(remaining) == 0 {
-			err = c.values.RemoveDataKey(ctx, owner.Name)
+		remainingValues, err := c.blobStore.ListOwnedValues(ctx, owner.Name)
+		if err == nil && len(remainingValues) == 0 {
+			err = c.blobStore.RemoveDataKey(ctx, owner.Name)
 		}
 		if err != nil {
 			return err
@@ -249,17 +250,17 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 
 // sweepUnfinished removes half-written files, or counts them.
 func (c *collector) sweepUnfinished(ctx context.Context) error {
-	items, err := c.values.ListUnfinished()
+	items, err := c.blobStore.ListTemporaryFiles()
 	if err != nil {
 		return err
 	}
 	for _, i := range items {
-		goes, err := c.remove(ctx, i)
+		isRemovable, err := c.remove(ctx, i)
 		if err != nil {
 			return err
 		}
-		if goes {
-			c.result.UnfinishedFiles++
+		if isRemovable {
+			c.result.UnfinishedFileCount++
 			c.result.UnfinishedBytes += i.Size
 		}
 	}

@@ -66,15 +66,15 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	s.age(t)
 	before := s.files(t)
 	counted := s.collected(t, CollectRules{Cutoff: later})
-	if after := s.files(t); len(after) != len(before) || counted.Removed {
+	if after := s.files(t); len(after) != len(before) || counted.WasRemoved {
 		t.Fatal("counting took something")
 	}
-	if !slices.Equal(counted.Chains, []string{"p"}) || counted.IdeaCount != 5 || counted.ValueCount < 3 ||
+	if !slices.Equal(counted.RemovedProcessIDs, []string{"p"}) || counted.IdeaCount != 5 || counted.ValueCount < 3 ||
 		counted.Retained.Chains != 1 || counted.Retained.Values == 0 {
 		t.Errorf("%+v", counted)
 	}
-	taken := s.cold(t).collected(t, CollectRules{Cutoff: later, Remove: true})
-	counted.Removed = true
+	taken := s.cold(t).collected(t, CollectRules{Cutoff: later, ShouldRemove: true})
+	counted.WasRemoved = true
 	if jsonOf(taken) != jsonOf(counted) {
 		t.Errorf("counted %s, taken %s", jsonOf(counted), jsonOf(taken))
 	}
@@ -90,7 +90,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.IdeaCount != 2 {
 		t.Errorf("%+v", r)
 	}
-	if again := s.collected(t, CollectRules{Cutoff: later, Remove: true}); again.IdeaCount+again.ValueCount != 0 {
+	if again := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); again.IdeaCount+again.ValueCount != 0 {
 		t.Errorf("a second time: %+v", again)
 	}
 }
@@ -103,9 +103,9 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			newStory(t, s, chain).grow(2)
 			s.age(t)
 			c := s.collected(t, CollectRules{Cutoff: later,
-				Temporal: &NamespaceContents{openProcesses: map[string]bool{blobs.RootProcessOf(open): true}},
-				Remove:   true})
-			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).IsIntact {
+				Temporal:     &NamespaceContents{openProcesses: map[string]bool{blobs.RootProcessID(open): true}},
+				ShouldRemove: true})
+			if len(c.RemovedProcessIDs) > 0 || !s.cold(t).verified(t, chain).IsIntact {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
 			}
 		}
@@ -114,7 +114,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 	newStory(t, s, "pq").grow(2)
 	s.age(t)
 	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}}
-	if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held}); len(c.Chains) != 1 {
+	if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held}); len(c.RemovedProcessIDs) != 1 {
 		t.Errorf("p is open, and pq stays")
 	}
 }
@@ -132,8 +132,8 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, CollectRules{Cutoff: later,
-		Temporal: &NamespaceContents{referenceSet: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
-		Remove:   true})
+		Temporal:     &NamespaceContents{referenceSet: map[digestReference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
+		ShouldRemove: true})
 	files := s.files(t)
 	if c.ValueCount != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
 		files[s.values.Name(t.Context(), inner)] == nil {
@@ -145,7 +145,7 @@ func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "young")
-	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute), Remove: true}); c.ValueCount != 0 ||
+	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute), ShouldRemove: true}); c.ValueCount != 0 ||
 		c.Retained.Values != 1 || len(s.files(t)) != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -178,7 +178,7 @@ func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
 	s.write(t, "elsewhere", nil)
 	s.age(t)
 	before := len(s.files(t))
-	if c := s.collected(t, CollectRules{Cutoff: later, Remove: true}); len(c.Chains) > 0 || len(s.files(t)) != before {
+	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); len(c.RemovedProcessIDs) > 0 || len(s.files(t)) != before {
 		t.Errorf("%+v", c)
 	}
 }
@@ -191,7 +191,7 @@ func TestWhatOtherFoldersReferToStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.age(t)
-	if c := s.collected(t, CollectRules{Cutoff: later, Remove: true}); c.ValueCount != 0 || len(s.files(t)) != 2 {
+	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); c.ValueCount != 0 || len(s.files(t)) != 2 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -220,7 +220,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
 			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
 		}
-		held := &NamespaceContents{openProcesses: map[string]bool{}, referenceSet: map[reference]bool{}}
+		held := &NamespaceContents{openProcesses: map[string]bool{}, referenceSet: map[digestReference]bool{}}
 		stays, needed := map[string]int{}, map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
 			process := fmt.Sprint("p", n)
@@ -242,7 +242,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				story.last, story.at = sealed.Digest, sealed.Idea
+				story.last, story.at = sealed.Digest, sealed.IdeaNumber
 			}
 			if young || open {
 				stays[process] = story.at
@@ -250,9 +250,9 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		}
 		nobodys := s.put(t, "nobody's")
 		historys := s.put(t, "a history's")
-		held.referenceSet[reference{digest: historys}] = true
+		held.referenceSet[digestReference{digest: historys}] = true
 		s.age(t)
-		c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Remove: true})
+		c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, ShouldRemove: true})
 		cold, files := s.cold(t), s.files(t)
 		processes, err := cold.Processes(t.Context())
 		if err != nil || len(processes) != len(stays) || c.Retained.Chains != len(stays) {
@@ -295,7 +295,7 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held := &NamespaceContents{referenceSet: map[reference]bool{}, decrypt: o}
+		held := &NamespaceContents{referenceSet: map[digestReference]bool{}, decrypt: o}
 		claim := &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}
 		if err := held.noteReferences("", claim); err != nil {
 			t.Fatal(err)
@@ -323,12 +323,12 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := &NamespaceContents{referenceSet: map[reference]bool{}}
+	held := &NamespaceContents{referenceSet: map[digestReference]bool{}}
 	for _, v := range claims[0].ClaimData {
-		held.referenceSet[reference{digest: v}] = true
+		held.referenceSet[digestReference{digest: v}] = true
 	}
 	s.age(t)
-	c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Remove: true})
+	c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, ShouldRemove: true})
 	if c.ValueCount != 0 || c.Retained.Values <= len(needed) {
 		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.ValueCount, c.Retained.Values, len(needed))
 	}
@@ -345,11 +345,11 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.IsIntact || r.IdeaCount != 5 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if latest, err := s.LatestNumber(t.Context(), "p"); err != nil || latest != 5 {
+	if latest, err := s.LatestIdeaNumber(t.Context(), "p"); err != nil || latest != 5 {
 		t.Errorf("%d, %v", latest, err)
 	}
-	young := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), Remove: true})
-	if young.UnfinishedFiles != 0 {
+	young := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), ShouldRemove: true})
+	if young.UnfinishedFileCount != 0 {
 		t.Errorf("what is younger is taken: %+v", young)
 	}
 	for _, name := range []string{ManifestName("p", 6) + half, ManifestName("p", 2) + half} {
@@ -358,8 +358,8 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 		}
 	}
 	for _, remove := range []bool{false, true} {
-		c := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), Remove: remove})
-		if c.UnfinishedFiles != 2 || c.UnfinishedBytes != 5 || len(c.Chains)+c.ValueCount != 0 {
+		c := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), ShouldRemove: remove})
+		if c.UnfinishedFileCount != 2 || c.UnfinishedBytes != 5 || len(c.RemovedProcessIDs)+c.ValueCount != 0 {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -199,7 +199,7 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 				"output": json.Number(rapid.SampledFrom([]string{"9007199254740993", "9007199254740992", "1",
 					"1.0"}).Draw(rt, "output"))}
 			sealed, err := s.Seal(context.Background(),
-				Entry{Process: process, Number: n + 1, Parent: last, Idea: i, Created: noon})
+				IdeaToSeal{Process: process, IdeaNumber: n + 1, ParentDigest: last, Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}

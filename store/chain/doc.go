@@ -4,7 +4,7 @@
 //	Seal                 put an Idea on the chain
 //	List, Load, States   what is there
 //	Log, Blame           what changed, and who wrote a value
-//	Verify, Export, VerifyExport, Fork
+//	Verify, Export, VerifyExport, ForkedIdea
 //	Forget               remove the contents of a process, and leave what links its Ideas
 //	Collect              remove old chains, and values that neither a chain nor NamespaceContents refers to
 //

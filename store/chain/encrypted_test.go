@@ -81,15 +81,15 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(),
 		jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
 	})))
-	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}, referenceSet: map[reference]bool{},
+	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}, referenceSet: map[digestReference]bool{},
 		decrypt: s.values.Keys().OpenPayload}
 	if err := held.noteReferences("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
 		t.Fatal(err)
 	}
 	nobodys := []string{plain.put(t, "nobody's"), before.put(t, "no one's"), s.put(t, "not a soul's")}
 	s.age(t)
-	rules := CollectRules{Cutoff: later, Temporal: held, Decrypt: s.values.Keys().OpenPayload, Remove: true}
-	if c := keyedShelf(t, dir, k...).collected(t, rules); c.ValueCount != len(nobodys) || len(c.Chains) > 0 {
+	rules := CollectRules{Cutoff: later, Temporal: held, Decrypt: s.values.Keys().OpenPayload, ShouldRemove: true}
+	if c := keyedShelf(t, dir, k...).collected(t, rules); c.ValueCount != len(nobodys) || len(c.RemovedProcessIDs) > 0 {
 		t.Errorf("%+v", c)
 	}
 	cold := keyedShelf(t, dir, k...)
@@ -133,7 +133,7 @@ func TestACollectionWithoutAllKeysTakesNothing(t *testing.T) {
 	s.put(t, "nobody's")
 	s.age(t)
 	before := len(s.files(t))
-	_, err := s.Collect(t.Context(), CollectRules{Cutoff: later, Remove: true})
+	_, err := s.Collect(t.Context(), CollectRules{Cutoff: later, ShouldRemove: true})
 	var missing *encryption.MissingKeyError
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "key k1") || len(s.files(t)) != before {
 		t.Errorf("%v, %d of %d files are left", err, len(s.files(t)), before)

@@ -15,11 +15,11 @@ import (
 	"processidea/store/texts"
 )
 
-// Entry is one Idea of a chain, before it has a digest.
-type Entry struct {
-	Process string
-	Number  int    // from 1
-	Parent  string // digest of the previous Idea; empty for the first
+// IdeaToSeal is one Idea of a chain, before it has a digest.
+type IdeaToSeal struct {
+	Process      string
+	IdeaNumber   int    // from 1
+	ParentDigest string // digest of the previous Idea; empty for the first
 	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it refer to values in the
 	// store.
 	Idea jsonval.Object
@@ -35,32 +35,32 @@ type draft struct {
 	log  any // nil if the log is empty
 }
 
-// keysSetBySeal are the keys of meta that each Idea sets for itself. They are not taken over from the Idea that its
+// metaKeysSetBySeal are the keys of meta that each Idea sets for itself. They are not taken over from the Idea that its
 // process started from.
-var keysSetBySeal = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
+var metaKeysSetBySeal = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
 
-func (e Entry) draft() (draft, error) {
+func (e IdeaToSeal) draft() (draft, error) {
 	switch {
 	case e.Process == "":
 		return draft{}, fmt.Errorf("the process has no name")
-	case e.Number < 1:
+	case e.IdeaNumber < 1:
 		return draft{}, fmt.Errorf("Ideas are numbered from 1")
 	}
 	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: jsonval.Object{}}
 	maps.Copy(d.meta, jsonval.AsObject(e.Idea["meta"]))
-	for _, k := range keysSetBySeal {
+	for _, k := range metaKeysSetBySeal {
 		delete(d.meta, k)
 	}
-	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.Number)
-	if e.Parent != "" {
-		d.meta["parent"] = e.Parent
+	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.IdeaNumber)
+	if e.ParentDigest != "" {
+		d.meta["parent"] = e.ParentDigest
 	}
 	if len(e.Log) > 0 {
 		d.log = turn.EncodeLog(e.Log)
 		d.meta["log"] = digestOf(d.log)
 	}
-	if decided := turn.SummarizeDecisions(e.Log); len(decided) > 0 {
-		d.meta["decisions"] = decided
+	if decisionSummary := turn.SummarizeDecisions(e.Log); len(decisionSummary) > 0 {
+		d.meta["decisions"] = decisionSummary
 	}
 	return d, nil
 }
@@ -70,9 +70,9 @@ const createdAtKey = "createdAt"
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // digest returns the Idea's digest, and the size of the hashed bytes.
-func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
+func (d draft) digest(ctx context.Context, blobStore *blobs.Store) (digest string, size int, err error) {
 	sum := sha256.New()
-	err = values.EncodeRestored(ctx, joinIdea(d.meta, d.body), func(data []byte) {
+	err = blobStore.EncodeRestored(ctx, joinIdea(d.meta, d.body), func(data []byte) {
 		size += len(data)
 		sum.Write(data)
 	})
@@ -90,8 +90,8 @@ func (d draft) walkTexts(w texts.Walker) error {
 }
 
 // restoreIdea joins an Idea's meta and body, and replaces handles by their values.
-func restoreIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
-	wholeIdea, err := values.Restore(ctx, joinIdea(meta, body))
+func restoreIdea(ctx context.Context, blobStore *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
+	wholeIdea, err := blobStore.Restore(ctx, joinIdea(meta, body))
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +114,9 @@ func (d draft) counts() Counts {
 	return c
 }
 
-// keysNotInherited are the keys of meta that describe only the Idea itself; an Idea made from it does not get them. The
-// Request's number is inherited, because the process that starts from the Idea makes that Request again.
-var keysNotInherited = []string{
+// metaKeysNotInherited are the keys of meta that describe only the Idea itself; an Idea made from it does not get them.
+// The Request's number is inherited, because the process that starts from the Idea makes that Request again.
+var metaKeysNotInherited = []string{
 	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAtKey, forgottenKey,
 	forgottenInstanceKey,
 }
@@ -124,12 +124,13 @@ var keysNotInherited = []string{
 // originKey is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
 const originKey = "origin"
 
-// Fork returns an Idea, as Load returns it, in the form from which another process starts: its meta names its origin.
-func Fork(idea jsonval.Object) jsonval.Object {
+// ForkedIdea returns an Idea, as Load returns it, in the form from which another process starts: its meta names its
+// origin.
+func ForkedIdea(idea jsonval.Object) jsonval.Object {
 	originMeta := jsonval.AsObject(idea["meta"])
 	meta := jsonval.WithKey(originMeta, originKey,
 		jsonval.Object{"process": originMeta["process"], "at": originMeta["at"], "digest": originMeta["digest"]})
-	for _, k := range keysNotInherited {
+	for _, k := range metaKeysNotInherited {
 		delete(meta, k)
 	}
 	return joinIdea(meta, idea)
@@ -146,11 +147,11 @@ func WithoutOrigin(idea jsonval.Object) jsonval.Object {
 }
 
 // MarkForgotten marks the forgotten instances in a fork as forgotten, so that no Call targets them.
-func MarkForgotten(fork jsonval.Object, forgotten map[string]Forgotten) {
-	for _, raw := range jsonval.AsList(fork["context"]) {
+func MarkForgotten(forkedIdea jsonval.Object, forgottenByToken map[string]ForgetRecord) {
+	for _, raw := range jsonval.AsList(forkedIdea["context"]) {
 		m := jsonval.AsObject(raw)
-		if _, isForgotten := forgotten[jsonval.AsText(m["_instance"])]; isForgotten {
-			m[ideafile.StatusKey] = string(ideafile.InstanceForgotten)
+		if _, isForgotten := forgottenByToken[jsonval.AsText(m["_instance"])]; isForgotten {
+			m[ideafile.InstanceStatusKey] = string(ideafile.InstanceForgotten)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type exportHead struct {
 // exported: the error names the place.
 func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err error) {
 	defer wrapError(&err, "export %s", process)
-	ctx = blobs.ForProcess(ctx, process)
+	ctx = blobs.WithProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return err
@@ -38,14 +38,14 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 			return brokenErrorf(ManifestName(process, i+1), "%s", gapText(i+1, number-1))
 		}
 	}
-	last := manifests[len(manifests)-1]
-	head := exportHead{exportFormat, exportVersion, process, len(manifests), last.Digest}
+	lastManifest := manifests[len(manifests)-1]
+	head := exportHead{exportFormat, exportVersion, process, len(manifests), lastManifest.Digest}
 	if err := writeLine(w, jsonval.ToJSONValue(head)); err != nil {
 		return err
 	}
-	exporting := exporter{Store: s, writtenValues: map[string]bool{}}
+	chainExporter := exporter{Store: s, writtenDigests: map[string]bool{}}
 	for _, m := range manifests {
-		line, err := exporting.encodeLine(ctx, m)
+		line, err := chainExporter.encodeLine(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -64,16 +64,16 @@ func writeLine(w io.Writer, v any) error {
 // exporter writes one chain.
 type exporter struct {
 	*Store
-	lastState     *state
-	writtenValues map[string]bool // the digests of the values that are already in the export
+	lastIdea       *loadedIdea
+	writtenDigests map[string]bool // the digests of the values that are already in the export
 }
 
 func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
-	wholeIdea, loaded, err := x.load(ctx, m, x.lastState)
+	wholeIdea, currentIdea, err := x.load(ctx, m, x.lastIdea)
 	if err != nil {
 		return nil, err
 	}
-	x.lastState = loaded
+	x.lastIdea = currentIdea
 	line := jsonval.Object{"idea": wholeIdea}
 	if m.RedactedDigest != "" {
 		line["left"] = m.RedactedDigest
@@ -83,30 +83,30 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object,
 		return line, err
 	}
 	line["log"] = log
-	values := jsonval.Object{}
-	if err := x.collectValues(ctx, log, values); err != nil {
+	valueByDigest := jsonval.Object{}
+	if err := x.collectValues(ctx, log, valueByDigest); err != nil {
 		return nil, err
 	}
-	if len(values) > 0 {
-		line["values"] = values
+	if len(valueByDigest) > 0 {
+		line["values"] = valueByDigest
 	}
 	return line, nil
 }
 
 // collectValues collects the stored values that v refers to, and those that they refer to, except the values that are
 // already in the export.
-func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Object) error {
+func (x *exporter) collectValues(ctx context.Context, v any, valueByDigest jsonval.Object) error {
 	for _, digest := range digestsOfHandles(v) {
-		if x.writtenValues[digest] {
+		if x.writtenDigests[digest] {
 			continue
 		}
-		x.writtenValues[digest] = true
+		x.writtenDigests[digest] = true
 		value, err := x.readStoredPart(ctx, digest)
 		if err != nil {
 			return err
 		}
-		values[digest] = value
-		if err := x.collectValues(ctx, value, values); err != nil {
+		valueByDigest[digest] = value
+		if err := x.collectValues(ctx, value, valueByDigest); err != nil {
 			return err
 		}
 	}

@@ -33,9 +33,9 @@ type Findings struct {
 // large values. It keeps one Idea and one value in memory at a time. A forgotten chain holds nothing.
 func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (findings *Findings, err error) {
 	defer wrapError(&err, "look through the Ideas of %s", process)
-	ctx = blobs.ForProcess(ctx, process)
+	ctx = blobs.WithProcess(ctx, process)
 	ideaNumbers, _, err := s.ideaNumbers(ctx, process)
-	f := finder{Store: s, process: process, needle: needle, valuesWithoutText: map[string]bool{}}
+	f := finder{Store: s, process: process, needle: needle, digestsWithoutText: map[string]bool{}}
 	for _, number := range ideaNumbers {
 		if err != nil {
 			break
@@ -56,23 +56,23 @@ func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (
 type finder struct {
 	*Store
 	Findings
-	process           string
-	needle            texts.Needle
-	lastState         *state
-	valuesWithoutText map[string]bool // digests of large values without the text
+	process            string
+	needle             texts.Needle
+	lastIdea           *loadedIdea
+	digestsWithoutText map[string]bool // digests of large values without the text
 }
 
-func (f *finder) searchIdea(ctx context.Context, number int) error {
-	m, err := f.manifest(ctx, f.process, number)
+func (f *finder) searchIdea(ctx context.Context, ideaNumber int) error {
+	m, err := f.manifest(ctx, f.process, ideaNumber)
 	if err != nil {
 		return err
 	}
 	var d draft
-	d, f.lastState, err = f.draft(ctx, m, f.lastState)
+	d, f.lastIdea, err = f.draft(ctx, m, f.lastIdea)
 	if err != nil {
 		return err
 	}
-	return d.walkTexts(f.newMatchWalker(ctx, func(place texts.Place) { f.addMatch(number, place) }))
+	return d.walkTexts(f.newMatchWalker(ctx, func(place texts.Place) { f.addMatch(ideaNumber, place) }))
 }
 
 // newMatchWalker reports every place that holds the text.
@@ -89,7 +89,7 @@ func (f *finder) newMatchWalker(ctx context.Context, onMatch func(texts.Place)) 
 // loadMatching loads a large value. It returns nil for one that is known not to hold the text, instead of reading it
 // again.
 func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, error) {
-	if f.valuesWithoutText[h.Digest] {
+	if f.digestsWithoutText[h.Digest] {
 		return nil, nil
 	}
 	v, err := f.readStoredPart(ctx, h.Digest)
@@ -98,18 +98,18 @@ func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, e
 	}
 	hasMatch := false
 	err = f.newMatchWalker(ctx, func(texts.Place) { hasMatch = true }).WalkValue(v, texts.Place{})
-	f.valuesWithoutText[h.Digest] = err == nil && !hasMatch
+	f.digestsWithoutText[h.Digest] = err == nil && !hasMatch
 	return v, err
 }
 
-func (f *finder) addMatch(number int, place texts.Place) {
+func (f *finder) addMatch(ideaNumber int, place texts.Place) {
 	index := slices.IndexFunc(f.Matches, func(i InstanceMatch) bool { return i.Instance == place.Instance })
 	if index < 0 {
 		index = len(f.Matches)
-		f.Matches = append(f.Matches, InstanceMatch{Instance: place.Instance, FirstIdea: number})
+		f.Matches = append(f.Matches, InstanceMatch{Instance: place.Instance, FirstIdea: ideaNumber})
 	}
 	match := &f.Matches[index]
-	if match.LastIdea = number; !slices.Contains(match.Paths, place.Path) {
+	if match.LastIdea = ideaNumber; !slices.Contains(match.Paths, place.Path) {
 		match.Paths = append(match.Paths, place.Path)
 	}
 }

@@ -18,7 +18,7 @@ type ForgetOptions struct {
 	Process string // a root process; its parts and delegates are forgotten with it
 	// Instance is the token of the instance to forget; only ForgetInstance reads it.
 	Instance string
-	Forgotten
+	ForgetRecord
 	// ReadReferences reads what the histories that will be deleted refer to, and what everything else in Temporal
 	// refers to; nil if there is no Temporal. Nothing of the process may be running.
 	ReadReferences func(context.Context) (own, others *NamespaceContents, err error)
@@ -31,9 +31,10 @@ type ForgetOptions struct {
 
 // ForgetResult is what Forget removed.
 type ForgetResult struct {
-	// Chains are the processes whose chains have been emptied: the process itself, its parts and its delegates.
-	Chains    []string `json:"chains"`
-	IdeaCount int      `json:"ideas"`
+	// EmptiedProcessIDs are the processes whose chains have been emptied: the process itself, its parts and its
+	// delegates.
+	EmptiedProcessIDs []string `json:"chains"`
+	IdeaCount         int      `json:"ideas"`
 	// ValueCount counts the removed values, which only this process needed; ValueBytes is their total size as stored.
 	ValueCount int   `json:"values"`
 	ValueBytes int64 `json:"valueBytes"`
@@ -50,20 +51,23 @@ type ForgetResult struct {
 // are removed last. Histories in Temporal are such records too: the caller must delete them afterwards.
 func (s *Store) Forget(ctx context.Context, f ForgetOptions) (result *ForgetResult, err error) {
 	defer wrapError(&err, "forget %s", f.Process)
-	ctx = blobs.ForProcess(ctx, "")
+	ctx = blobs.WithProcess(ctx, "")
 	processes, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return nil, err
 	}
-	result = &ForgetResult{Chains: processes, KeyDestroyed: s.values.Keys() != nil}
+	result = &ForgetResult{EmptiedProcessIDs: processes, KeyDestroyed: s.blobStore.Keys() != nil}
 	for _, process := range processes {
-		ideaCount, err := s.sealForgotten(ctx, process, f.Forgotten)
+		ideaCount, err := s.sealForgotten(ctx, process, f.ForgetRecord)
 		if err != nil {
 			return nil, fmt.Errorf("say so in the chain of %s: %w", process, err)
 		}
 		result.IdeaCount += ideaCount
 	}
-	listUnshared := func(ctx context.Context) ([]*collectableValue, error) { return s.unsharedValues(ctx, f, processes) }
+	listUnshared := func(ctx context.Context) ([]*collectableValue,
+		error) {
+		return s.unsharedValues(ctx, f, processes)
+	}
 	if err := s.removeUnshared(ctx, f.QuietPeriod, listUnshared, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
@@ -72,69 +76,70 @@ func (s *Store) Forget(ctx context.Context, f ForgetOptions) (result *ForgetResu
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
-	return result, s.values.Forget(ctx, f.Process)
+	return result, s.blobStore.Forget(ctx, f.Process)
 }
 
 // listProcessTree lists the process, and its parts and delegates that have a chain.
 func (s *Store) listProcessTree(ctx context.Context, process string) ([]string, error) {
 	processes, err := s.Processes(ctx)
-	tree := []string{process}
+	treeProcesses := []string{process}
 	for _, id := range processes {
-		if id != process && blobs.RootProcessOf(id) == process {
-			tree = append(tree, id)
+		if id != process && blobs.RootProcessID(id) == process {
+			treeProcesses = append(treeProcesses, id)
 		}
 	}
-	return tree, err
+	return treeProcesses, err
 }
 
 // sealForgotten appends an Idea to a chain which records that the contents of all Ideas before it were forgotten. It
 // does nothing if the chain already ends with such an Idea. It returns the number of Ideas before it.
-func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideaCount int, err error) {
+func (s *Store) sealForgotten(ctx context.Context, process string, f ForgetRecord) (ideaCount int, err error) {
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return 0, err
 	}
-	digests, parent := []any{}, ""
-	for _, number := range numbers {
-		m, err := s.manifest(ctx, process, number)
+	digests, parentDigest := []any{}, ""
+	for _, ideaNumber := range numbers {
+		m, err := s.manifest(ctx, process, ideaNumber)
 		if isBroken(err) {
 			continue // it was broken before
 		}
 		if err != nil {
 			return 0, err
 		}
-		if m.Meta[forgottenKey] != nil && number == numbers[len(numbers)-1] {
+		if m.Meta[forgottenKey] != nil && ideaNumber == numbers[len(numbers)-1] {
 			return len(numbers) - 1, nil
 		}
-		digests, parent = append(digests, m.Digest), m.Digest
+		digests, parentDigest = append(digests, m.Digest), m.Digest
 	}
-	number := 1
+	ideaNumber := 1
 	if len(numbers) > 0 {
-		number = numbers[len(numbers)-1] + 1
+		ideaNumber = numbers[len(numbers)-1] + 1
 	}
 	record := jsonval.AsObject(jsonval.ToJSONValue(f))
-	record[digestsKey] = digests
-	m, err := s.storeForgetRecord(ctx, Entry{Process: process, Number: number, Parent: parent, Created: f.ForgottenAt,
-		Idea: jsonval.Object{"context": []any{}}}, forgottenKey, record, nil)
+	record[forgottenDigestsKey] = digests
+	m, err := s.storeForgetRecord(ctx, IdeaToSeal{Process: process, IdeaNumber: ideaNumber, ParentDigest: parentDigest,
+		Created: f.ForgottenAt,
+		Idea:    jsonval.Object{"context": []any{}}}, forgottenKey, record, nil)
 	if err == nil {
-		err = s.values.Write(ctx, ManifestName(process, number), m.encode())
+		err = s.blobStore.Write(ctx, ManifestName(process, ideaNumber), m.encode())
 	}
 	return len(numbers), err
 }
 
 // storeForgetRecord stores the last Idea of a chain, which records under a key of its meta what was forgotten.
-func (s *Store) storeForgetRecord(ctx context.Context, e Entry, key string, record jsonval.Object,
-	parent *state) (*manifest, error) {
+func (s *Store) storeForgetRecord(ctx context.Context, e IdeaToSeal, key string, record jsonval.Object,
+	parentIdea *loadedIdea) (*manifest, error) {
 	d, err := e.draft()
 	if err != nil {
 		return nil, err
 	}
 	d.meta[key], d.meta[createdAtKey] = record, formatTime(e.Created)
-	digest, size, err := d.digest(ctx, s.values)
+	digest, size, err := d.digest(ctx, s.blobStore)
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := s.storeIdea(ctx, d, e.Number, digest, parent, size)
+	m, _, err := s.storeIdea(ctx, d, e.IdeaNumber, digest, parentIdea, size)
 	return m, err
 }
 
@@ -143,39 +148,40 @@ var metaKeysKeptByForget = []string{"process", "at", "parent", createdAtKey, ori
 
 // eraseChain reduces all Ideas of a chain except the last to what links them.
 func (s *Store) eraseChain(ctx context.Context, process string) error {
-	s.latestStates.Remove(process)
+	s.latestIdeas.Remove(process)
 	numbers, otherFiles, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return err
 	}
 	for _, name := range otherFiles {
-		if err := s.values.Remove(ctx, name); err != nil {
+		if err := s.blobStore.Remove(ctx, name); err != nil {
 			return err
 		}
 	}
-	last, err := s.manifest(ctx, process, numbers[len(numbers)-1])
+	lastManifest, err := s.manifest(ctx, process, numbers[len(numbers)-1])
 	if err != nil {
 		return err
 	}
 	for _, number := range numbers[:len(numbers)-1] {
-		if err := s.eraseIdea(ctx, process, number, last.forgotten()); err != nil {
+		if err := s.eraseIdea(ctx, process, number, lastManifest.forgotten()); err != nil {
 			return err
 		}
 	}
 	return s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, ideasFolder(process)) })
 }
 
-func (s *Store) eraseIdea(ctx context.Context, process string, number int, f *Forgotten) error {
-	m, err := s.manifest(ctx, process, number)
+func (s *Store) eraseIdea(ctx context.Context, process string, ideaNumber int, f *ForgetRecord) error {
+	m, err := s.manifest(ctx, process, ideaNumber)
 	switch {
 	case isBroken(err):
-		return s.values.Remove(ctx, ManifestName(process, number))
+		return s.blobStore.Remove(ctx, ManifestName(process, ideaNumber))
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
-	remaining := manifest{Format: manifestFormat, Digest: m.Digest, lineage: lineage{RootIdea: number}, Forgotten: f,
+	remainingManifest := manifest{Format: manifestFormat, Digest: m.Digest,
+		lineage: lineage{RootIdeaNumber: ideaNumber}, Forgotten: f,
 		Meta: jsonval.WithOnlyKeys(m.Meta, metaKeysKeptByForget...)}
-	return s.values.Write(ctx, ManifestName(process, number), remaining.encode())
+	return s.blobStore.Write(ctx, ManifestName(process, ideaNumber), remainingManifest.encode())
 }
 
 // maxRemovalRounds bounds how often removal is repeated for values that others wrote meanwhile.
@@ -183,7 +189,7 @@ const maxRemovalRounds = 3
 
 // removeUnshared removes the values that list returns, in reverse order: a value goes before what refers to it.
 func (s *Store) removeUnshared(
-	ctx context.Context, settleTime time.Duration, listValues func(context.Context) ([]*collectableValue, error),
+	ctx context.Context, quietPeriod time.Duration, listValues func(context.Context) ([]*collectableValue, error),
 	result *ForgetResult,
 ) error {
 	for range maxRemovalRounds {
@@ -193,10 +199,10 @@ func (s *Store) removeUnshared(
 			return err
 		}
 		if slices.ContainsFunc(unshared, func(v *collectableValue) bool { return !blobs.IsOwned(v.Name) }) {
-			if cutoff, err = s.values.AnnounceRemoval(ctx); err != nil {
+			if cutoff, err = s.blobStore.AnnounceRemoval(ctx); err != nil {
 				return err
 			}
-			if err := pause.For(ctx, settleTime); err != nil {
+			if err := pause.For(ctx, quietPeriod); err != nil {
 				return err
 			}
 			// Meanwhile somebody may have started to use a value, and may have rewritten it.
@@ -214,75 +220,77 @@ func (s *Store) removeUnshared(
 func (s *Store) removeOlder(
 	ctx context.Context, values []*collectableValue, cutoff time.Time, result *ForgetResult,
 ) error {
-	names := map[string]bool{}
+	valueNames := map[string]bool{}
 	for _, v := range slices.Backward(values) {
-		names[v.Name] = true
+		valueNames[v.Name] = true
 		if !v.WrittenAt.Before(cutoff) {
 			continue
 		}
-		removed, err := s.values.RemoveIfUnchanged(ctx, v.Item)
+		isRemoved, err := s.blobStore.RemoveIfUnchanged(ctx, v.ObjectInfo)
 		if err != nil {
 			return err
 		}
-		if removed {
+		if isRemoved {
 			result.ValueCount++
 			result.ValueBytes += v.Size
 		}
 	}
 	return s.removeUnfinished(func(name string) bool {
 		baseName, _, _ := strings.Cut(name, ".")
-		return names[baseName]
+		return valueNames[baseName]
 	})
 }
 
 // removeUnfinished removes the half-written files of programs that were killed.
 func (s *Store) removeUnfinished(matches func(name string) bool) error {
-	items, err := s.values.ListUnfinished()
+	items, err := s.blobStore.ListTemporaryFiles()
 	for _, i := range items {
 		if err == nil && matches(i.Name) {
-			err = s.values.Remove(context.Background(), i.Name)
+			err = s.blobStore.Remove(context.Background(), i.Name)
 		}
 	}
 	return err
 }
 
 // unsharedValues lists the values that only the process refers to, each after something that refers to it.
-func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, tree []string) ([]*collectableValue, error) {
+func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, processes []string) ([]*collectableValue, error) {
 	ownContents, otherContents, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ownMarked, err := s.markReferenced(ctx, ownContents, f, tree, false, nil)
-	if err != nil || len(ownMarked.neededValues) == 0 {
+	ownCollector, err := s.markReferenced(ctx, ownContents, f, processes, false, nil)
+	if err != nil || len(ownCollector.neededValues) == 0 {
 		return nil, err
 	}
-	others, err := s.markReferenced(ctx, otherContents, f, tree, true, nil)
+	otherCollector, err := s.markReferenced(ctx, otherContents, f, processes, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(ownMarked.neededValues,
+	return slices.DeleteFunc(ownCollector.neededValues,
 		func(v *collectableValue) bool {
-			return others.valueByName[v.Name] != nil && others.valueByName[v.Name].isNeeded
+			return otherCollector.valueByName[v.Name] != nil && otherCollector.valueByName[v.Name].isNeeded
 		}), nil
 }
 
 // readTemporalReferences calls ReadReferences, if it is set.
-func (f ForgetOptions) readTemporalReferences(ctx context.Context) (own, others *NamespaceContents, err error) {
+func (f ForgetOptions) readTemporalReferences(ctx context.Context) (ownContents, otherContents *NamespaceContents,
+	err error) {
 	if f.ReadReferences == nil {
 		return nil, nil, nil
 	}
 	return f.ReadReferences(ctx)
 }
 
-// markReferenced marks the values that the chains and held refer to. With elsewhere, it marks the values that held and
-// everything except these chains refer to. onNeeded, if not nil, is called for each marked value.
+// markReferenced marks the values that the chains of the processes and contents refer to. With skipChains, it marks the
+// values that contents and everything except these chains refer to. onNeeded, if not nil, is called for each marked
+// value.
 func (s *Store) markReferenced(
-	ctx context.Context, contents *NamespaceContents, f ForgetOptions, chains []string, skipChains bool,
-	onNeeded func(reference) error,
+	ctx context.Context, contents *NamespaceContents, f ForgetOptions, processes []string, skipChains bool,
+	onNeeded func(digestReference) error,
 ) (*collector, error) {
 	c := s.newCollector(ctx, CollectRules{Decrypt: f.Decrypt})
 	c.onNeeded = onNeeded
-	return c, c.mark(ctx, contents, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
-		return slices.Contains(chains, process) != skipChains, nil
+	return c, c.mark(ctx, contents, func(_ context.Context, process string, _ []blobs.ObjectInfo) (bool, error) {
+		return slices.Contains(processes, process) != skipChains, nil
 	}, skipChains)
 }

@@ -15,7 +15,7 @@ import (
 // forget has p forgotten.
 func (s *shelf) forget(t testing.TB) *ForgetResult {
 	t.Helper()
-	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", Forgotten: Forgotten{ForgottenAt: later, By: "ann"},
+	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
 		Decrypt: s.values.Keys().OpenPayload})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func (s *shelf) forget(t testing.TB) *ForgetResult {
 // told seals Ideas of a process that hold a large value of its own, and one that others hold too.
 func told(t testing.TB, s *shelf, process string) (own, shared string) {
 	story := newStory(t, s, process)
-	values := blobs.ForProcess(t.Context(), process)
+	values := blobs.WithProcess(t.Context(), process)
 	put := func(text string) (digest string, handle any) {
 		data := jsonval.Encode(strings.Repeat(text, 20_000))
 		digest, err := s.values.Put(values, data)
@@ -75,7 +75,7 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for n := range 2 { // doing it again changes nothing
 			done := s.forget(t)
-			if !slices.Equal(done.Chains, []string{"p", "p/~part/1"}) || done.IdeaCount != 6 ||
+			if !slices.Equal(done.EmptiedProcessIDs, []string{"p", "p/~part/1"}) || done.IdeaCount != 6 ||
 				(n == 0) != (done.ValueCount > 0) {
 				t.Errorf("%s: %+v", name, done)
 			}
@@ -85,7 +85,7 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", name, links, err)
 		}
 		for n, l := range before {
-			if links[n].Digest != l.Digest || links[n].Parent != l.Parent || links[n].Forgotten == nil {
+			if links[n].Digest != l.Digest || links[n].ParentDigest != l.ParentDigest || links[n].Forgotten == nil {
 				t.Errorf("%s: %+v, and it was %+v", name, links[n], l)
 			}
 		}
@@ -108,10 +108,10 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.load(t, "q", 3)
-		if _, err := s.values.GetUncached(blobs.ForProcess(t.Context(), "q"), shared); err != nil {
+		if _, err := s.values.GetUncached(blobs.WithProcess(t.Context(), "q"), shared); err != nil {
 			t.Errorf("%s: what another process needs too: %v", name, err)
 		}
-		if _, err := s.values.GetUncached(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err, blobs.ErrMissing) {
+		if _, err := s.values.GetUncached(blobs.WithProcess(t.Context(), ""), own); !errors.Is(err, blobs.ErrMissing) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for file, data := range s.files(t) {
@@ -158,15 +158,15 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := ForgetOptions{Process: "p", Forgotten: Forgotten{ForgottenAt: later}, Decrypt: s.values.Keys().OpenPayload,
+			f := ForgetOptions{Process: "p", ForgetRecord: ForgetRecord{ForgottenAt: later}, Decrypt: s.values.Keys().OpenPayload,
 				QuietPeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()
 			done := s.cold2(t).forget(t)
-			if len(done.Chains) != 1 || !s.verified(t, "p").IsIntact || !s.verified(t, "q").IsIntact {
+			if len(done.EmptiedProcessIDs) != 1 || !s.verified(t, "p").IsIntact || !s.verified(t, "q").IsIntact {
 				t.Fatalf("%s, broken off after %d: %+v", name, step*7, done)
 			}
-			if _, err := s.cold2(t).values.GetUncached(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err,
+			if _, err := s.cold2(t).values.GetUncached(blobs.WithProcess(t.Context(), ""), own); !errors.Is(err,
 				blobs.ErrMissing) {
 				t.Fatalf("%s, broken off after %d: %v", name, step*7, err)
 			}
@@ -214,7 +214,7 @@ func TestForksOfAProcessAreFoundUntilTheyAreForgotten(t *testing.T) {
 	s := newShelf(t)
 	newStory(t, s, "q").grow(1)
 	fork := newStory(t, s, "p")
-	fork.seal(Fork(s.load(t, "q", 1)))
+	fork.seal(ForkedIdea(s.load(t, "q", 1)))
 	forks, err := s.Forks(t.Context(), "q")
 	if err != nil || !slices.Equal(forks, []string{"p"}) {
 		t.Errorf("%q, %v", forks, err)

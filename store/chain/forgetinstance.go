@@ -29,7 +29,7 @@ var (
 // ForgottenInstance is the record, in an Idea at the end of a chain, that an instance was removed from the Ideas before
 // it.
 type ForgottenInstance struct {
-	Forgotten
+	ForgetRecord
 	Instance string `json:"instance"`
 	// Mentions are remaining places that may reveal the instance.
 	Mentions []Mention `json:"mentions,omitempty"`
@@ -45,13 +45,13 @@ type Mention struct {
 
 // forgetJournal lists what is to be done once the Ideas have been written without the instance.
 type forgetJournal struct {
-	Token     string    `json:"token"`
-	Forgotten Forgotten `json:"forgotten"`
-	Chains    []string  `json:"chains"`    // processes whose Ideas were rewritten
-	Delegates []string  `json:"delegates"` // delegates that are forgotten as a whole
-	Values    []string  `json:"values"`    // names of the values that may be removed
-	IdeaCount int       `json:"ideas"`
-	Mentions  []Mention `json:"mentions"`
+	Token                string       `json:"token"`
+	Forgotten            ForgetRecord `json:"forgotten"`
+	RewrittenProcessIDs  []string     `json:"chains"`    // processes whose Ideas were rewritten
+	ForgottenDelegateIDs []string     `json:"delegates"` // delegates that are forgotten as a whole
+	RemovableValueNames  []string     `json:"values"`    // names of the values that may be removed
+	IdeaCount            int          `json:"ideas"`
+	Mentions             []Mention    `json:"mentions"`
 }
 
 const (
@@ -69,9 +69,9 @@ func journalPlace(process string) string {
 // interruption, calling ForgetInstance again completes it.
 func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (result *ForgetResult, err error) {
 	defer wrapError(&err, "forget %s of %s", f.Instance, f.Process)
-	ctx = blobs.ForProcess(ctx, f.Process)
+	ctx = blobs.WithProcess(ctx, f.Process)
 	var j forgetJournal
-	data, hasJournal, err := s.values.Read(ctx, journalPlace(f.Process))
+	data, hasJournal, err := s.blobStore.Read(ctx, journalPlace(f.Process))
 	switch {
 	case err != nil:
 		return nil, err
@@ -86,25 +86,25 @@ func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (result *Fo
 		if j, err = s.writeRedactedChains(ctx, f); err != nil {
 			return nil, err
 		}
-		if err := s.values.Write(ctx, journalPlace(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
+		if err := s.blobStore.Write(ctx, journalPlace(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
 			return nil, err
 		}
 	}
 	return s.completeForget(ctx, f, j)
 }
 
-// FindInstance returns the token of an instance in the Ideas of a process or of its parts. word may be in either
+// FindInstance returns the token of an instance in the Ideas of a process or of its parts. typedToken may be in either
 // spelling. The error wraps ErrNoInstance if no Idea names it.
-func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
-	defer wrapError(&err, "find instance %q of %s", word, process)
+func (s *Store) FindInstance(ctx context.Context, process, typedToken string) (token string, err error) {
+	defer wrapError(&err, "find instance %q of %s", typedToken, process)
 	processes, err := s.listProcessTree(ctx, process)
 	for _, id := range processes {
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
 			continue
 		}
-		err = s.eachState(blobs.ForProcess(ctx, id), id, func(_ *manifest, ideaState *state) error {
+		err = s.eachLoadedIdea(blobs.WithProcess(ctx, id), id, func(_ *manifest, loaded *loadedIdea) error {
 			if token == "" {
-				token, _ = ideafile.SplitContextByInstance(ideaState.body["context"]).FindInstanceToken(word)
+				token, _ = ideafile.SplitContextByInstance(loaded.body["context"]).FindInstanceToken(typedToken)
 			}
 			return nil
 		})
@@ -116,29 +116,29 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 }
 
 // ForgottenInstances returns the instances that were removed from the Ideas of a process, by token.
-func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[string]Forgotten, error) {
-	forgotten := map[string]Forgotten{}
-	number, err := s.LatestNumber(ctx, process)
-	for ; err == nil && number > 0; number-- { // the Ideas that record removals end the chain
+func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[string]ForgetRecord, error) {
+	forgottenByToken := map[string]ForgetRecord{}
+	ideaNumber, err := s.LatestIdeaNumber(ctx, process)
+	for ; err == nil && ideaNumber > 0; ideaNumber-- { // the Ideas that record removals end the chain
 		var m *manifest
-		if m, err = s.manifest(ctx, process, number); err != nil {
+		if m, err = s.manifest(ctx, process, ideaNumber); err != nil {
 			break
 		}
 		record := m.forgottenInstance()
 		if record.Instance == "" {
 			break
 		}
-		forgotten[record.Instance] = record.Forgotten
+		forgottenByToken[record.Instance] = record.ForgetRecord
 	}
 	if isBroken(err) {
 		err = nil // Verify reports it
 	}
-	return forgotten, err
+	return forgottenByToken, err
 }
 
 // writeRedactedChains rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j forgetJournal, err error) {
-	j = forgetJournal{Token: f.Instance, Forgotten: f.Forgotten}
+	j = forgetJournal{Token: f.Instance, Forgotten: f.ForgetRecord}
 	processes, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return j, err
@@ -147,20 +147,21 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 	for _, process := range processes {
 		switch {
 		case protocol.BelongsToInstance(process, f.Instance):
-			j.Delegates = append(j.Delegates, process)
+			j.ForgottenDelegateIDs = append(j.ForgottenDelegateIDs, process)
 		case !strings.Contains(process, "/~call/"):
 			chains = append(chains, process)
 		}
 	}
 	r := &redaction{token: f.Instance, isOnlyOwnByText: map[string]bool{}}
-	if j.Chains, err = s.chainsWithInstance(ctx, r, chains); err != nil {
+	if j.RewrittenProcessIDs, err = s.chainsWithInstance(ctx, r, chains); err != nil {
 		return j, err
 	}
 	j.Mentions = r.recordedMentions
-	if j.Values, err = s.removableValues(ctx, f, slices.Concat(j.Chains, j.Delegates)); err != nil {
+	if j.RemovableValueNames, err = s.removableValues(ctx, f,
+		slices.Concat(j.RewrittenProcessIDs, j.ForgottenDelegateIDs)); err != nil {
 		return j, err
 	}
-	for _, process := range j.Chains {
+	for _, process := range j.RewrittenProcessIDs {
 		ideaCount, mentions, err := s.writeRedactedChain(ctx, r, process, f)
 		if err != nil {
 			return j, fmt.Errorf("write the Ideas of %s without it: %w", process, err)
@@ -171,10 +172,11 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 }
 
 // chainsWithInstance reads all Ideas, and returns the chains that have the instance.
-func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []string) (matching []string, err error) {
-	for _, process := range chains {
+func (s *Store) chainsWithInstance(ctx context.Context, r *redaction,
+	processes []string) (matching []string, err error) {
+	for _, process := range processes {
 		hasInstance := false
-		err := s.eachState(ctx, process, func(m *manifest, st *state) error {
+		err := s.eachLoadedIdea(ctx, process, func(m *manifest, st *loadedIdea) error {
 			hasInstance = r.collectTexts(m, st.body) || hasInstance
 			return nil
 		})
@@ -197,17 +199,17 @@ func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []s
 	return matching, nil
 }
 
-// eachState reads the Ideas of a chain one after the other.
-func (s *Store) eachState(ctx context.Context, process string, visit func(*manifest, *state) error) error {
+// eachLoadedIdea reads the Ideas of a chain one after the other.
+func (s *Store) eachLoadedIdea(ctx context.Context, process string, visit func(*manifest, *loadedIdea) error) error {
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return err
 	}
-	var previous *state
+	var previous *loadedIdea
 	for _, number := range numbers {
 		m, err := s.manifest(ctx, process, number)
 		if err == nil {
-			previous, err = s.state(ctx, m, previous)
+			previous, err = s.readIdea(ctx, m, previous)
 		}
 		if err == nil {
 			err = visit(m, previous)
@@ -220,88 +222,92 @@ func (s *Store) eachState(ctx context.Context, process string, visit func(*manif
 }
 
 // removableValues lists the values that the chains and histories to be removed refer to.
-func (s *Store) removableValues(ctx context.Context, f ForgetOptions, chains []string) (names []string, err error) {
+func (s *Store) removableValues(ctx context.Context, f ForgetOptions,
+	processes []string) (valueNames []string, err error) {
 	contents, _, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.markReferenced(blobs.ForProcess(ctx, ""), contents, f, chains, false, nil)
+	c, err := s.markReferenced(blobs.WithProcess(ctx, ""), contents, f, processes, false, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range c.neededValues {
-		names = append(names, v.Name)
+		valueNames = append(valueNames, v.Name)
 	}
-	return names, nil
+	return valueNames, nil
 }
 
 // writeRedactedChain writes the Ideas of one chain without the instance, and one more Idea that records this.
 func (s *Store) writeRedactedChain(
 	ctx context.Context, r *redaction, process string, f ForgetOptions,
 ) (changedCount int, mentions []Mention, err error) {
-	ctx = blobs.ForProcess(ctx, process)
-	var latest *state
-	var last *manifest
+	ctx = blobs.WithProcess(ctx, process)
+	var lastIdea *loadedIdea
+	var lastManifest *manifest
 	var redactedDraft draft
-	var redacted []redactedIdea
-	mentionsFound := &mentionFinder{process: process, redaction: r}
-	err = s.eachState(ctx, process, func(m *manifest, st *state) error {
+	var redactedIdeas []redactedIdea
+	mentionSearch := &mentionFinder{process: process, redaction: r}
+	err = s.eachLoadedIdea(ctx, process, func(m *manifest, st *loadedIdea) error {
 		log, err := s.logValue(ctx, m)
 		if err != nil {
 			return err
 		}
 		redactedDraft = r.redactDraft(draft{m.Meta, st.body, log})
-		digest, size, err := redactedDraft.digest(ctx, s.values)
+		digest, size, err := redactedDraft.digest(ctx, s.blobStore)
 		if err != nil {
 			return err
 		}
-		last, latest, err = s.storeIdea(ctx, redactedDraft, st.number, m.Digest, latest, size)
+		lastManifest, lastIdea, err = s.storeIdea(ctx, redactedDraft, st.number, m.Digest, lastIdea, size)
 		if err != nil {
 			return err
 		}
 		if digest != m.Digest {
-			last.RedactedDigest = digest
+			lastManifest.RedactedDigest = digest
 			changedCount++
 		}
-		redacted = append(redacted, redactedIdea{st.number, m.Digest, last.RedactedDigest})
-		if err := mentionsFound.collect(s.valueLoader(ctx), st.number, redactedDraft); err != nil {
+		redactedIdeas = append(redactedIdeas, redactedIdea{st.number, m.Digest, lastManifest.RedactedDigest})
+		if err := mentionSearch.collect(s.valueLoader(ctx), st.number, redactedDraft); err != nil {
 			return err
 		}
-		return s.values.Write(ctx, ManifestName(process, st.number)+redactedSuffix, last.encode())
+		return s.blobStore.Write(ctx, ManifestName(process, st.number)+redactedSuffix, lastManifest.encode())
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	record, err := s.storeInstanceRecord(ctx, last, redactedDraft, f, redacted, latest, mentionsFound)
+	record, err := s.storeInstanceRecord(ctx, lastManifest, redactedDraft, f, redactedIdeas, lastIdea, mentionSearch)
 	if err == nil {
-		err = s.values.Write(ctx, ManifestName(process, record.metaNumber("at"))+redactedSuffix, record.encode())
+		err = s.blobStore.Write(ctx, ManifestName(process, record.metaNumber("at"))+redactedSuffix, record.encode())
 	}
-	return changedCount, mentionsFound.mentions, err
+	return changedCount, mentionSearch.mentions, err
 }
 
 // storeInstanceRecord stores the Idea which records that an instance was forgotten. It has the body of the last Idea,
 // without Calls.
 func (s *Store) storeInstanceRecord(
-	ctx context.Context, last *manifest, redactedDraft draft, f ForgetOptions, redacted []redactedIdea, latest *state,
-	mentionsFound *mentionFinder,
+	ctx context.Context, lastManifest *manifest, redactedDraft draft, f ForgetOptions, redactedIdeas []redactedIdea,
+	lastIdea *loadedIdea,
+	mentionSearch *mentionFinder,
 ) (*manifest, error) {
 	idea := joinIdea(jsonval.WithoutKey(redactedDraft.meta, "llm"), redactedDraft.body)
 	if solution, ok := idea["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	e := Entry{Process: last.metaText("process"), Number: latest.number + 1, Parent: last.Digest, Idea: idea,
+	e := IdeaToSeal{Process: lastManifest.metaText("process"), IdeaNumber: lastIdea.number + 1,
+		ParentDigest: lastManifest.Digest, Idea: idea,
 		Created: f.ForgottenAt}
 	d, err := e.draft()
 	if err == nil {
-		err = mentionsFound.collect(s.valueLoader(ctx), e.Number, d)
+		err = mentionSearch.collect(s.valueLoader(ctx), e.IdeaNumber, d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	record := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, mentionsFound.mentions}))
-	record[ideasKey] = jsonval.ToJSONValue(redacted)
-	return s.storeForgetRecord(ctx, e, forgottenInstanceKey, record, latest)
+	record := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.ForgetRecord, f.Instance,
+		mentionSearch.mentions}))
+	record[redactedIdeasKey] = jsonval.ToJSONValue(redactedIdeas)
+	return s.storeForgetRecord(ctx, e, forgottenInstanceKey, record, lastIdea)
 }
 
 // valueLoader returns a loader of stored values; it loads nil for a broken one.
@@ -322,23 +328,23 @@ type mentionFinder struct {
 	mentions  []Mention
 }
 
-func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), number int, redactedDraft draft) error {
+func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), ideaNumber int, redactedDraft draft) error {
 	w := texts.Walker{Load: load, OnText: func(place texts.Place, text string) {
 		reason := g.redaction.mentionReason(place, text)
 		if reason == "" {
 			return
 		}
-		part := place.Path
-		for g.redaction.mentionReason(texts.Place{}, part) != "" { // a key reveals it: keep it out of the record
-			part = part[:max(strings.LastIndexByte(part, '.'), 0)]
+		mentionPath := place.Path
+		for g.redaction.mentionReason(texts.Place{}, mentionPath) != "" { // a key reveals it: keep it out of the record
+			mentionPath = mentionPath[:max(strings.LastIndexByte(mentionPath, '.'), 0)]
 		}
-		n := slices.IndexFunc(g.mentions, func(m Mention) bool { return m.Path == part && m.Reason == reason })
+		n := slices.IndexFunc(g.mentions, func(m Mention) bool { return m.Path == mentionPath && m.Reason == reason })
 		if n < 0 {
 			n = len(g.mentions)
-			g.mentions = append(g.mentions, Mention{Process: g.process, Path: part, Reason: reason})
+			g.mentions = append(g.mentions, Mention{Process: g.process, Path: mentionPath, Reason: reason})
 		}
-		if ideas := g.mentions[n].Ideas; len(ideas) == 0 || ideas[len(ideas)-1] != number {
-			g.mentions[n].Ideas = append(ideas, number)
+		if ideaNumbers := g.mentions[n].Ideas; len(ideaNumbers) == 0 || ideaNumbers[len(ideaNumbers)-1] != ideaNumber {
+			g.mentions[n].Ideas = append(ideaNumbers, ideaNumber)
 		}
 	}}
 	return redactedDraft.walkTexts(w)
@@ -346,46 +352,51 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), numb
 
 // completeForget carries out a journal.
 func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJournal) (*ForgetResult, error) {
-	result := &ForgetResult{Chains: append(j.Chains, j.Delegates...), IdeaCount: j.IdeaCount, Mentions: j.Mentions}
-	for _, process := range j.Chains {
+	result := &ForgetResult{EmptiedProcessIDs: append(j.RewrittenProcessIDs, j.ForgottenDelegateIDs...),
+		IdeaCount: j.IdeaCount, Mentions: j.Mentions}
+	for _, process := range j.RewrittenProcessIDs {
 		if err := s.eachRedacted(ctx, process, s.replaceByRedacted); err != nil {
 			return nil, err
 		}
-		s.latestStates.Remove(process)
+		s.latestIdeas.Remove(process)
 	}
-	for _, process := range j.Delegates {
-		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)
+	for _, process := range j.ForgottenDelegateIDs {
+		_, err := s.sealForgotten(blobs.WithProcess(ctx, process), process, j.Forgotten)
 		if err == nil {
-			err = s.eraseChain(blobs.ForProcess(ctx, process), process)
+			err = s.eraseChain(blobs.WithProcess(ctx, process), process)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
-	listUnneeded := func(ctx context.Context) ([]*collectableValue, error) { return s.unneededValues(ctx, f, j.Values) }
-	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, listUnneeded, result); err != nil {
+	listUnneeded := func(ctx context.Context) ([]*collectableValue, error) {
+		return s.unneededValues(ctx, f, j.RemovableValueNames)
+	}
+	if err := s.removeUnshared(blobs.WithProcess(ctx, ""), f.QuietPeriod, listUnneeded, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
-	if len(j.Chains)+len(j.Values) > 0 {
+	if len(j.RewrittenProcessIDs)+len(j.RemovableValueNames) > 0 {
 		var err error
-		if result.KeyDestroyed, err = s.renewKey(blobs.ForProcess(ctx, ""), f); err != nil {
+		if result.KeyDestroyed, err = s.renewKey(blobs.WithProcess(ctx, ""), f); err != nil {
 			return nil, fmt.Errorf("encrypt what stays with another data key: %w", err)
 		}
 	}
-	remove := func(ctx context.Context, redactedPlace, _ string) error { return s.values.Remove(ctx, redactedPlace) }
-	for _, process := range j.Chains {
+	remove := func(ctx context.Context, redactedPlace, _ string) error {
+		return s.blobStore.Remove(ctx, redactedPlace)
+	}
+	for _, process := range j.RewrittenProcessIDs {
 		if err := s.eachRedacted(ctx, process, remove); err != nil {
 			return nil, err
 		}
 	}
-	return result, s.values.Remove(ctx, journalPlace(f.Process))
+	return result, s.blobStore.Remove(ctx, journalPlace(f.Process))
 }
 
 // eachRedacted visits the rewritten Ideas of a chain.
 func (s *Store) eachRedacted(
 	ctx context.Context, process string, visit func(ctx context.Context, redactedPlace, place string) error,
 ) error {
-	ctx = blobs.ForProcess(ctx, process)
+	ctx = blobs.WithProcess(ctx, process)
 	_, otherFiles, err := s.ideaNumbers(ctx, process)
 	for _, name := range otherFiles {
 		if place, isRedacted := strings.CutSuffix(name, redactedSuffix); isRedacted && err == nil {
@@ -396,22 +407,22 @@ func (s *Store) eachRedacted(
 }
 
 func (s *Store) replaceByRedacted(ctx context.Context, redactedPlace, place string) error {
-	data, _, err := s.values.Read(ctx, redactedPlace)
+	data, _, err := s.blobStore.Read(ctx, redactedPlace)
 	if err == nil {
-		err = s.values.Write(ctx, place, data)
+		err = s.blobStore.Write(ctx, place, data)
 	}
 	return err
 }
 
 // unneededValues returns the named values that nothing refers to.
 func (s *Store) unneededValues(
-	ctx context.Context, f ForgetOptions, names []string,
+	ctx context.Context, f ForgetOptions, valueNames []string,
 ) (unneeded []*collectableValue, err error) {
 	c, err := s.markAllReferenced(ctx, f, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	for _, name := range valueNames {
 		if v := c.valueByName[name]; v != nil && !v.isNeeded {
 			unneeded = append(unneeded, v)
 		}
@@ -421,21 +432,21 @@ func (s *Store) unneededValues(
 
 // markAllReferenced marks all values that remaining chains, histories and other items refer to.
 func (s *Store) markAllReferenced(ctx context.Context, f ForgetOptions,
-	visit func(reference) error) (*collector, error) {
+	onNeeded func(digestReference) error) (*collector, error) {
 	_, contents, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.markReferenced(ctx, contents, f, nil, true, visit)
+	return s.markReferenced(ctx, contents, f, nil, true, onNeeded)
 }
 
 // renewKey encrypts what remains of the process with a new data key, and destroys the previous one.
-func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, err error) {
-	renewal, err := s.values.RenewDataKey(ctx, f.Process)
+func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isDestroyed bool, err error) {
+	renewal, err := s.blobStore.RenewDataKey(ctx, f.Process)
 	if renewal == nil || err != nil {
 		return false, err
 	}
-	_, err = s.markAllReferenced(ctx, f, func(r reference) error {
+	_, err = s.markAllReferenced(ctx, f, func(r digestReference) error {
 		if r.process != f.Process {
 			return nil
 		}
@@ -449,7 +460,7 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, 
 		return false, err
 	}
 	for _, process := range processes {
-		items, err := s.values.ListUnder(ctx, ideasFolder(process))
+		items, err := s.blobStore.ListUnder(ctx, ideasFolder(process))
 		if err != nil {
 			return false, err
 		}

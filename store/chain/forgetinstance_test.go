@@ -23,7 +23,7 @@ import (
 // delegate, and a note over all names her.
 func customers(t testing.TB, s *shelf, process string) {
 	t.Helper()
-	values := blobs.ForProcess(t.Context(), process)
+	values := blobs.WithProcess(t.Context(), process)
 	data := jsonval.Encode(strings.Repeat("Dear Ada ", 20_000))
 	letter, err := s.values.Put(values, data)
 	if err != nil {
@@ -75,7 +75,7 @@ var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Path: "solution.note
 
 func (s *shelf) forgetting(token string) ForgetOptions {
 	return ForgetOptions{
-		Process: "p", Instance: token, Forgotten: Forgotten{ForgottenAt: later, By: "ann"},
+		Process: "p", Instance: token, ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
 		Decrypt: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
 	}
 }
@@ -102,17 +102,17 @@ func (s *shelf) withoutAda(t testing.TB, before []Link, others []any) {
 		t.Fatalf("%+v, %v", links, err)
 	}
 	for n, l := range before {
-		if links[n].Digest != l.Digest || links[n].Parent != l.Parent || links[n].Counts.Instances != 3 {
+		if links[n].Digest != l.Digest || links[n].ParentDigest != l.ParentDigest || links[n].Counts.Instances != 3 {
 			t.Errorf("%+v, and it was %+v", links[n], l)
 		}
 	}
 	r := s.verified(t, "p")
-	said := ForgottenInstance{Forgotten{ForgottenAt: later, By: "ann"}, "2", adasNote}
+	said := ForgottenInstance{ForgetRecord{ForgottenAt: later, By: "ann"}, "2", adasNote}
 	if !r.IsIntact || jsonOf(r.ForgottenInstances) != jsonOf([]ForgottenInstance{said}) {
 		t.Errorf("%+v", r)
 	}
 	forgotten, err := s.ForgottenInstances(t.Context(), "p")
-	if err != nil || len(forgotten) != 1 || forgotten["2"] != said.Forgotten {
+	if err != nil || len(forgotten) != 1 || forgotten["2"] != said.ForgetRecord {
 		t.Errorf("%+v, %v", forgotten, err)
 	}
 	for n, want := range others {
@@ -190,7 +190,7 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 		}
 		s.cold2(t).withoutAda(t, before, others)
 		letter := digestOf(strings.Repeat("Dear Ada ", 20_000))
-		_, err = s.values.GetUncached(blobs.ForProcess(t.Context(), "p"), letter)
+		_, err = s.values.GetUncached(blobs.WithProcess(t.Context(), "p"), letter)
 		if encrypted && !errors.Is(err, blobs.ErrMissing) { // in a plain store it is q's too
 			t.Errorf("%s: her letter: %v", name, err)
 		}
@@ -333,7 +333,7 @@ func TestWhatIsLeftOfAnInstancesIdeasCannotBeAlteredUnseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Meta["request"] = jsonval.ToJSONValue(77)
-	st, err := s.state(t.Context(), m, nil)
+	st, err := s.readIdea(t.Context(), m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

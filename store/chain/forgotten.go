@@ -11,15 +11,15 @@ import (
 	"processidea/store/blobs"
 )
 
-// Forgotten says when and by whom the contents of a process were removed.
-type Forgotten struct {
+// ForgetRecord says when and by whom the contents of a process were removed.
+type ForgetRecord struct {
 	ForgottenAt time.Time `json:"at"`
 	By          string    `json:"by,omitempty"`
 	Reason      string    `json:"reason,omitempty"`
 }
 
 // String describes the removal for people.
-func (f Forgotten) String() string {
+func (f ForgetRecord) String() string {
 	text := "forgotten on " + f.ForgottenAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	if f.By != "" {
 		text += " by " + f.By
@@ -34,7 +34,7 @@ func (f Forgotten) String() string {
 // blobs.ErrForgotten.
 type ForgottenError struct {
 	Process   string
-	Forgotten Forgotten
+	Forgotten ForgetRecord
 }
 
 // Error says when the contents were forgotten, and by whom.
@@ -46,19 +46,19 @@ func (e *ForgottenError) Error() string {
 func (e *ForgottenError) Unwrap() error { return blobs.ErrForgotten }
 
 // forgottenKey is the key of meta in the last Idea of a process which records that the contents were forgotten:
-// Forgotten, and under digestsKey the digests of all Ideas before it.
+// Forgotten, and under forgottenDigestsKey the digests of all Ideas before it.
 const (
-	forgottenKey = "forgotten"
-	digestsKey   = "digests"
+	forgottenKey        = "forgotten"
+	forgottenDigestsKey = "digests"
 )
 
 // forgotten returns who had contents removed: those of this Idea, or, from the last Idea's record, those of the chain;
 // nil if nothing was forgotten.
-func (m *manifest) forgotten() *Forgotten {
+func (m *manifest) forgotten() *ForgetRecord {
 	if m.Forgotten != nil || m.Meta[forgottenKey] == nil {
 		return m.Forgotten
 	}
-	f := &Forgotten{}
+	f := &ForgetRecord{}
 	if !decodeInto(m.Meta[forgottenKey], f) {
 		return nil
 	}
@@ -81,12 +81,12 @@ func (v *verifier) readForgotten(ctx context.Context, numbers []int) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	last, err := v.manifest(ctx, v.process, numbers[len(numbers)-1])
+	lastManifest, err := v.manifest(ctx, v.process, numbers[len(numbers)-1])
 	if isBroken(err) {
 		return nil // checkNext reports it in its turn
 	}
 	if err == nil {
-		v.report.Forgotten = last.forgotten()
+		v.report.Forgotten = lastManifest.forgotten()
 	}
 	return err
 }
@@ -97,9 +97,9 @@ func (v *verifier) checkForgottenDigests() {
 	if v.report.Forgotten == nil || v.previousManifest == nil {
 		return
 	}
-	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previousManifest.Meta[forgottenKey])[digestsKey])
-	if number := v.previousManifest.metaNumber("at"); !slices.Equal(digests, v.forgottenDigests) {
-		v.report.add(number, ManifestName(v.process, number),
+	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previousManifest.Meta[forgottenKey])[forgottenDigestsKey])
+	if ideaNumber := v.previousManifest.metaNumber("at"); !slices.Equal(digests, v.forgottenDigests) {
+		v.report.add(ideaNumber, ManifestName(v.process, ideaNumber),
 			"it says that other Ideas were forgotten than those before it")
 	}
 }
@@ -114,20 +114,20 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 	}
 	forks = []string{}
 	for _, id := range processes {
-		root := blobs.RootProcessOf(id)
-		if root == process || slices.Contains(forks, root) {
+		rootProcess := blobs.RootProcessID(id)
+		if rootProcess == process || slices.Contains(forks, rootProcess) {
 			continue
 		}
-		first, err := s.LinkAt(ctx, id, 1)
+		firstLink, err := s.LinkAt(ctx, id, 1)
 		if isBroken(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		originProcess := jsonval.AsText(jsonval.AsObject(first.Origin)["process"])
-		if first.Forgotten == nil && blobs.RootProcessOf(originProcess) == process {
-			forks = append(forks, root)
+		originProcess := jsonval.AsText(jsonval.AsObject(firstLink.Origin)["process"])
+		if firstLink.Forgotten == nil && blobs.RootProcessID(originProcess) == process {
+			forks = append(forks, rootProcess)
 		}
 	}
 	return forks, nil

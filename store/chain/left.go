@@ -6,24 +6,24 @@ import "slices"
 // Idea before it, its digest and the digest of what remains.
 const (
 	forgottenInstanceKey = "forgottenInstance"
-	ideasKey             = "ideas"
+	redactedIdeasKey     = "ideas"
 )
 
 // redactedIdea identifies an Idea by its digest, and by the digest of what remains of it (Left; empty if nothing was
 // removed).
 type redactedIdea struct {
-	Number          int    `json:"at"`
+	IdeaNumber      int    `json:"at"`
 	Digest          string `json:"digest"`
 	RemainingDigest string `json:"left,omitempty"`
 }
 
 // redactionCheck checks that the last Idea that records a removal names exactly the Ideas that were redacted.
 type redactionCheck struct {
-	ideas               []redactedIdea // the Ideas so far
-	recordedIdeas       []redactedIdea // the Ideas that the last recording Idea names
-	ideasBeforeRecord   int            // how many Ideas precede that Idea
-	recordIdea          int            // the number of that Idea; 0 if there is none
-	firstUnrecordedIdea int            // the first redacted Idea after that Idea; 0 if there is none
+	ideas                 []redactedIdea // the Ideas so far
+	recordedIdeas         []redactedIdea // the Ideas that the last recording Idea names
+	ideaCountBeforeRecord int            // how many Ideas precede that Idea
+	recordIdeaNumber      int            // the number of that Idea; 0 if there is none
+	firstUnrecordedNumber int            // the first redacted Idea after that Idea; 0 if there is none
 }
 
 // forgottenInstance reads the record of a removed instance; empty if there is none.
@@ -34,26 +34,29 @@ func (m *manifest) forgottenInstance() (f ForgottenInstance) {
 
 // addIdea adds the next Idea.
 func (l *redactionCheck) addIdea(r *Report, m *manifest) {
-	number := m.metaNumber("at")
+	ideaNumber := m.metaNumber("at")
 	if record, ok := m.Meta[forgottenInstanceKey].(map[string]any); ok {
-		l.recordedIdeas, l.ideasBeforeRecord, l.recordIdea, l.firstUnrecordedIdea = nil, len(l.ideas), number, 0
-		if decodeInto(record[ideasKey], &l.recordedIdeas) {
+		l.recordedIdeas, l.ideaCountBeforeRecord, l.recordIdeaNumber, l.firstUnrecordedNumber = nil, len(l.ideas),
+			ideaNumber, 0
+		if decodeInto(record[redactedIdeasKey], &l.recordedIdeas) {
 			r.ForgottenInstances = append(r.ForgottenInstances, m.forgottenInstance())
 		}
 	}
-	if m.RedactedDigest != "" && l.firstUnrecordedIdea == 0 {
-		l.firstUnrecordedIdea = number
+	if m.RedactedDigest != "" && l.firstUnrecordedNumber == 0 {
+		l.firstUnrecordedNumber = ideaNumber
 	}
-	l.ideas = append(l.ideas, redactedIdea{number, m.Digest, m.RedactedDigest})
+	l.ideas = append(l.ideas, redactedIdea{ideaNumber, m.Digest, m.RedactedDigest})
 }
 
 // reportMismatches reports, at the end of the chain, redactions without a matching record.
-func (l *redactionCheck) reportMismatches(r *Report, part string) {
-	if l.recordIdea > 0 && !slices.Equal(l.recordedIdeas, l.ideas[:l.ideasBeforeRecord]) {
-		r.add(l.recordIdea, part, "Idea %d records that an instance was removed from Ideas other than those before it",
-			l.recordIdea)
+func (l *redactionCheck) reportMismatches(r *Report, item string) {
+	if l.recordIdeaNumber > 0 && !slices.Equal(l.recordedIdeas, l.ideas[:l.ideaCountBeforeRecord]) {
+		r.add(l.recordIdeaNumber, item,
+			"Idea %d records that an instance was removed from Ideas other than those before it",
+			l.recordIdeaNumber)
 	}
-	if l.firstUnrecordedIdea > 0 {
-		r.add(l.firstUnrecordedIdea, part, "something was taken out of Idea %d, and no Idea after it says so", l.firstUnrecordedIdea)
+	if l.firstUnrecordedNumber > 0 {
+		r.add(l.firstUnrecordedNumber, item, "something was taken out of Idea %d, and no Idea after it says so",
+			l.firstUnrecordedNumber)
 	}
 }

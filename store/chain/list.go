@@ -16,10 +16,10 @@ import (
 
 // Link is one Idea of a chain, as a list shows it.
 type Link struct {
-	IdeaNumber int       `json:"at"`
-	Digest     string    `json:"digest"`
-	Parent     string    `json:"parent,omitempty"`
-	Created    time.Time `json:"createdAt"`
+	IdeaNumber   int       `json:"at"`
+	Digest       string    `json:"digest"`
+	ParentDigest string    `json:"parent,omitempty"`
+	Created      time.Time `json:"createdAt"`
 	// Request is the number of the Request that sealed the Idea; 0 if no Request did.
 	Request int `json:"request,omitempty"`
 	// LLM is the turn.LLMUsage of the LLM that answered; absent if none has answered yet.
@@ -33,7 +33,7 @@ type Link struct {
 	// Parts are the processes of the parts from which a split process's Idea was made.
 	Parts []string `json:"parts,omitempty"`
 	// Forgotten states who had the contents removed. The last Idea of such a chain is readable, and records it.
-	Forgotten *Forgotten `json:"forgotten,omitempty"`
+	Forgotten *ForgetRecord `json:"forgotten,omitempty"`
 }
 
 // maxConcurrentReads is how many manifests are read at a time: a bucket answers many requests as fast as one.
@@ -64,7 +64,8 @@ func (m *manifest) link() Link {
 		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
 	}
 	return Link{
-		Parts: parts, IdeaNumber: m.metaNumber("at"), Digest: m.Digest, Parent: m.metaText("parent"), Created: created,
+		Parts: parts, IdeaNumber: m.metaNumber("at"), Digest: m.Digest, ParentDigest: m.metaText("parent"),
+		Created: created,
 		Request: m.metaNumber("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[originKey],
 		Undoes: m.Meta["undoes"], Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
@@ -122,7 +123,7 @@ func (s *Store) ListPartsAndDelegates(ctx context.Context, process string) (proc
 
 func (s *Store) processesWithPrefix(ctx context.Context, prefix string) (processes []string, err error) {
 	defer wrapError(&err, "list processes")
-	folders, err := s.values.ListFolders(ctx, manifestFolder+url.PathEscape(prefix))
+	folders, err := s.blobStore.ListFolders(ctx, manifestFolder+url.PathEscape(prefix))
 	processes = []string{}
 	for _, f := range folders {
 		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, manifestFolder), "/")); err == nil {
@@ -135,7 +136,7 @@ func (s *Store) processesWithPrefix(ctx context.Context, prefix string) (process
 
 // ideaNumbers lists the numbers of a process's Ideas in order, and the names of other files in their folder.
 func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, otherFiles []string, err error) {
-	items, err := s.values.ListUnder(ctx, ideasFolder(process))
+	items, err := s.blobStore.ListUnder(ctx, ideasFolder(process))
 	for _, i := range items {
 		if number, ok := parseIdeaNumber(process, i.Name); ok {
 			numbers = append(numbers, number)
@@ -147,8 +148,8 @@ func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int,
 	return numbers, otherFiles, err
 }
 
-// LatestNumber returns the number of a process's latest Idea; 0 if it has none.
-func (s *Store) LatestNumber(ctx context.Context, process string) (number int, err error) {
+// LatestIdeaNumber returns the number of a process's latest Idea; 0 if it has none.
+func (s *Store) LatestIdeaNumber(ctx context.Context, process string) (number int, err error) {
 	defer wrapError(&err, "find the latest Idea of %s", process)
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if len(numbers) > 0 {
@@ -160,22 +161,24 @@ func (s *Store) LatestNumber(ctx context.Context, process string) (number int, e
 // undoFolder holds, by process, the names of the processes that undo it.
 const undoFolder = "undo/"
 
-// RecordUndoingProcess records that the process as undoes another process. Seal calls it for the first Idea of each such process.
-func (s *Store) RecordUndoingProcess(ctx context.Context, process, undoingProcess string) error {
-	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(undoingProcess)
-	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(undoingProcess+"\n"))
+// RecordUndoingProcess records that the process undoingProcessID undoes another process. Seal calls it for the first
+// Idea of each such process.
+func (s *Store) RecordUndoingProcess(ctx context.Context, undoneProcessID, undoingProcessID string) error {
+	place := undoFolder + url.PathEscape(undoneProcessID) + "/" + url.PathEscape(undoingProcessID)
+	return s.blobStore.Write(blobs.WithProcess(ctx, ""), place, []byte(undoingProcessID+"\n"))
 }
 
 // ListUndoingProcesses lists the processes that RecordUndoingProcess recorded for a process.
-func (s *Store) ListUndoingProcesses(ctx context.Context, process string) (undoingProcessIDs []string, err error) {
-	folder := undoFolder + url.PathEscape(process) + "/"
-	items, err := s.values.ListUnder(ctx, folder)
+func (s *Store) ListUndoingProcesses(ctx context.Context,
+	undoneProcessID string) (undoingProcessIDs []string, err error) {
+	folder := undoFolder + url.PathEscape(undoneProcessID) + "/"
+	items, err := s.blobStore.ListUnder(ctx, folder)
 	if err != nil {
-		return nil, fmt.Errorf("chain: find what takes %s back: %w", process, err)
+		return nil, fmt.Errorf("chain: find what takes %s back: %w", undoneProcessID, err)
 	}
 	for _, i := range items {
-		if undoingProcess, err := url.PathUnescape(strings.TrimPrefix(i.Name, folder)); err == nil {
-			undoingProcessIDs = append(undoingProcessIDs, undoingProcess)
+		if undoingProcessID, err := url.PathUnescape(strings.TrimPrefix(i.Name, folder)); err == nil {
+			undoingProcessIDs = append(undoingProcessIDs, undoingProcessID)
 		}
 	}
 	return undoingProcessIDs, nil

@@ -16,7 +16,7 @@ import (
 // ErrNoIdea if the chain has no Idea with the number; it names a part that is missing or broken.
 func (s *Store) Load(ctx context.Context, process string, ideaNumber int) (wholeIdea jsonval.Object, err error) {
 	defer wrapError(&err, "load Idea %d of %s", ideaNumber, process)
-	ctx = blobs.ForProcess(ctx, process)
+	ctx = blobs.WithProcess(ctx, process)
 	m, err := s.manifest(ctx, process, ideaNumber)
 	if err == nil {
 		wholeIdea, _, err = s.load(ctx, m, nil)
@@ -25,12 +25,12 @@ func (s *Store) Load(ctx context.Context, process string, ideaNumber int) (whole
 }
 
 // load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
-func (s *Store) load(ctx context.Context, m *manifest, previous *state) (jsonval.Object, *state, error) {
-	st, err := s.state(ctx, m, previous)
+func (s *Store) load(ctx context.Context, m *manifest, previous *loadedIdea) (jsonval.Object, *loadedIdea, error) {
+	st, err := s.readIdea(ctx, m, previous)
 	if err != nil {
 		return nil, nil, err
 	}
-	wholeIdea, err := restoreIdea(ctx, s.values, m.Meta, st.body)
+	wholeIdea, err := restoreIdea(ctx, s.blobStore, m.Meta, st.body)
 	if err != nil {
 		return nil, st, err
 	}
@@ -46,12 +46,12 @@ func withDigest(wholeIdea jsonval.Object, digest string) jsonval.Object {
 	return wholeIdea
 }
 
-// log reads an Idea's log, after checking that it has the digest that the Idea names. With whole, handles are replaced
-// by their values.
-func (s *Store) log(ctx context.Context, m *manifest, restore bool) ([]turn.LogEntry, error) {
+// log reads an Idea's log, after checking that it has the digest that the Idea names. With shouldRestore, handles are
+// replaced by their values.
+func (s *Store) log(ctx context.Context, m *manifest, shouldRestore bool) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
-	if err == nil && restore {
-		v, err = s.values.Restore(ctx, v)
+	if err == nil && shouldRestore {
+		v, err = s.blobStore.Restore(ctx, v)
 	}
 	if err != nil || v == nil {
 		return nil, err
@@ -69,10 +69,10 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		return nil, err
 	}
 	digest := m.metaText("log")
-	if m.Log == nil && digest == "" {
+	if m.LogNode == nil && digest == "" {
 		return nil, nil
 	}
-	v, err := s.unpack(ctx, m.Log)
+	v, err := s.unpack(ctx, m.LogNode)
 	if err == nil && digestOf(v) != digest {
 		err = errors.New("the log is not the one that meta.log names")
 	}
@@ -82,9 +82,9 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	return v, nil
 }
 
-// draft reads the Idea of a manifest. known is an Idea read before, which may spare some reading.
-func (s *Store) draft(ctx context.Context, m *manifest, previous *state) (draft, *state, error) {
-	st, err := s.state(ctx, m, previous)
+// draft reads the Idea of a manifest. previous is an Idea read before, which may spare some reading.
+func (s *Store) draft(ctx context.Context, m *manifest, previous *loadedIdea) (draft, *loadedIdea, error) {
+	st, err := s.readIdea(ctx, m, previous)
 	if err != nil {
 		return draft{}, previous, err
 	}
@@ -92,28 +92,28 @@ func (s *Store) draft(ctx context.Context, m *manifest, previous *state) (draft,
 	return draft{m.Meta, st.body, log}, st, err
 }
 
-// Log returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error wraps
-// ErrNoIdea if the process has none.
-func (s *Store) Log(ctx context.Context, process string) (entries []turn.LogEntry, err error) {
+// ListWrites returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error
+// wraps ErrNoIdea if the process has none.
+func (s *Store) ListWrites(ctx context.Context, process string) (writes []turn.LogEntry, err error) {
 	defer wrapError(&err, "read the log of %s", process)
-	ctx = blobs.ForProcess(ctx, process)
+	ctx = blobs.WithProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return nil, err
 	}
 	err = s.eachEntry(ctx, manifests, true, func(_ *manifest, e turn.LogEntry) {
 		if e.IsWrite() {
-			entries = append(entries, e)
+			writes = append(writes, e)
 		}
 	})
-	return entries, err
+	return writes, err
 }
 
 // eachEntry visits the log entries of Ideas, in order.
-func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, restore bool,
+func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, shouldRestore bool,
 	visit func(*manifest, turn.LogEntry)) error {
 	for _, m := range manifests {
-		log, err := s.log(ctx, m, restore)
+		log, err := s.log(ctx, m, shouldRestore)
 		if err != nil {
 			return err
 		}
@@ -134,20 +134,21 @@ func (s *Store) LogWithHandlesAt(ctx context.Context, process string, ideaNumber
 	return s.logAt(ctx, process, ideaNumber, false)
 }
 
-func (s *Store) logAt(ctx context.Context, process string, number int, restore bool) (log []turn.LogEntry, err error) {
-	defer wrapError(&err, "read the log of Idea %d of %s", number, process)
-	ctx = blobs.ForProcess(ctx, process)
-	m, err := s.manifest(ctx, process, number)
+func (s *Store) logAt(ctx context.Context, process string, ideaNumber int,
+	shouldRestore bool) (log []turn.LogEntry, err error) {
+	defer wrapError(&err, "read the log of Idea %d of %s", ideaNumber, process)
+	ctx = blobs.WithProcess(ctx, process)
+	m, err := s.manifest(ctx, process, ideaNumber)
 	if err == nil {
-		log, err = s.log(ctx, m, restore)
+		log, err = s.log(ctx, m, shouldRestore)
 	}
 	return log, err
 }
 
 // States returns the State of every instance of an Idea, by token, with handles in place of large values.
 func (s *Store) States(ctx context.Context, process string, ref protocol.IdeaRef) (states jsonval.Object, err error) {
-	defer wrapError(&err, "read the States of Idea %d of %s", ref.Idea, process)
-	st, err := s.cachedState(ctx, process, ref)
+	defer wrapError(&err, "read the States of Idea %d of %s", ref.IdeaNumber, process)
+	st, err := s.readOrCachedIdea(ctx, process, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -161,30 +162,30 @@ func (s *Store) States(ctx context.Context, process string, ref protocol.IdeaRef
 
 // Context returns the context of an Idea, with handles in place of large values.
 func (s *Store) Context(ctx context.Context, process string, ref protocol.IdeaRef) (ideaContext any, err error) {
-	defer wrapError(&err, "read the context of Idea %d of %s", ref.Idea, process)
-	st, err := s.cachedState(ctx, process, ref)
+	defer wrapError(&err, "read the context of Idea %d of %s", ref.IdeaNumber, process)
+	st, err := s.readOrCachedIdea(ctx, process, ref)
 	if err != nil {
 		return nil, err
 	}
 	return st.body["context"], nil
 }
 
-// cachedState returns an Idea from the cache, or reads it.
-func (s *Store) cachedState(ctx context.Context, process string, ref protocol.IdeaRef) (*state, error) {
-	if st := s.cachedLatestState(process, ref.Digest); st != nil {
+// readOrCachedIdea returns an Idea from the cache, or reads it.
+func (s *Store) readOrCachedIdea(ctx context.Context, process string, ref protocol.IdeaRef) (*loadedIdea, error) {
+	if st := s.cachedLatestIdea(process, ref.Digest); st != nil {
 		return st, nil
 	}
-	ctx = blobs.ForProcess(ctx, process)
-	m, err := s.manifest(ctx, process, ref.Idea)
+	ctx = blobs.WithProcess(ctx, process)
+	m, err := s.manifest(ctx, process, ref.IdeaNumber)
 	if err != nil {
 		return nil, err
 	}
 	if m.Digest != ref.Digest {
 		return nil, brokenErrorf(m.place(), "it is not Idea %s, which was asked for", ref.Digest)
 	}
-	st, err := s.state(ctx, m, nil)
+	st, err := s.readIdea(ctx, m, nil)
 	if err == nil {
-		s.latestStates.Put(process, st)
+		s.latestIdeas.Put(process, st)
 	}
 	return st, err
 }

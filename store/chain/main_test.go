@@ -127,8 +127,8 @@ func idea(t testing.TB, states, solution string, tokens ...string) map[string]an
 
 const noCalls = `{"calls": [], "output": null}`
 
-func (s *story) entry(idea map[string]any, log ...turn.LogEntry) Entry {
-	return Entry{Process: s.process, Number: s.at + 1, Parent: s.last, Idea: idea, Log: log,
+func (s *story) entry(idea map[string]any, log ...turn.LogEntry) IdeaToSeal {
+	return IdeaToSeal{Process: s.process, IdeaNumber: s.at + 1, ParentDigest: s.last, Idea: idea, Log: log,
 		Created: noon.Add(time.Duration(s.at) * time.Minute)}
 }
 
@@ -139,7 +139,7 @@ func (s *story) seal(idea map[string]any, log ...turn.LogEntry) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.last, s.at = sealed.Digest, sealed.Idea
+	s.last, s.at = sealed.Digest, sealed.IdeaNumber
 }
 
 // grow seals Ideas of one instance whose State gets a new kilobyte each time.

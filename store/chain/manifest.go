@@ -21,24 +21,24 @@ type manifest struct {
 	Format int            `json:"format"`
 	Digest string         `json:"digest"`
 	Meta   jsonval.Object `json:"meta"`
-	// Body is the node of the whole body, or, if DeltaBase is set, of the delta from Idea DeltaBase.
-	Body      any `json:"body"`
-	DeltaBase int `json:"on,omitempty"`
+	// BodyNode is the node of the whole body, or, if DeltaBaseNumber is set, of the delta from Idea DeltaBaseNumber.
+	BodyNode        any `json:"body"`
+	DeltaBaseNumber int `json:"on,omitempty"`
 	lineage
-	Log      any    `json:"log,omitempty"`
+	LogNode  any    `json:"log,omitempty"`
 	Counts   Counts `json:"counts"`
 	Checksum string `json:"sum,omitempty"`
 	// Forgotten says who had the contents removed. The body, the log and most of the meta are then gone.
-	Forgotten *Forgotten `json:"forgotten,omitempty"`
+	Forgotten *ForgetRecord `json:"forgotten,omitempty"`
 	// RedactedDigest is the digest of what is left of the Idea after an instance was removed; empty if none was.
 	RedactedDigest string `json:"left,omitempty"`
 }
 
 // lineage says that an Idea is built from Idea Since, which is stored whole, by Steps deltas of Bytes bytes in total.
 type lineage struct {
-	RootIdea   int `json:"since"`
-	DeltaCount int `json:"steps"`
-	DeltaBytes int `json:"bytes"`
+	RootIdeaNumber int `json:"since"`
+	DeltaCount     int `json:"steps"`
+	DeltaBytes     int `json:"bytes"`
 }
 
 // contentDigest is the digest of the Idea as it is stored now.
@@ -87,7 +87,7 @@ func decodeManifest(data []byte) (*manifest, error) {
 // manifest reads the manifest of an Idea. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) manifest(ctx context.Context, process string, ideaNumber int) (*manifest, error) {
 	place := ManifestName(process, ideaNumber)
-	data, ok, err := s.values.Read(ctx, place)
+	data, ok, err := s.blobStore.Read(ctx, place)
 	if isBroken(err) {
 		return nil, &brokenPartError{brokenPartName(place, err), err}
 	}
@@ -113,8 +113,8 @@ func (m *manifest) place() string { return ManifestName(m.metaText("process"), m
 // brokenPartName returns the broken part if something under a name cannot be read: the name, or that of the data key
 // that opens it.
 func brokenPartName(name string, err error) string {
-	if key, isKeyError := errors.AsType[*blobs.DataKeyError](err); isKeyError {
-		return key.Name
+	if keyErr, isKeyError := errors.AsType[*blobs.DataKeyError](err); isKeyError {
+		return keyErr.ObjectName
 	}
 	return name
 }

@@ -20,39 +20,40 @@ const digestLength = 64
 // eachDigest calls give for every text in data that has the form of a digest. A longer run of hexadecimal digits
 // contains several.
 func eachDigest(data []byte, visit func(text []byte)) {
-	hexRun := 0
+	hexRunLength := 0
 	for i, b := range data {
 		if (b >= '0' && b <= '9') || (b >= 'a' && b <= 'f') {
-			hexRun++
-			if hexRun >= digestLength {
+			hexRunLength++
+			if hexRunLength >= digestLength {
 				visit(data[i+1-digestLength : i+1])
 			}
 		} else {
-			hexRun = 0
+			hexRunLength = 0
 		}
 	}
 }
 
-// reference is a value's digest, and the process whose data refers to it; empty if the data belongs to no process.
-type reference struct{ process, digest string }
+// digestReference is a value's digest, and the process whose data refers to it; empty if the data belongs to no
+// process.
+type digestReference struct{ process, digest string }
 
 // markValue marks a value as needed.
-func (c *collector) markValue(r reference) {
+func (c *collector) markValue(r digestReference) {
 	marked := false
-	for _, name := range c.values.ObjectNames(blobs.ForProcess(c.ctx, r.process), r.digest) {
+	for _, name := range c.blobStore.ObjectNames(blobs.WithProcess(c.ctx, r.process), r.digest) {
 		if v := c.valueByName[name]; v != nil && !v.isNeeded {
 			v.isNeeded, marked = true, true
 			c.neededValues = append(c.neededValues, v)
 		}
 	}
 	if marked {
-		c.pending = append(c.pending, r)
+		c.pendingReferences = append(c.pendingReferences, r)
 	}
 }
 
 // markValuesIn marks the values that some bytes refer to.
 func (c *collector) markValuesIn(process string, data []byte) {
-	eachDigest(data, func(text []byte) { c.markValue(reference{process, string(text)}) })
+	eachDigest(data, func(text []byte) { c.markValue(digestReference{process, string(text)}) })
 }
 
 // DecryptFunc decrypts a payload. It returns an unencrypted payload unchanged.
@@ -70,11 +71,11 @@ func (o DecryptFunc) appendDecrypted(data []byte) ([]byte, error) {
 
 // markNeeded marks the values that needed values refer to.
 func (c *collector) markNeeded(ctx context.Context) error {
-	for len(c.pending) > 0 {
-		r := c.pending[len(c.pending)-1]
-		c.pending = c.pending[:len(c.pending)-1]
-		ctx := blobs.ForProcess(ctx, r.process)
-		data, err := c.values.GetUncached(ctx, r.digest)
+	for len(c.pendingReferences) > 0 {
+		r := c.pendingReferences[len(c.pendingReferences)-1]
+		c.pendingReferences = c.pendingReferences[:len(c.pendingReferences)-1]
+		ctx := blobs.WithProcess(ctx, r.process)
+		data, err := c.blobStore.GetUncached(ctx, r.digest)
 		if isLost(err) {
 			continue
 		}
@@ -98,8 +99,8 @@ func (c *collector) markNeeded(ctx context.Context) error {
 // markPieces marks what a payload in pieces refers to. The pieces are joined first, since a digest may be cut between
 // two.
 func (c *collector) markPieces(ctx context.Context, process string, data []byte) error {
-	list := blobs.ParsePieceDigests(data)
-	value, err := c.values.JoinPieces(ctx, list, c.values.GetUncached)
+	pieceDigests := blobs.ParsePieceDigests(data)
+	value, err := c.blobStore.JoinPieces(ctx, pieceDigests, c.blobStore.GetUncached)
 	if isLost(err) {
 		return nil
 	}
@@ -113,26 +114,26 @@ func isLost(err error) bool {
 }
 
 // markReferencesOf marks what named items refer to. They belong to a process, or to no process if it is empty.
-func (c *collector) markReferencesOf(ctx context.Context, process string, items []blobs.Item) error {
+func (c *collector) markReferencesOf(ctx context.Context, process string, items []blobs.ObjectInfo) error {
 	for _, i := range items {
 		if strings.HasSuffix(i.Name, journalSuffix) {
 			continue // a journal names the values to be removed
 		}
-		data, _, err := c.values.Read(ctx, i.Name)
+		data, _, err := c.blobStore.Read(ctx, i.Name)
 		if errors.Is(err, blobs.ErrForgotten) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		c.markValuesIn(blobs.RootProcessOf(process), data)
+		c.markValuesIn(blobs.RootProcessID(process), data)
 	}
 	return nil
 }
 
 // markOtherFolders marks what items in folders that this package does not know refer to.
 func (c *collector) markOtherFolders(ctx context.Context) error {
-	folders, err := c.values.ListFolders(ctx, "")
+	folders, err := c.blobStore.ListFolders(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (c *collector) markOtherFolders(ctx context.Context) error {
 		if f == manifestFolder || blobs.HoldsValues(f) {
 			continue
 		}
-		items, err := c.values.ListUnder(ctx, f)
+		items, err := c.blobStore.ListUnder(ctx, f)
 		if err == nil {
 			err = c.markReferencesOf(ctx, "", items)
 		}

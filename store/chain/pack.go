@@ -10,30 +10,31 @@ import (
 
 // storeIdea stores an Idea as the difference from an earlier one. It stores the Idea whole if there is no base for it,
 // or if reading the differences would take longer than reading the Idea.
-func (s *Store) storeIdea(ctx context.Context, d draft, number int, digest string, parent *state,
-	size int) (*manifest, *state, error) {
+func (s *Store) storeIdea(ctx context.Context, d draft, ideaNumber int, digest string, parentIdea *loadedIdea,
+	size int) (*manifest, *loadedIdea, error) {
 	m := &manifest{Format: manifestFormat, Digest: digest, Meta: d.meta, Counts: d.counts(),
-		lineage: lineage{RootIdea: number}}
-	st := &state{number: number, digest: digest}
-	node, err := s.storeBody(ctx, d.body, m, st, parent, size)
+		lineage: lineage{RootIdeaNumber: ideaNumber}}
+	st := &loadedIdea{number: ideaNumber, digest: digest}
+	node, err := s.storeBody(ctx, d.body, m, st, parentIdea, size)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Body, st.lineage = node, m.lineage
+	m.BodyNode, st.lineage = node, m.lineage
 	if d.log != nil {
-		m.Log, err = s.storeValue(ctx, d.log, maxOwnInline)
+		m.LogNode, err = s.storeValue(ctx, d.log, maxOwnInlineBytes)
 	}
 	return m, st, err
 }
 
-func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest, st, parent *state,
+func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest, st, parentIdea *loadedIdea,
 	size int) (any, error) {
-	base := deltaBaseFor(st.number, parent)
+	base := deltaBaseFor(st.number, parentIdea)
 	if base != nil {
 		delta, _ := jsonval.ComputeDelta(base.body, body)
 		data := jsonval.Encode(delta)
 		if base.DeltaBytes+len(data) <= size {
-			m.DeltaBase, m.lineage = base.number, lineage{base.RootIdea, base.DeltaCount + 1, base.DeltaBytes + len(data)}
+			m.DeltaBaseNumber, m.lineage = base.number, lineage{base.RootIdeaNumber, base.DeltaCount + 1,
+				base.DeltaBytes + len(data)}
 			st.base, st.fullBytes = base, base.fullBytes
 			return s.storeDelta(ctx, data, st)
 		}
@@ -49,15 +50,15 @@ func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest,
 }
 
 // deltaBaseFor returns the Idea that this one is stored as a delta of; nil if it is to be stored whole.
-func deltaBaseFor(number int, parent *state) *state {
-	if parent == nil || number-parent.RootIdea >= maxDeltaDistance {
+func deltaBaseFor(ideaNumber int, parentIdea *loadedIdea) *loadedIdea {
+	if parentIdea == nil || ideaNumber-parentIdea.RootIdeaNumber >= maxDeltaDistance {
 		return nil
 	}
-	return parent.find(parent.RootIdea + deltaBaseOf(number-parent.RootIdea))
+	return parentIdea.find(parentIdea.RootIdeaNumber + deltaBaseOffset(ideaNumber-parentIdea.RootIdeaNumber))
 }
 
 // storeDelta stores a delta, and rebuilds the state from its bytes, so that the cached state equals what will be read.
-func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, error) {
+func (s *Store) storeDelta(ctx context.Context, data []byte, st *loadedIdea) (any, error) {
 	delta, err := decodeObject(data)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, er
 		return nil, err
 	}
 	st.body = body.(jsonval.Object) // a delta of an object leads to an object
-	return s.storeValue(ctx, delta, maxOwnInline)
+	return s.storeValue(ctx, delta, maxOwnInlineBytes)
 }
 
 // decodeObject decodes bytes, so that the cached state shares nothing with a caller's values.
@@ -86,10 +87,10 @@ func decodeObject(data []byte) (jsonval.Object, error) {
 // unpack returns the value that a node represents.
 func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m := jsonval.AsObject(node)
-	v, isValue := m[nodeValue]
-	digest, isPart := m[nodeByDigest].(string)
-	members, isObject := m[nodeObject].(jsonval.Object)
-	runs, isRuns := m[nodeRuns].([]any)
+	v, isValue := m[nodeValueKey]
+	digest, isPart := m[nodeDigestKey].(string)
+	members, isObject := m[nodeObjectKey].(jsonval.Object)
+	runs, isRuns := m[nodeRunsKey].([]any)
 	switch {
 	case len(m) != 1:
 	case isValue:
@@ -130,13 +131,13 @@ func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
 
 // readStoredPart reads a part that is stored under its own digest.
 func (s *Store) readStoredPart(ctx context.Context, digest string) (any, error) {
-	data, err := s.values.Get(ctx, digest)
+	data, err := s.blobStore.Get(ctx, digest)
 	if err != nil {
 		return nil, s.storedPartError(ctx, digest, err)
 	}
 	v, err := decodeStored(data)
 	if err != nil {
-		return nil, &brokenPartError{s.values.Name(ctx, digest), err}
+		return nil, &brokenPartError{s.blobStore.Name(ctx, digest), err}
 	}
 	return v, nil
 }
@@ -144,7 +145,7 @@ func (s *Store) readStoredPart(ctx context.Context, digest string) (any, error) 
 // storedPartError names the part if it is lost.
 func (s *Store) storedPartError(ctx context.Context, digest string, err error) error {
 	if isBroken(err) || !blobs.IsDigest(digest) {
-		return &brokenPartError{s.values.Name(ctx, digest), err}
+		return &brokenPartError{s.blobStore.Name(ctx, digest), err}
 	}
 	return err
 }

@@ -10,17 +10,17 @@ import (
 // A node represents a value in a manifest: {"v": value} the value itself, {"p": digest} a part stored under its digest,
 // {"each": {key: node}} an object, {"runs": [node]} a list of Messages, run by run.
 const (
-	nodeValue    = "v"
-	nodeByDigest = "p"
-	nodeObject   = "each"
-	nodeRuns     = "runs"
+	nodeValueKey  = "v"
+	nodeDigestKey = "p"
+	nodeObjectKey = "each"
+	nodeRunsKey   = "runs"
 )
 
 const (
-	// Values up to these sizes in bytes stay in the manifest. maxSharedInline is for values that other Ideas, and other
-	// processes of the same file, have too; maxOwnInline for values that only this Idea has.
-	maxSharedInline = 256
-	maxOwnInline    = 8 << 10
+	// Values up to these sizes in bytes stay in the manifest. maxSharedInlineBytes is for values that other Ideas, and
+	// other processes of the same file, have too; maxOwnInlineBytes for values that only this Idea has.
+	maxSharedInlineBytes = 256
+	maxOwnInlineBytes    = 8 << 10
 	// maxRunBytes is the size at which a run of Messages ends, so that one more Message does not rewrite all of it.
 	maxRunBytes = 64 << 10
 )
@@ -29,10 +29,10 @@ const (
 func (s *Store) storeValue(ctx context.Context, v any, maxInline int) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= maxInline {
-		return jsonval.Object{nodeValue: v}, nil
+		return jsonval.Object{nodeValueKey: v}, nil
 	}
-	digest, err := s.values.Put(ctx, data)
-	return jsonval.Object{nodeByDigest: digest}, err
+	digest, err := s.blobStore.Put(ctx, data)
+	return jsonval.Object{nodeDigestKey: digest}, err
 }
 
 // storeFullBody stores the parts of an Idea that is stored whole.
@@ -45,12 +45,12 @@ func (s *Store) storeFullBody(ctx context.Context, body jsonval.Object) (any, er
 			return s.storeRuns(ctx, messages)
 		case (k == "schema" || k == "delegates") && isObject:
 			return storeMembers(object, func(_ string, v any) (any, error) {
-				return s.storeValue(ctx, v, maxSharedInline)
+				return s.storeValue(ctx, v, maxSharedInlineBytes)
 			})
 		case k == "solution":
-			return s.storeValue(ctx, v, maxOwnInline)
+			return s.storeValue(ctx, v, maxOwnInlineBytes)
 		}
-		return s.storeValue(ctx, v, maxSharedInline)
+		return s.storeValue(ctx, v, maxSharedInlineBytes)
 	})
 }
 
@@ -64,7 +64,7 @@ func storeMembers(m jsonval.Object, storeMember func(k string, v any) (any, erro
 		}
 		nodes[k] = n
 	}
-	return jsonval.Object{nodeObject: nodes}, nil
+	return jsonval.Object{nodeObjectKey: nodes}, nil
 }
 
 // storeRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
@@ -75,9 +75,9 @@ func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
 		if i+1 < len(messages) && size < maxRunBytes && changesEachIdea(m) == changesEachIdea(messages[i+1]) {
 			continue
 		}
-		maxInline := maxSharedInline
+		maxInline := maxSharedInlineBytes
 		if changesEachIdea(m) {
-			maxInline = maxOwnInline
+			maxInline = maxOwnInlineBytes
 		}
 		n, err := s.storeValue(ctx, messages[start:i+1], maxInline)
 		if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
 		}
 		runs, start, size = append(runs, n), i+1, 0
 	}
-	return jsonval.Object{nodeRuns: runs}, nil
+	return jsonval.Object{nodeRunsKey: runs}, nil
 }
 
 // changesEachIdea reports whether each Idea restates a Message.

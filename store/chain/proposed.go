@@ -11,23 +11,24 @@ import (
 	"processidea/model/turn"
 )
 
-// findProposedCall finds the Call that wrote the value, as the LLM proposed it. A person's own write has no Call.
-func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*manifest) error {
+// setProposedCall finds the Call that wrote the value, as the LLM proposed it. A person's own write has no Call.
+func (s *Store) setProposedCall(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.LastWrite.entry
 	if e.CorrectionNumber > 0 {
 		return nil
 	}
-	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
-		ProposedJSON: e.Call.AsWritten(), Reads: []Read{}, Executed: b.executedCall}
+	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), RequestNumber: e.Request,
+		ProposedJSON: e.Call.AsWritten(), Reads: []Read{}, ExecutedCall: b.executedCall}
 	b.Call = p
-	logIndex := slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.LastWrite.Idea })
+	logIndex := slices.IndexFunc(manifests,
+		func(m *manifest) bool { return m.metaNumber("at") == b.LastWrite.IdeaNumber })
 	logManifest := manifests[logIndex]
 	if e.PartProcessID != "" {
 		partManifests, err := s.manifests(ctx, e.PartProcessID)
 		if err != nil && !isBroken(err) {
 			return err
 		}
-		manifests, p.PartProcess = partManifests, e.PartProcessID
+		manifests, p.PartProcessID = partManifests, e.PartProcessID
 	}
 	for _, m := range manifests {
 		switch {
@@ -42,8 +43,8 @@ func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*man
 	}
 	call := jsonval.AsObject(p.ProposedJSON)
 	p.Tool = jsonval.AsText(call["_tool"])
-	if p.Executed != nil {
-		p.Tool = p.Executed.Tool
+	if p.ExecutedCall != nil {
+		p.Tool = p.ExecutedCall.Tool
 	}
 	return s.resolveReferences(ctx, p, e, call, logManifest)
 }
@@ -78,10 +79,10 @@ func (s *Store) resolveReferences(ctx context.Context, p *ProposedCall, e turn.L
 	if err != nil {
 		return err
 	}
-	payload := ideafile.SplitContextByInstance(wholeIdea["context"]).InstanceView(e.Instance).PayloadByKind
+	payloadByKind := ideafile.SplitContextByInstance(wholeIdea["context"]).InstanceView(e.Instance).PayloadByKind
 	for _, r := range references {
 		resolved := Read{Reference: r.String()}
-		resolved.Value, resolved.Exists = jsonval.ValueAt(payload[r.Kind], r.Path)
+		resolved.Value, resolved.Exists = jsonval.ValueAt(payloadByKind[r.Kind], r.Path)
 		if !slices.ContainsFunc(p.Reads, func(other Read) bool { return other.Reference == resolved.Reference }) {
 			p.Reads = append(p.Reads, resolved)
 		}
@@ -95,16 +96,16 @@ func referencesIn(call jsonval.Object) []refexpr.Reference {
 	return references
 }
 
-// findUnloggedAuthor handles a value that is in no log: it finds whether the value was there from the beginning, or
+// setUnloggedAuthor handles a value that is in no log: it finds whether the value was there from the beginning, or
 // else the first Idea that shows it.
-func (s *Store) findUnloggedAuthor(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
-	var previous *state
+func (s *Store) setUnloggedAuthor(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
+	var previousIdea *loadedIdea
 	for _, m := range manifests {
-		wholeIdea, next, err := s.load(ctx, m, previous)
+		wholeIdea, currentIdea, err := s.load(ctx, m, previousIdea)
 		if err != nil {
 			return err
 		}
-		previous = next
+		previousIdea = currentIdea
 		value, exists := jsonval.ValueAt(stateOfInstance(wholeIdea, b.Instance), path)
 		switch {
 		case !exists || !jsonval.Equal(value, b.Value):

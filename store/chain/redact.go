@@ -29,7 +29,7 @@ const (
 	minTextLength = 4
 )
 
-// collectTexts collects the texts that only the instance has in an Idea. found reports whether the Idea has the
+// collectTexts collects the texts that only the instance has in an Idea. hasInstance reports whether the Idea has the
 // instance.
 func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance bool) {
 	if record := m.forgottenInstance(); record.Instance == r.token {
@@ -37,8 +37,8 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance 
 	}
 	contexts := ideafile.SplitContextByInstance(body["context"])
 	ownMessages := contexts.MessagesByInstance[r.token]
-	isGone := len(ownMessages) == 1 && jsonval.Equal(ownMessages[0].Source, r.messageStub())
-	if hasInstance = len(ownMessages) > 0 && !isGone; hasInstance {
+	isStub := len(ownMessages) == 1 && jsonval.Equal(ownMessages[0].Source, r.messageStub())
+	if hasInstance = len(ownMessages) > 0 && !isStub; hasInstance {
 		for _, m := range ownMessages {
 			r.addTexts(m.Payload, true)
 		}
@@ -74,27 +74,27 @@ func (r *redaction) addTexts(v any, isOwn bool) {
 }
 
 func (r *redaction) redactDraft(d draft) draft {
-	redacted := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
+	redactedDraft := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
 	if list, ok := d.body["context"].([]any); ok {
-		redacted.body["context"] = r.redactMessages(list)
+		redactedDraft.body["context"] = r.redactMessages(list)
 	}
 	if solution, ok := d.body["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		if calls, ok := solution["calls"].([]any); ok {
 			solution["calls"] = r.redactCalls(calls)
 		}
-		redacted.body["solution"] = solution
+		redactedDraft.body["solution"] = solution
 	}
 	for _, key := range []string{"decisions", turn.EndedByRequestKey} {
 		if list, ok := d.meta[key].([]any); ok {
-			redacted.meta[key] = r.removeInstance(list)
+			redactedDraft.meta[key] = r.removeInstance(list)
 		}
 	}
 	if log, ok := d.log.([]any); ok {
-		redacted.log = r.removeInstance(log)
-		redacted.meta["log"] = digestOf(redacted.log)
+		redactedDraft.log = r.removeInstance(log)
+		redactedDraft.meta["log"] = digestOf(redactedDraft.log)
 	}
-	return redacted
+	return redactedDraft
 }
 
 // removeInstance removes from a list the instance's token, and entries that concern only the instance or one of its
@@ -123,27 +123,27 @@ func (r *redaction) isOwnCall(id string) bool { return ideafile.InstanceTokenOfC
 // messageStub is the Message that replaces the instance's Messages.
 func (r *redaction) messageStub() jsonval.Object {
 	return jsonval.Object{"type": ideafile.TypeState, "_instance": r.token, "state": jsonval.Object{},
-		ideafile.StatusKey: string(ideafile.InstanceSettled)}
+		ideafile.InstanceStatusKey: string(ideafile.InstanceSettled)}
 }
 
 func (r *redaction) redactMessages(list []any) []any {
-	redacted, stubAdded := []any{}, false
+	redactedMessages, hasStub := []any{}, false
 	for _, raw := range list {
 		m := jsonval.AsObject(raw)
 		switch {
-		case m["_instance"] == r.token && !stubAdded:
-			stubAdded = true
-			redacted = append(redacted, r.messageStub())
+		case m["_instance"] == r.token && !hasStub:
+			hasStub = true
+			redactedMessages = append(redactedMessages, r.messageStub())
 		case m["_instance"] == r.token:
 		case m["type"] == ideafile.TypePlan:
-			redacted = append(redacted, r.redactPlan(m)...)
+			redactedMessages = append(redactedMessages, r.redactPlan(m)...)
 		case m["type"] == ideafile.TypeError:
-			redacted = append(redacted, r.removeInstance([]any{m})...)
+			redactedMessages = append(redactedMessages, r.removeInstance([]any{m})...)
 		default:
-			redacted = append(redacted, raw)
+			redactedMessages = append(redactedMessages, raw)
 		}
 	}
-	return redacted
+	return redactedMessages
 }
 
 // redactPlan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
@@ -161,22 +161,22 @@ func (r *redaction) redactPlan(m jsonval.Object) []any {
 
 // redactCalls reduces the instance's Calls to their Tool, and removes the instance from the targets of shared Calls.
 func (r *redaction) redactCalls(list []any) []any {
-	redacted := slices.Clone(list)
-	for n, raw := range redacted {
+	redactedCalls := slices.Clone(list)
+	for n, raw := range redactedCalls {
 		call := ideafile.ParseWrittenCall(raw)
-		if !slices.Contains(call.Targets, r.token) {
+		if !slices.Contains(call.TargetTokens, r.token) {
 			continue
 		}
-		if len(call.Targets) == 1 {
-			redacted[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.token}
+		if len(call.TargetTokens) == 1 {
+			redactedCalls[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.token}
 			continue
 		}
-		otherTargets := slices.DeleteFunc(slices.Clone(call.Targets), func(t string) bool { return t == r.token })
-		shared := maps.Clone(jsonval.AsObject(raw))
-		shared["_instance"] = jsonval.ToJSONValue(otherTargets)
-		redacted[n] = shared
+		otherTargets := slices.DeleteFunc(slices.Clone(call.TargetTokens), func(t string) bool { return t == r.token })
+		sharedCall := maps.Clone(jsonval.AsObject(raw))
+		sharedCall["_instance"] = jsonval.ToJSONValue(otherTargets)
+		redactedCalls[n] = sharedCall
 	}
-	return redacted
+	return redactedCalls
 }
 
 // mentionReason returns why a remaining text may reveal the instance; "" if it does not. The file's name and version do

@@ -186,7 +186,7 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 func TestWhatIsNoIdeaOfAChainIsNotSealed(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	for _, e := range []Entry{{Process: "p"}, {Process: "p", Number: -1}, {Number: 1}} {
+	for _, e := range []IdeaToSeal{{Process: "p"}, {Process: "p", IdeaNumber: -1}, {IdeaNumber: 1}} {
 		if _, err := s.Seal(t.Context(), e); err == nil {
 			t.Errorf("%+v was sealed", e)
 		}
@@ -292,7 +292,7 @@ func TestNoIdeaIsFarFromOneThatIsStoredWhole(t *testing.T) {
 	most, whole := 0, 0
 	for _, m := range manifests {
 		most = max(most, m.DeltaCount)
-		if m.DeltaBase == 0 {
+		if m.DeltaBaseNumber == 0 {
 			whole++
 		}
 	}
@@ -396,7 +396,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 			if n > 0 && rapid.Bool().Draw(rt, "the same again") {
 				i = given[n-1]
 			}
-			sealed, err := s.Seal(t.Context(), Entry{Process: process, Number: n + 1, Parent: last, Idea: i, Created: noon})
+			sealed, err := s.Seal(t.Context(), IdeaToSeal{Process: process, IdeaNumber: n + 1, ParentDigest: last, Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -430,7 +430,7 @@ func TestTheIdeasOfAProcessAreListedInOrder(t *testing.T) {
 		t.Fatalf("%+v, %v", links, err)
 	}
 	for i, l := range links {
-		if l.IdeaNumber != i+1 || (i > 0 && l.Parent != links[i-1].Digest) ||
+		if l.IdeaNumber != i+1 || (i > 0 && l.ParentDigest != links[i-1].Digest) ||
 			!l.Created.Equal(noon.Add(time.Duration(i)*time.Minute)) {
 			t.Errorf("%+v", l)
 		}
@@ -458,11 +458,11 @@ func TestProcessesAreListedByTheirNamesWhateverTheseHold(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, name := range names {
-		if n, err := s.LatestNumber(t.Context(), name); n != 11 || err != nil {
+		if n, err := s.LatestIdeaNumber(t.Context(), name); n != 11 || err != nil {
 			t.Errorf("%s: %d, %v", name, n, err)
 		}
 	}
-	if n, err := s.LatestNumber(t.Context(), "q"); n != 0 || err != nil {
+	if n, err := s.LatestIdeaNumber(t.Context(), "q"); n != 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"processidea/store/blobs"
 )
 
-// state is the body of an Idea in memory, with the Ideas that it was built from. It shares unchanged values with them.
-type state struct {
+// loadedIdea is the body of an Idea in memory, with the Ideas that it was built from. It shares unchanged values with
+// them.
+type loadedIdea struct {
 	number int
 	digest string
 	body   jsonval.Object
-	base   *state // the Idea that it is stored as a delta of; nil if it is stored whole
+	base   *loadedIdea // the Idea that it is stored as a delta of; nil if it is stored whole
 	lineage
 	fullBytes int // bytes of the body of Idea Since
 }
@@ -26,43 +27,43 @@ const (
 	maxDeltaDistance = deltaRadix * deltaRadix * deltaRadix
 )
 
-// deltaBaseOf returns the base of Idea i. Both are counted from the last Idea that is stored whole.
-func deltaBaseOf(i int) int {
+// deltaBaseOffset returns the base of the Idea ideaOffset. Both are counted from the last Idea that is stored whole.
+func deltaBaseOffset(ideaOffset int) int {
 	unit := 1
-	for i%(unit*deltaRadix) == 0 {
+	for ideaOffset%(unit*deltaRadix) == 0 {
 		unit *= deltaRadix
 	}
-	return i - unit
+	return ideaOffset - unit
 }
 
 // find returns the Idea with a number among st and the Ideas that it was built from; nil if it is not among them.
-func (st *state) find(number int) *state {
+func (st *loadedIdea) find(ideaNumber int) *loadedIdea {
 	for ; st != nil; st = st.base {
-		if st.number == number {
+		if st.number == ideaNumber {
 			return st
 		}
 	}
 	return nil
 }
 
-// state reads the body of an Idea. known is an Idea read before, which may spare some reading.
-func (s *Store) state(ctx context.Context, m *manifest, previous *state) (*state, error) {
+// readIdea reads the body of an Idea. previous is an Idea read before, which may spare some reading.
+func (s *Store) readIdea(ctx context.Context, m *manifest, previous *loadedIdea) (*loadedIdea, error) {
 	if err := m.checkNotForgotten(); err != nil {
 		return nil, err
 	}
-	st := &state{number: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
-	body, err := s.unpack(ctx, m.Body)
+	st := &loadedIdea{number: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
+	body, err := s.unpack(ctx, m.BodyNode)
 	if err != nil {
 		return nil, m.wrapBroken(err)
 	}
-	if m.DeltaBase != 0 {
+	if m.DeltaBaseNumber != 0 {
 		st.base, err = s.loadBase(ctx, m, previous)
 		if err != nil {
 			return nil, err
 		}
 		body, err = jsonval.ApplyDelta(st.base.body, body)
 		if err != nil {
-			return nil, brokenErrorf(m.place(), "it does not fit Idea %d: %w", m.DeltaBase, err)
+			return nil, brokenErrorf(m.place(), "it does not fit Idea %d: %w", m.DeltaBaseNumber, err)
 		}
 		st.fullBytes = st.base.fullBytes
 	} else {
@@ -77,18 +78,18 @@ func (s *Store) state(ctx context.Context, m *manifest, previous *state) (*state
 }
 
 // loadBase reads the Idea that another is stored as a delta of.
-func (s *Store) loadBase(ctx context.Context, m *manifest, previous *state) (*state, error) {
-	if m.DeltaBase < 0 || m.DeltaBase >= m.metaNumber("at") {
-		return nil, brokenErrorf(m.place(), "it is stored against Idea %d, which is none before it", m.DeltaBase)
+func (s *Store) loadBase(ctx context.Context, m *manifest, previous *loadedIdea) (*loadedIdea, error) {
+	if m.DeltaBaseNumber < 0 || m.DeltaBaseNumber >= m.metaNumber("at") {
+		return nil, brokenErrorf(m.place(), "it is stored against Idea %d, which is none before it", m.DeltaBaseNumber)
 	}
-	if base := previous.find(m.DeltaBase); base != nil {
+	if base := previous.find(m.DeltaBaseNumber); base != nil {
 		return base, nil
 	}
-	baseManifest, err := s.manifest(ctx, m.metaText("process"), m.DeltaBase)
+	baseManifest, err := s.manifest(ctx, m.metaText("process"), m.DeltaBaseNumber)
 	if err != nil {
 		return nil, err
 	}
-	return s.state(ctx, baseManifest, previous)
+	return s.readIdea(ctx, baseManifest, previous)
 }
 
 // wrapBroken adds the manifest's place to an error that names no part.
@@ -102,17 +103,20 @@ func (m *manifest) wrapBroken(err error) error {
 // A Store caches the latest Idea of each of the processes that were sealed last, so that the next Idea is stored
 // without reading the previous one.
 const (
-	maxCachedStates = 1024
-	maxStateBytes   = 32 << 20
+	maxCachedIdeas     = 1024
+	maxCachedIdeaBytes = 32 << 20
 )
 
-func newStateCache() *blobs.LRU[*state] {
-	return blobs.NewLRU(maxCachedStates, maxStateBytes, func(st *state) int { return st.fullBytes + st.DeltaBytes })
+func newIdeaCache() *blobs.LRU[*loadedIdea] {
+	return blobs.NewLRU(maxCachedIdeas, maxCachedIdeaBytes, func(st *loadedIdea) int {
+		return st.fullBytes +
+			st.DeltaBytes
+	})
 }
 
-// cachedLatestState returns the cached Idea of a process if it has the digest; else nil.
-func (s *Store) cachedLatestState(process, digest string) *state {
-	if st, ok := s.latestStates.Get(process); ok && st.digest == digest {
+// cachedLatestIdea returns the cached Idea of a process if it has the digest; else nil.
+func (s *Store) cachedLatestIdea(process, digest string) *loadedIdea {
+	if st, ok := s.latestIdeas.Get(process); ok && st.digest == digest {
 		return st
 	}
 	return nil

@@ -12,21 +12,23 @@ import (
 
 // Store keeps the chains of processes in a store of values. It is safe for concurrent use.
 type Store struct {
-	values       *blobs.Store
-	latestStates *blobs.LRU[*state]
+	blobStore   *blobs.Store
+	latestIdeas *blobs.LRU[*loadedIdea]
 	// deciderKeys are the keys with which Verify checks the signatures of decisions; if nil, Verify does not check
 	// them.
-	deciderKeys proofs.Keys
+	deciderKeys proofs.ProofVerifier
 }
 
 // New returns the chains in a store of values.
-func New(values *blobs.Store) *Store { return &Store{values: values, latestStates: newStateCache()} }
+func New(blobStore *blobs.Store) *Store {
+	return &Store{blobStore: blobStore, latestIdeas: newIdeaCache()}
+}
 
-// WithKeys returns the same chains; Verify checks the signatures of decisions with these keys.
-func (s *Store) WithKeys(deciderKeys proofs.Keys) *Store {
-	copied := *s
-	copied.deciderKeys = deciderKeys
-	return &copied
+// WithDeciderKeys returns the same chains; Verify checks the signatures of decisions with these keys.
+func (s *Store) WithDeciderKeys(deciderKeys proofs.ProofVerifier) *Store {
+	clone := *s
+	clone.deciderKeys = deciderKeys
+	return &clone
 }
 
 // Errors of Store.
@@ -101,11 +103,11 @@ type Report struct {
 	// Simulated says who played the Tools of a simulation, as its Ideas record; absent for a process that really ran.
 	Simulated any `json:"simulated,omitempty"`
 	// Forgotten says who had the contents removed. Then only the links between the Ideas' digests are checked.
-	Forgotten *Forgotten `json:"forgotten,omitempty"`
+	Forgotten *ForgetRecord `json:"forgotten,omitempty"`
 	// ForgottenInstances are the instances that were removed from the Ideas.
 	ForgottenInstances []ForgottenInstance `json:"forgottenInstances,omitempty"`
 
-	brokenIndexByPart map[string]int // the index in Broken of each part
+	brokenIndexByItem map[string]int // the index in Broken of each part
 }
 
 // BrokenItem is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line
@@ -118,30 +120,31 @@ type BrokenItem struct {
 }
 
 func newReport(process string) *Report {
-	return &Report{Process: process, Broken: []BrokenItem{}, UnreadableIdeas: []int{}, brokenIndexByPart: map[string]int{}}
+	return &Report{Process: process, Broken: []BrokenItem{}, UnreadableIdeas: []int{},
+		brokenIndexByItem: map[string]int{}}
 }
 
 // add records a broken place, unless its part is already recorded.
-func (r *Report) add(number int, part, format string, args ...any) {
-	if _, isListed := r.brokenIndexByPart[part]; isListed {
+func (r *Report) add(ideaNumber int, item, format string, args ...any) {
+	if _, isListed := r.brokenIndexByItem[item]; isListed {
 		return
 	}
-	r.brokenIndexByPart[part] = len(r.Broken)
-	r.Broken = append(r.Broken, BrokenItem{FirstIdea: number, Item: part, Problem: fmt.Sprintf(format, args...)})
+	r.brokenIndexByItem[item] = len(r.Broken)
+	r.Broken = append(r.Broken, BrokenItem{FirstIdea: ideaNumber, Item: item, Problem: fmt.Sprintf(format, args...)})
 }
 
 // addUnloadable records that an Idea cannot be loaded because of a broken part.
-func (r *Report) addUnloadable(part string, number int) {
-	n, isListed := r.brokenIndexByPart[part]
-	if isListed && !slices.Contains(r.Broken[n].UnloadableIdeas, number) {
-		r.Broken[n].UnloadableIdeas = append(r.Broken[n].UnloadableIdeas, number)
+func (r *Report) addUnloadable(item string, ideaNumber int) {
+	n, isListed := r.brokenIndexByItem[item]
+	if isListed && !slices.Contains(r.Broken[n].UnloadableIdeas, ideaNumber) {
+		r.Broken[n].UnloadableIdeas = append(r.Broken[n].UnloadableIdeas, ideaNumber)
 	}
 }
 
 // addProblems records faults of decisions, all of them.
-func (r *Report) addProblems(number int, place string, problems []string) {
+func (r *Report) addProblems(ideaNumber int, place string, problems []string) {
 	for _, p := range problems {
-		r.Broken = append(r.Broken, BrokenItem{FirstIdea: number, Item: place, Problem: p})
+		r.Broken = append(r.Broken, BrokenItem{FirstIdea: ideaNumber, Item: place, Problem: p})
 	}
 }
 

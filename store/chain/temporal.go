@@ -24,7 +24,7 @@ type NamespaceContents struct {
 	openProcesses map[string]bool // processes with an open execution
 	// processes that have an execution, or whose data key encrypts something
 	knownProcesses map[string]bool
-	referenceSet   map[reference]bool // what their histories refer to
+	referenceSet   map[digestReference]bool // what their histories refer to
 	decrypt        DecryptFunc
 }
 
@@ -35,10 +35,10 @@ func (h *NamespaceContents) hasProcess(process string) bool {
 
 // isOpen reports whether an execution of a process is open: of the process itself, an instance or a part.
 func (h *NamespaceContents) isOpen(process string) bool {
-	return h != nil && h.openProcesses[blobs.RootProcessOf(process)]
+	return h != nil && h.openProcesses[blobs.RootProcessID(process)]
 }
 
-func (h *NamespaceContents) references() map[reference]bool {
+func (h *NamespaceContents) references() map[digestReference]bool {
 	if h == nil {
 		return nil
 	}
@@ -49,46 +49,46 @@ func (h *NamespaceContents) references() map[reference]bool {
 // encrypted ones (nil if none is encrypted).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	decrypt DecryptFunc) (*NamespaceContents, error) {
-	_, all, err := ReadTemporalSeparately(ctx, c, namespace, func(string) bool { return false }, decrypt)
-	return all, err
+	_, contents, err := ReadTemporalSeparately(ctx, c, namespace, func(string) bool { return false }, decrypt)
+	return contents, err
 }
 
-// ReadTemporalSeparately is ReadTemporal for Forget: own is what the histories of the workflows in goes refer to,
-// others is what everything else refers to.
+// ReadTemporalSeparately is ReadTemporal for Forget: ownContents is what the histories of the workflows for which isOwn
+// returns true refer to, otherContents is what everything else refers to.
 func ReadTemporalSeparately(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, isOwn func(id string) bool,
 	decrypt DecryptFunc,
-) (own, others *NamespaceContents, err error) {
-	own, others = newNamespaceContents(decrypt), newNamespaceContents(decrypt)
+) (ownContents, otherContents *NamespaceContents, err error) {
+	ownContents, otherContents = newNamespaceContents(decrypt), newNamespaceContents(decrypt)
 	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
 		if isOwn(workflow) {
-			return own.noteExecution(ctx, workflow, m)
+			return ownContents.noteExecution(ctx, workflow, m)
 		}
-		return others.noteExecution(ctx, workflow, m)
+		return otherContents.noteExecution(ctx, workflow, m)
 	})
 	if err == nil {
 		err = EachSchedule(ctx, c, namespace,
-			func(_ string, m proto.Message) error { return others.noteDigests(ctx, "", m) })
+			func(_ string, m proto.Message) error { return otherContents.noteDigests(ctx, "", m) })
 	}
-	return own, others, err
+	return ownContents, otherContents, err
 }
 
 func newNamespaceContents(decrypt DecryptFunc) *NamespaceContents {
 	return &NamespaceContents{openProcesses: map[string]bool{}, knownProcesses: map[string]bool{},
-		referenceSet: map[reference]bool{}, decrypt: decrypt}
+		referenceSet: map[digestReference]bool{}, decrypt: decrypt}
 }
 
 // noteExecution records a message that belongs to an execution of a workflow.
 func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
-	root := blobs.RootProcessOf(workflow)
+	rootProcess := blobs.RootProcessID(workflow)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
 		h.ExecutionCount++
-		h.knownProcesses[root] = true
+		h.knownProcesses[rootProcess] = true
 		if protocol.IsOpen(e.GetStatus()) {
-			h.openProcesses[root] = true
+			h.openProcesses[rootProcess] = true
 		}
 	}
-	return h.noteDigests(ctx, root, m)
+	return h.noteDigests(ctx, rootProcess, m)
 }
 
 // EachExecution visits everything that a namespace has about workflow executions, a page of a history at a time: the
@@ -192,7 +192,7 @@ func (h *NamespaceContents) noteDigests(ctx context.Context, process string, m p
 
 func (h *NamespaceContents) noteReferences(process string, p *commonpb.Payload) error {
 	note := func(process string, p *commonpb.Payload) {
-		eachDigest(p.GetData(), func(text []byte) { h.referenceSet[reference{process, string(text)}] = true })
+		eachDigest(p.GetData(), func(text []byte) { h.referenceSet[digestReference{process, string(text)}] = true })
 	}
 	if owner := blobs.OwnerOfClaim(p); owner != "" { // for a Schedule the owner is another process
 		h.knownProcesses[owner] = true

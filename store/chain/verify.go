@@ -31,10 +31,10 @@ func (d WitnessedDigests) Add(ideaNumber int, digest string) {
 
 // VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write
 // to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
-func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed WitnessedDigests,
+func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessedDigests WitnessedDigests,
 	progress func(checked, total int)) (r *Report, err error) {
 	defer wrapError(&err, "verify %s", process)
-	ctx = blobs.ForProcess(ctx, process)
+	ctx = blobs.WithProcess(ctx, process)
 	numbers, otherFiles, err := s.ideaNumbers(ctx, process)
 	if err == nil && len(numbers)+len(otherFiles) == 0 {
 		err = ErrNoIdea
@@ -42,7 +42,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed W
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed,
+	v := &verifier{Store: s, process: process, report: newReport(process), witnessedDigests: witnessedDigests,
 		audit: proofs.New(s.deciderKeys), errorByDigest: map[string]error{}, deepErrorByDigest: map[string]error{}}
 	v.report.IdeaCount = len(numbers)
 	for _, name := range otherFiles {
@@ -64,7 +64,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed W
 		}
 		previousNumber = number
 	}
-	for number, value := range jsonval.Sorted(witnessed) {
+	for number, value := range jsonval.Sorted(witnessedDigests) {
 		if number > previousNumber {
 			v.report.add(number, ManifestName(process, number),
 				"Idea %d is missing: Temporal's history has its digest %s", number, strings.Join(value, " and "))
@@ -91,23 +91,23 @@ type verifier struct {
 	*Store
 	process string
 	report  *Report
-	// witnessed are the digests that the Ideas must have.
-	witnessed         WitnessedDigests
+	// witnessedDigests are the digests that the Ideas must have.
+	witnessedDigests  WitnessedDigests
 	audit             *proofs.Audit
 	errorByDigest     map[string]error // the outcome of the check, by digest
 	deepErrorByDigest map[string]error // the outcome for a value and the values that it holds, by digest
 	previousManifest  *manifest        // the previous Idea; nil if it could not be read
 	forgottenDigests  []string         // digests of the Ideas whose contents were forgotten
 	redactions        redactionCheck
-	lastState         *state // the last Idea that could be read
+	lastIdea          *loadedIdea // the last Idea that could be read
 }
 
 // checkNext checks the next Idea. The error is for a store that does not answer.
-func (v *verifier) checkNext(ctx context.Context, number int) error {
-	m, err := v.manifest(ctx, v.process, number)
+func (v *verifier) checkNext(ctx context.Context, ideaNumber int) error {
+	m, err := v.manifest(ctx, v.process, ideaNumber)
 	if err != nil {
 		v.previousManifest = nil
-		return v.noteBroken(number, err)
+		return v.noteBroken(ideaNumber, err)
 	}
 	v.checkMeta(m)
 	if err := v.checkOrigin(ctx, m); err != nil {
@@ -121,49 +121,49 @@ func (v *verifier) checkNext(ctx context.Context, number int) error {
 	}
 	isIntact, err := v.checkStoredParts(ctx, m)
 	if err != nil || !isIntact {
-		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, number)
+		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, ideaNumber)
 		return err
 	}
 	if err := v.checkIdea(ctx, m); err != nil {
-		return v.noteBroken(number, err)
+		return v.noteBroken(ideaNumber, err)
 	}
 	return nil
 }
 
 // noteBroken records an Idea that cannot be read. The broken part may belong to an earlier Idea, for which it is
 // already recorded.
-func (v *verifier) noteBroken(number int, err error) error {
+func (v *verifier) noteBroken(ideaNumber int, err error) error {
 	if !isBroken(err) {
 		return err
 	}
-	v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, number)
-	part := ManifestName(v.process, number)
+	v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, ideaNumber)
+	item := ManifestName(v.process, ideaNumber)
 	if b, isPartErr := errors.AsType[*brokenPartError](err); isPartErr {
-		part = b.part
+		item = b.part
 	}
-	v.report.add(number, part, "%s", withoutPartName(err))
-	v.report.addUnloadable(part, number)
+	v.report.add(ideaNumber, item, "%s", withoutPartName(err))
+	v.report.addUnloadable(item, ideaNumber)
 	return nil
 }
 
 // checkMeta checks the meta of an Idea.
 func (v *verifier) checkMeta(m *manifest) {
-	number := m.metaNumber("at")
+	ideaNumber := m.metaNumber("at")
 	v.report.noteSimulated(m.Meta)
-	place := ManifestName(v.process, number)
-	switch parent := m.metaText("parent"); {
-	case number == 1 && parent != "":
-		v.report.add(number, place, "the first Idea names a parent")
-	case v.previousManifest != nil && parent != v.previousManifest.Digest:
-		v.report.add(number, place, "its parent is not the Idea before it")
+	place := ManifestName(v.process, ideaNumber)
+	switch parentDigest := m.metaText("parent"); {
+	case ideaNumber == 1 && parentDigest != "":
+		v.report.add(ideaNumber, place, "the first Idea names a parent")
+	case v.previousManifest != nil && parentDigest != v.previousManifest.Digest:
+		v.report.add(ideaNumber, place, "its parent is not the Idea before it")
 	}
 	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey)); err != nil {
-		v.report.add(number, place, "meta.createdAt is no time")
+		v.report.add(ideaNumber, place, "meta.createdAt is no time")
 	}
-	if digests := v.witnessed[number]; len(digests) > 0 {
+	if digests := v.witnessedDigests[ideaNumber]; len(digests) > 0 {
 		v.report.WitnessedCount++
 		if !slices.Contains(digests, m.Digest) {
-			v.report.add(number, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
+			v.report.add(ideaNumber, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
 				strings.Join(digests, " and "))
 		}
 	}
@@ -171,11 +171,11 @@ func (v *verifier) checkMeta(m *manifest) {
 
 // checkOrigin checks that a forked process names the right digest of its origin, if the store has that chain.
 func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
-	number := m.metaNumber("at")
-	if number != 1 || m.Meta[originKey] == nil {
+	ideaNumber := m.metaNumber("at")
+	if ideaNumber != 1 || m.Meta[originKey] == nil {
 		return nil
 	}
-	v.report.Origin, v.report.Undoes = m.Meta[originKey], m.Meta[protocol.UndoesMeta]
+	v.report.Origin, v.report.Undoes = m.Meta[originKey], m.Meta[protocol.UndoesMetaKey]
 	claimedOrigin := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
 	originManifest, err := v.manifest(ctx, claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at"))
 	switch {
@@ -184,7 +184,7 @@ func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 	case err != nil:
 		return err
 	case originManifest.Digest != claimedOrigin.metaText("digest"):
-		v.report.add(number, ManifestName(v.process, number),
+		v.report.add(ideaNumber, ManifestName(v.process, ideaNumber),
 			"it says that it comes from Idea %d of %s, which has another digest",
 			claimedOrigin.metaNumber("at"), claimedOrigin.metaText("process"))
 	}
@@ -193,39 +193,40 @@ func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 
 // checkIdea checks the Idea that a manifest leads to against the manifest.
 func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
-	number := m.metaNumber("at")
-	d, st, err := v.draft(ctx, m, v.lastState)
-	v.lastState = st
+	ideaNumber := m.metaNumber("at")
+	d, st, err := v.draft(ctx, m, v.lastIdea)
+	v.lastIdea = st
 	if err != nil {
 		return err
 	}
-	if err := v.checkStoredValues(ctx, number, []any{d.meta, d.body, d.log}); err != nil {
+	if err := v.checkStoredValues(ctx, ideaNumber, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
-	wholeIdea, err := restoreIdea(ctx, v.values, d.meta, d.body)
+	wholeIdea, err := restoreIdea(ctx, v.blobStore, d.meta, d.body)
 	if err != nil {
 		return err
 	}
-	place := ManifestName(v.process, number)
-	v.report.addProblems(number, place, v.audit.CheckLog(v.process, d.log))
-	if number == 1 {
-		v.report.addProblems(number, place, v.audit.VerifyInherited(wholeIdea))
+	place := ManifestName(v.process, ideaNumber)
+	v.report.addProblems(ideaNumber, place, v.audit.CheckLog(v.process, d.log))
+	if ideaNumber == 1 {
+		v.report.addProblems(ideaNumber, place, v.audit.CheckInheritedProofs(wholeIdea))
 	}
 	switch counts := d.counts(); {
 	case digestOf(wholeIdea) != m.contentDigest():
-		v.report.add(number, place, "the Idea has another digest than it says")
+		v.report.add(ideaNumber, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
-		v.report.add(number, place, "it holds %+v and says %+v", counts, m.Counts)
+		v.report.add(ideaNumber, place, "it holds %+v and says %+v", counts, m.Counts)
 	case !m.hasLineageOf(st):
-		v.report.add(number, place, "it names the wrong Ideas as those it comes from")
+		v.report.add(ideaNumber, place, "it names the wrong Ideas as those it comes from")
 	}
 	return nil
 }
 
 // hasLineageOf reports whether the lineage in a manifest is right.
-func (m *manifest) hasLineageOf(st *state) bool {
+func (m *manifest) hasLineageOf(st *loadedIdea) bool {
 	if st.base == nil {
-		return m.lineage == lineage{RootIdea: st.number}
+		return m.lineage == lineage{RootIdeaNumber: st.number}
 	}
-	return m.RootIdea == st.base.RootIdea && m.DeltaCount == st.base.DeltaCount+1 && m.DeltaBytes > st.base.DeltaBytes
+	return m.RootIdeaNumber == st.base.RootIdeaNumber && m.DeltaCount == st.base.DeltaCount+1 &&
+		m.DeltaBytes > st.base.DeltaBytes
 }

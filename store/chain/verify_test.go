@@ -47,11 +47,11 @@ func smallChain(t *testing.T) *shelf {
 	story.grow(3)
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value,
-		"long": strings.Repeat("z", maxOwnInline)}
+		"long": strings.Repeat("z", maxOwnInlineBytes)}
 	story.seal(i, turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"nested"}, Value: value,
 		Author: "1.1@①"}},
 		turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"long"},
-			Value: strings.Repeat("z", maxOwnInline), Author: "person:Ada"}})
+			Value: strings.Repeat("z", maxOwnInlineBytes), Author: "person:Ada"}})
 	story.seal(i)
 	return s
 }
@@ -184,24 +184,24 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"number":     func(m *manifest) { m.Meta["at"] = 7 },
 		"steps":      func(m *manifest) { m.DeltaCount += 3 },
 		"bytes":      func(m *manifest) { m.DeltaBytes -= 10_000 },
-		"since":      func(m *manifest) { m.RootIdea++ },
-		"on itself":  func(m *manifest) { m.DeltaBase = 2 },
-		"on nothing": func(m *manifest) { m.DeltaBase = -1 },
-		"log":        func(m *manifest) { m.Log = map[string]any{"v": []any{}} },
-		"other log":  func(m *manifest) { m.Log = map[string]any{"v": []any{map[string]any{"value": 1}}} },
+		"since":      func(m *manifest) { m.RootIdeaNumber++ },
+		"on itself":  func(m *manifest) { m.DeltaBaseNumber = 2 },
+		"on nothing": func(m *manifest) { m.DeltaBaseNumber = -1 },
+		"log":        func(m *manifest) { m.LogNode = map[string]any{"v": []any{}} },
+		"other log":  func(m *manifest) { m.LogNode = map[string]any{"v": []any{map[string]any{"value": 1}}} },
 		"other body": func(m *manifest) {
-			m.Body = map[string]any{"v": map[string]any{"~": map[string]any{"config": map[string]any{"=": 1}}}}
+			m.BodyNode = map[string]any{"v": map[string]any{"~": map[string]any{"config": map[string]any{"=": 1}}}}
 		},
-		"no log":   func(m *manifest) { m.Log = nil },
-		"bad log":  func(m *manifest) { m.Log = 5 },
-		"no body":  func(m *manifest) { m.Body = nil },
-		"bad body": func(m *manifest) { m.Body = map[string]any{"v": 5} },
-		"bad node": func(m *manifest) { m.Body = map[string]any{"v": 5, "p": "x"} },
-		"bad part": func(m *manifest) { m.Body = map[string]any{"p": "x"} },
-		"bad runs": func(m *manifest) { m.Body = map[string]any{"runs": []any{map[string]any{"v": 1}}} },
-		"bad each": func(m *manifest) { m.Body = map[string]any{"each": map[string]any{"a": 1}} },
+		"no log":   func(m *manifest) { m.LogNode = nil },
+		"bad log":  func(m *manifest) { m.LogNode = 5 },
+		"no body":  func(m *manifest) { m.BodyNode = nil },
+		"bad body": func(m *manifest) { m.BodyNode = map[string]any{"v": 5} },
+		"bad node": func(m *manifest) { m.BodyNode = map[string]any{"v": 5, "p": "x"} },
+		"bad part": func(m *manifest) { m.BodyNode = map[string]any{"p": "x"} },
+		"bad runs": func(m *manifest) { m.BodyNode = map[string]any{"runs": []any{map[string]any{"v": 1}}} },
+		"bad each": func(m *manifest) { m.BodyNode = map[string]any{"each": map[string]any{"a": 1}} },
 		"format":   func(m *manifest) { m.Format = 2 },
-		"delta":    func(m *manifest) { m.Body = map[string]any{"v": map[string]any{"~": map[string]any{}}} },
+		"delta":    func(m *manifest) { m.BodyNode = map[string]any{"v": map[string]any{"~": map[string]any{}}} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			place := ManifestName("p", 2)
@@ -279,7 +279,7 @@ func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
 	}
 	before := jsonOf(whole)
 	digest := whole["meta"].(map[string]any)["digest"].(string)
-	forked := Fork(whole)
+	forked := ForkedIdea(whole)
 	if got := jsonOf(forked["meta"]); got != `{"origin":{"at":2,"digest":"`+digest+
 		`","process":"p"},"path":"moderation","request":2,"version":"7"}` {
 		t.Error(got)
@@ -288,7 +288,7 @@ func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
 		t.Error("something else has changed")
 	}
 	again := jsonOf(
-		Fork(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d", "origin": "old"}})["meta"])
+		ForkedIdea(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d", "origin": "old"}})["meta"])
 	if again != `{"origin":{"at":1,"digest":"d","process":"q"}}` {
 		t.Error(again)
 	}
@@ -311,7 +311,7 @@ func TestAWrongOriginIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := Fork(whole)
+		i := ForkedIdea(whole)
 		o := i["meta"].(map[string]any)["origin"].(map[string]any)
 		c.change(o)
 		newStory(t, s, "fork").seal(i)

@@ -71,7 +71,7 @@ func forkedChain(t *testing.T) *shelf {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := Fork(whole)
+	i := ForkedIdea(whole)
 	value := s.stored(t, []any{"größer", strings.Repeat("x", 600), 1.5e10, -3, true, nil, `"\` + "\n"})
 	i["context"] = append(i["context"].([]any), object(t, `{"type": "plan", "plan": [{"_tool": "judge", "text": "†state.a"}], "record": {"1.1": {"done": ["①"],
 		"results": {"①": 12345678901234567890}, "decided": [{"token": "①", "decision": {"decision": "approve", "by": "Ada", "at": "2026-01-02T03:04:05Z"}}]}}}`),

@@ -20,25 +20,25 @@ var ErrNoExport = errors.New("this is no export of a chain")
 // VerifyExport checks an export from the file alone, in the way of Verify: broken places are lines, not parts. It
 // checks the signatures of decisions with the given keys, and skips them if deciders is nil. The error is for a file
 // that cannot be read or is no export.
-func VerifyExport(r io.Reader, deciderKeys proofs.Keys) (report *Report, err error) {
+func VerifyExport(r io.Reader, deciderKeys proofs.ProofVerifier) (report *Report, err error) {
 	defer wrapError(&err, "verify export")
-	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciderKeys), deliveredValues: map[string]bool{},
-		neededValues: map[string]bool{}}
-	lines := bufio.NewReader(r)
-	for v.line = 1; ; v.line++ {
-		data, err := lines.ReadBytes('\n')
+	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciderKeys), deliveredDigests: map[string]bool{},
+		neededDigests: map[string]bool{}}
+	lineReader := bufio.NewReader(r)
+	for v.lineNumber = 1; ; v.lineNumber++ {
+		data, err := lineReader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(data) == 0 {
 			break
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		if v.line == 1 && !bytes.Contains(data, []byte(exportFormat)) && !bytes.Contains(data, []byte(`"digest"`)) {
+		if v.lineNumber == 1 && !bytes.Contains(data, []byte(exportFormat)) && !bytes.Contains(data, []byte(`"digest"`)) {
 			break
 		}
-		v.readLine(data)
+		v.verifyLine(data)
 	}
-	if v.line == 1 {
+	if v.lineNumber == 1 {
 		return nil, ErrNoExport
 	}
 	v.checkHead()
@@ -47,38 +47,38 @@ func VerifyExport(r io.Reader, deciderKeys proofs.Keys) (report *Report, err err
 
 // exportVerifier checks one export, line by line.
 type exportVerifier struct {
-	report          *Report
-	audit           *proofs.Audit
-	line            int
-	header          exportHead
-	process         string // process of the first intact Idea
-	previousDigest  string // digest of the previous Idea; empty if that is not intact
-	deliveredValues map[string]bool
-	neededValues    map[string]bool
-	redactions      redactionCheck
+	report           *Report
+	audit            *proofs.Audit
+	lineNumber       int
+	header           exportHead
+	process          string // process of the first intact Idea
+	previousDigest   string // digest of the previous Idea; empty if that is not intact
+	deliveredDigests map[string]bool
+	neededDigests    map[string]bool
+	redactions       redactionCheck
 }
 
-func (v *exportVerifier) addBroken(line int, format string, args ...any) {
-	v.report.add(max(line-1, 0), fmt.Sprintf("line %d", line), format, args...)
+func (v *exportVerifier) addBroken(lineNumber int, format string, args ...any) {
+	v.report.add(max(lineNumber-1, 0), fmt.Sprintf("line %d", lineNumber), format, args...)
 }
 
-func (v *exportVerifier) readLine(data []byte) {
+func (v *exportVerifier) verifyLine(data []byte) {
 	err := v.checkLine(data)
 	if err == nil {
 		return
 	}
-	v.addBroken(v.line, "%s", err)
-	if v.line > 1 {
+	v.addBroken(v.lineNumber, "%s", err)
+	if v.lineNumber > 1 {
 		v.report.IdeaCount++
-		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, v.line-1)
-		v.report.addUnloadable(fmt.Sprintf("line %d", v.line), v.line-1)
+		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, v.lineNumber-1)
+		v.report.addUnloadable(fmt.Sprintf("line %d", v.lineNumber), v.lineNumber-1)
 		v.previousDigest = ""
 	}
 }
 
 func (v *exportVerifier) checkLine(data []byte) error {
-	text, ended := bytes.CutSuffix(data, []byte("\n"))
-	if !ended {
+	text, hasLineEnd := bytes.CutSuffix(data, []byte("\n"))
+	if !hasLineEnd {
 		return errors.New("the file ends inside the line")
 	}
 	value, err := decodeStored(text)
@@ -89,7 +89,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if !isObject || !bytes.Equal(jsonval.Encode(value), text) {
 		return errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
-	if v.line == 1 {
+	if v.lineNumber == 1 {
 		return v.readHead(line, text)
 	}
 	return v.checkIdea(line)
@@ -129,11 +129,11 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	}
 	v.report.IdeaCount++
 	v.report.noteSimulated(meta)
-	place := fmt.Sprintf("line %d", v.line)
-	v.report.addProblems(v.line-1, place, v.audit.CheckLog(v.process, line["log"]))
-	if v.line == 2 {
-		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
-		v.report.Origin, v.report.Undoes = meta[originKey], meta[protocol.UndoesMeta]
+	place := fmt.Sprintf("line %d", v.lineNumber)
+	v.report.addProblems(v.lineNumber-1, place, v.audit.CheckLog(v.process, line["log"]))
+	if v.lineNumber == 2 {
+		v.report.addProblems(v.lineNumber-1, place, v.audit.CheckInheritedProofs(idea))
+		v.report.Origin, v.report.Undoes = meta[originKey], meta[protocol.UndoesMetaKey]
 	}
 	v.previousDigest = digest
 	v.report.Created = m.link().Created
@@ -145,12 +145,13 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 	if v.process == "" {
 		v.process = m.metaText("process")
 	}
-	switch number := m.metaNumber("at"); {
+	switch ideaNumber := m.metaNumber("at"); {
 	case m.metaText("process") != v.process:
 		return fmt.Errorf("it is an Idea of %s", m.metaText("process"))
-	case number != v.line-1:
-		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", number, v.line-1)
-	case v.line == 2 && m.metaText("parent") != "", v.previousDigest != "" && m.metaText("parent") != v.previousDigest:
+	case ideaNumber != v.lineNumber-1:
+		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", ideaNumber, v.lineNumber-1)
+	case v.lineNumber == 2 && m.metaText("parent") != "", v.previousDigest != "" &&
+		m.metaText("parent") != v.previousDigest:
 		return errors.New("its parent is not the Idea before it")
 	}
 	return nil
@@ -164,23 +165,23 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	}
 	v.requireHandles(log)
 	values, isObject := line["values"].(jsonval.Object)
-	if _, hasLog := line["values"]; hasLog != isObject || (hasLog && len(values) == 0) {
+	if _, hasValues := line["values"]; hasValues != isObject || (hasValues && len(values) == 0) {
 		return errors.New("its values are no object by digest")
 	}
 	for digest, value := range values {
 		if digestOf(value) != digest {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
-		v.deliveredValues[digest] = true
+		v.deliveredDigests[digest] = true
 		v.requireHandles(value)
 	}
-	for digest := range v.neededValues {
-		if !v.deliveredValues[digest] {
+	for digest := range v.neededDigests {
+		if !v.deliveredDigests[digest] {
 			return fmt.Errorf("the value %s: it is not given", digest)
 		}
 	}
 	for digest := range values {
-		if !v.neededValues[digest] {
+		if !v.neededDigests[digest] {
 			return fmt.Errorf("the value %s: nothing needs it", digest)
 		}
 	}
@@ -189,14 +190,14 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 
 func (v *exportVerifier) requireHandles(value any) {
 	for _, digest := range digestsOfHandles(value) {
-		v.neededValues[digest] = true
+		v.neededDigests[digest] = true
 	}
 }
 
 // checkHead checks the head against the Ideas that followed it.
 func (v *exportVerifier) checkHead() {
 	v.report.Process, v.report.Digest = v.process, v.previousDigest
-	v.redactions.reportMismatches(v.report, fmt.Sprintf("line %d", v.line-1))
+	v.redactions.reportMismatches(v.report, fmt.Sprintf("line %d", v.lineNumber-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.header.Process != v.process:

@@ -10,9 +10,9 @@ import (
 
 // checkStoredParts checks every part that a manifest names.
 func (v *verifier) checkStoredParts(ctx context.Context, m *manifest) (isIntact bool, err error) {
-	number, parts := m.metaNumber("at"), storedParts(m.Body, "")
-	if m.Log != nil {
-		parts = append(parts, storedParts(m.Log, "log")...)
+	ideaNumber, parts := m.metaNumber("at"), storedParts(m.BodyNode, "")
+	if m.LogNode != nil {
+		parts = append(parts, storedParts(m.LogNode, "log")...)
 	}
 	isIntact = true
 	for _, p := range parts {
@@ -21,9 +21,9 @@ func (v *verifier) checkStoredParts(ctx context.Context, m *manifest) (isIntact 
 			return false, err
 		}
 		if err != nil {
-			part := v.values.Name(ctx, p.digest)
-			v.report.add(number, part, "%s%s", p.path, withoutPartName(err))
-			v.report.addUnloadable(part, number)
+			item := v.blobStore.Name(ctx, p.digest)
+			v.report.add(ideaNumber, item, "%s%s", p.path, withoutPartName(err))
+			v.report.addUnloadable(item, ideaNumber)
 			isIntact = false
 		}
 	}
@@ -48,7 +48,7 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	if err, done := v.errorByDigest[digest]; done {
 		return err
 	}
-	_, err := v.values.GetUncached(ctx, digest)
+	_, err := v.blobStore.GetUncached(ctx, digest)
 	if err != nil {
 		err = v.storedPartError(ctx, digest, err)
 	}
@@ -58,27 +58,27 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 
 // checkStoredValues checks the stored values that a value holds, and those that they hold in turn. The error is for a
 // store that does not answer, or for a lost value.
-func (v *verifier) checkStoredValues(ctx context.Context, number int, value any) (err error) {
+func (v *verifier) checkStoredValues(ctx context.Context, ideaNumber int, value any) (err error) {
 	for _, digest := range digestsOfHandles(value) {
-		err = mostSevere(err, v.checkHandle(ctx, number, digest))
+		err = mostSevere(err, v.checkHandle(ctx, ideaNumber, digest))
 	}
 	return err
 }
 
 // checkHandle checks a value and the values that it holds, once.
-func (v *verifier) checkHandle(ctx context.Context, number int, digest string) error {
+func (v *verifier) checkHandle(ctx context.Context, ideaNumber int, digest string) error {
 	if err, done := v.deepErrorByDigest[digest]; done {
 		return err
 	}
 	err := v.checkValue(ctx, digest)
 	if isBroken(err) {
-		v.report.add(number, v.values.Name(ctx, digest), "a value: %s", withoutPartName(err))
+		v.report.add(ideaNumber, v.blobStore.Name(ctx, digest), "a value: %s", withoutPartName(err))
 	}
 	if err == nil {
 		var value any
 		value, err = v.readStoredPart(ctx, digest)
 		if err == nil {
-			err = v.checkStoredValues(ctx, number, value)
+			err = v.checkStoredValues(ctx, ideaNumber, value)
 		}
 	}
 	v.deepErrorByDigest[digest] = err
@@ -99,18 +99,18 @@ type storedPart struct{ path, digest string }
 // storedParts lists the parts of a node.
 func storedParts(node any, path string) []storedPart {
 	m := jsonval.AsObject(node)
-	if digest, ok := m[nodeByDigest].(string); ok && len(m) == 1 {
+	if digest, ok := m[nodeDigestKey].(string); ok && len(m) == 1 {
 		if path != "" {
 			path += ": "
 		}
 		return []storedPart{{path, digest}}
 	}
 	var all []storedPart
-	members := jsonval.AsObject(m[nodeObject])
+	members := jsonval.AsObject(m[nodeObjectKey])
 	for k, v := range jsonval.Sorted(members) {
 		all = append(all, storedParts(v, joinPath(path, k))...)
 	}
-	for _, n := range jsonval.AsList(m[nodeRuns]) {
+	for _, n := range jsonval.AsList(m[nodeRunsKey]) {
 		all = append(all, storedParts(n, path)...)
 	}
 	return all

@@ -60,16 +60,16 @@ func mapPayloads(payloads []*commonpb.Payload,
 
 func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	// Deterministic, so that equal payloads have equal bytes.
-	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+	plaintext, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encryption: encrypt payload: %w", err)
 	}
-	sealed, err := c.keys.Seal(plain, aadPayload)
+	ciphertext, err := c.keys.Seal(plaintext, aadPayload)
 	if err != nil {
 		return nil, err
 	}
 	metadata := map[string][]byte{
-		converter.MetadataEncoding: []byte(EncodingEncrypted), MetadataKeyID: []byte(c.keys.Primary()),
+		converter.MetadataEncoding: []byte(EncodingEncrypted), MetadataKeyID: []byte(c.keys.PrimaryID()),
 	}
 	for _, name := range c.readableMetadata {
 		if v, ok := p.GetMetadata()[name]; ok {
@@ -79,7 +79,7 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if protocol.IsKeptInline(p) {
 		metadata[MetadataInline] = []byte("true")
 	}
-	return &commonpb.Payload{Metadata: metadata, Data: sealed}, nil
+	return &commonpb.Payload{Metadata: metadata, Data: ciphertext}, nil
 }
 
 // KeyIDOf returns the id of the key that encrypts a payload; ok is false if the payload is not encrypted.
@@ -94,13 +94,13 @@ func (k *Keys) OpenPayload(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if !ok {
 		return p, nil
 	}
-	plain, err := k.Open(id, p.GetData(), aadPayload)
+	plaintext, err := k.Open(id, p.GetData(), aadPayload)
 	if err != nil {
 		return nil, fmt.Errorf("encryption: decrypt payload: %w", err)
 	}
-	opened := &commonpb.Payload{}
-	if err := proto.Unmarshal(plain, opened); err != nil {
+	openedPayload := &commonpb.Payload{}
+	if err := proto.Unmarshal(plaintext, openedPayload); err != nil {
 		return nil, fmt.Errorf("encryption: decrypt payload: %w", err)
 	}
-	return opened, nil
+	return openedPayload, nil
 }

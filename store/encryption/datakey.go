@@ -15,21 +15,21 @@ const wrapHeader = "processidea data key 1 "
 const aadDataKey = "processidea data key 1 "
 
 // NewDataKey makes a data key for a process, wrapped by the primary key, which must exist.
-func (k *Keys) NewDataKey(process string) (wrapped []byte, err error) {
+func (k *Keys) NewDataKey(process string) (wrappedKey []byte, err error) {
 	secret := make([]byte, keySize)
 	_, _ = rand.Read(secret) // it never fails
-	sealed, err := k.Seal(secret, aadDataKey+process)
-	return append([]byte(wrapHeader+k.Primary()+"\n"), sealed...), err
+	ciphertext, err := k.Seal(secret, aadDataKey+process)
+	return append([]byte(wrapHeader+k.PrimaryID()+"\n"), ciphertext...), err
 }
 
 // OpenDataKey unwraps the data key of a process. It returns the errors of Open.
-func (k *Keys) OpenDataKey(process string, wrapped []byte) (*Key, error) {
-	entry, isKey := bytes.CutPrefix(wrapped, []byte(wrapHeader))
-	id, sealed, isComplete := bytes.Cut(entry, []byte("\n"))
-	if !isKey || !isComplete {
+func (k *Keys) OpenDataKey(process string, wrappedKey []byte) (*Key, error) {
+	entry, hasHeader := bytes.CutPrefix(wrappedKey, []byte(wrapHeader))
+	id, ciphertext, isComplete := bytes.Cut(entry, []byte("\n"))
+	if !hasHeader || !isComplete {
 		return nil, ErrAltered
 	}
-	secret, err := k.Open(string(id), sealed, aadDataKey+process)
+	secret, err := k.Open(string(id), ciphertext, aadDataKey+process)
 	if err != nil {
 		return nil, err
 	}

@@ -14,18 +14,18 @@ var ErrAltered = errors.New("the bytes were changed, or the key of that id is an
 // the key that it used to be.
 func IsKeyError(err error) bool {
 	_, isMissing := errors.AsType[*MissingKeyError](err)
-	_, isInvalid := errors.AsType[*invalidError](err)
+	_, isInvalid := errors.AsType[*invalidEntryError](err)
 	return isMissing || isInvalid || errors.Is(err, ErrAltered)
 }
 
-// invalidError says what is wrong with an entry of the environment variable.
-type invalidError struct {
-	entry int // from 1
-	cause error
+// invalidEntryError says what is wrong with an entry of the environment variable.
+type invalidEntryError struct {
+	entryNumber int // from 1
+	cause       error
 }
 
-func (e *invalidError) Error() string {
-	return fmt.Sprintf("encryption: parse %s: entry %d: %s", KeysVariable, e.entry, e.cause)
+func (e *invalidEntryError) Error() string {
+	return fmt.Sprintf("encryption: parse %s: entry %d: %s", KeysVariable, e.entryNumber, e.cause)
 }
 
 // MissingKeyError means that something is encrypted with a key that this program does not have.

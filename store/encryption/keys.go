@@ -30,7 +30,7 @@ type Key struct {
 const keySize = 32
 
 func newKey(id string, secret []byte) (*Key, error) {
-	siv, err := hkdf.Key(sha256.New, secret, nil, "processidea aes-siv 1", subtle.AESSIVKeySize)
+	sivKey, err := hkdf.Key(sha256.New, secret, nil, "processidea aes-siv 1", subtle.AESSIVKeySize)
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +38,12 @@ func newKey(id string, secret []byte) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	aead, err := subtle.NewAESSIV(siv)
+	aead, err := subtle.NewAESSIV(sivKey)
 	return &Key{ID: id, aead: aead, nameKey: nameKey}, err
 }
 
-// Primary returns the id of the key that encrypts; empty without keys.
-func (k *Keys) Primary() string {
+// PrimaryID returns the id of the key that encrypts; empty without keys.
+func (k *Keys) PrimaryID() string {
 	if k == nil {
 		return ""
 	}
@@ -93,8 +93,8 @@ func (k *Keys) String() string { return "keys " + strings.Join(k.IDs(), ", ") }
 // GoString is String, so that dumps show no secret either.
 func (k *Keys) GoString() string { return k.String() }
 
-// Seal encrypts with the primary key, which must exist. The result can only be opened with the same bound. bound says
-// what the bytes are and where they belong, so that they cannot be used elsewhere.
+// Seal encrypts with the primary key, which must exist. The result can only be opened with the same associatedData,
+// which says what the bytes are and where they belong, so that they cannot be used elsewhere.
 func (k *Keys) Seal(plaintext []byte, associatedData string) ([]byte, error) {
 	return k.keys[0].Seal(plaintext, associatedData)
 }

@@ -42,8 +42,8 @@ func TestTheFirstKeyEncryptsAndAllDecrypt(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := parse(t, k2, k1)
-	if after.Primary() != "k2" || !slices.Equal(after.IDs(), []string{"k2", "k1"}) {
-		t.Errorf("%q, %q", after.Primary(), after.IDs())
+	if after.PrimaryID() != "k2" || !slices.Equal(after.IDs(), []string{"k2", "k1"}) {
+		t.Errorf("%q, %q", after.PrimaryID(), after.IDs())
 	}
 	if plain, err := after.Open("k1", sealed, "here"); err != nil || string(plain) != "hello" {
 		t.Errorf("%q, %v", plain, err)

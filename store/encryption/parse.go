@@ -16,17 +16,17 @@ func Parse(text string) (*Keys, error) {
 		return nil, nil
 	}
 	k := &Keys{}
-	secrets := map[string]bool{}
+	seenSecrets := map[string]bool{}
 	for n, entry := range strings.Split(text, ",") {
 		id, secret, err := parseEntry(entry)
 		switch {
 		case err != nil:
 		case k.Has(id):
 			err = errors.New("its id stands there twice")
-		case secrets[string(secret)]:
+		case seenSecrets[string(secret)]:
 			err = errors.New("it is the same key as another one")
 		default:
-			secrets[string(secret)] = true
+			seenSecrets[string(secret)] = true
 			var key *Key
 			key, err = newKey(id, secret)
 			if err == nil {
@@ -34,7 +34,7 @@ func Parse(text string) (*Keys, error) {
 			}
 		}
 		if err != nil {
-			return nil, &invalidError{n + 1, err}
+			return nil, &invalidEntryError{n + 1, err}
 		}
 	}
 	return k, nil
@@ -84,17 +84,17 @@ func checkSecret(secret []byte) error {
 	if len(secret) != keySize {
 		return fmt.Errorf("its key has %d bytes; it must have %d", len(secret), keySize)
 	}
-	distinct, isText := 0, true
+	distinctByteCount, isText := 0, true
 	for n, b := range secret {
 		if bytes.IndexByte(secret[:n], b) < 0 {
-			distinct++
+			distinctByteCount++
 		}
 		isText = isText && b >= ' ' && b < 0x7f
 	}
 	if isText {
 		return errors.New("its key is text in base64; it must be random bytes, such as `starter keys new` prints")
 	}
-	if distinct < minDistinctBytes {
+	if distinctByteCount < minDistinctBytes {
 		return errors.New("its key repeats itself; it must be random bytes, such as `starter keys new` prints")
 	}
 	return nil

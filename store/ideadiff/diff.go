@@ -17,9 +17,9 @@ import (
 
 // Diff is how two Ideas of a process differ.
 type Diff struct {
-	Process string `json:"process"`
-	IdeaA   int    `json:"a"`
-	IdeaB   int    `json:"b"`
+	Process     string `json:"process"`
+	IdeaNumberA int    `json:"a"`
+	IdeaNumberB int    `json:"b"`
 	// Changes lists changed values: first the values that all instances share, then instance by instance.
 	Changes []Change     `json:"changes"`
 	Calls   []CallChange `json:"calls"`
@@ -58,7 +58,7 @@ type CallChange struct {
 
 // Compare compares the Ideas with the numbers a and b of a process.
 func Compare(process string, a, b int, from, to jsonval.Object) (*Diff, error) {
-	d := &Diff{Process: process, IdeaA: a, IdeaB: b, Changes: []Change{}, Calls: diffCalls(from, to)}
+	d := &Diff{Process: process, IdeaNumberA: a, IdeaNumberB: b, Changes: []Change{}, Calls: diffCalls(from, to)}
 	if err := d.compare(from, to); err != nil {
 		return nil, fmt.Errorf("ideadiff: compare Ideas %d and %d of %s: %w", a, b, process, err)
 	}
@@ -97,7 +97,7 @@ type solutionCall struct {
 	id, instance, tool string
 	call               any
 	// matchKey identifies a Call whose parameters changed: instance, Tool and output path.
-	matchKey, encoded string
+	matchKey, encodedCall string
 }
 
 func readSolution(idea jsonval.Object) []solutionCall {
@@ -107,7 +107,7 @@ func readSolution(idea jsonval.Object) []solutionCall {
 	out := make([]solutionCall, len(calls))
 	for i, raw := range calls {
 		m := jsonval.AsObject(raw)
-		c := solutionCall{call: raw, encoded: jsonval.EncodeToString(raw)}
+		c := solutionCall{call: raw, encodedCall: jsonval.EncodeToString(raw)}
 		c.instance, c.tool = jsonval.AsText(m["_instance"]), jsonval.AsText(m["_tool"])
 		c.matchKey = jsonval.EncodeToString([]any{c.instance, c.tool, m["_outputPath"]})
 		if request > 0 {
@@ -142,43 +142,43 @@ func diffCalls(from, to jsonval.Object) []CallChange {
 // subtractCalls returns calls without those that others has too. A Call that occurs several times is removed as often
 // as others has it.
 func subtractCalls(calls, others []solutionCall) []solutionCall {
-	counts := map[string]int{}
+	countByEncodedCall := map[string]int{}
 	for _, o := range others {
-		counts[o.encoded]++
+		countByEncodedCall[o.encodedCall]++
 	}
-	var remaining []solutionCall
+	var remainingCalls []solutionCall
 	for _, c := range calls {
-		counts[c.encoded]--
-		if counts[c.encoded] < 0 {
-			remaining = append(remaining, c)
+		countByEncodedCall[c.encodedCall]--
+		if countByEncodedCall[c.encodedCall] < 0 {
+			remainingCalls = append(remainingCalls, c)
 		}
 	}
-	return remaining
+	return remainingCalls
 }
 
 // diffUndone lists the Calls that were undone between two Ideas, according to their records.
 func diffUndone(from, to jsonval.Object) (changes []CallChange) {
-	before, after := undoneTools(from), undoneTools(to)
-	for id, v := range jsonval.Sorted(after) {
-		if _, known := before[id]; known {
+	undoneBefore, undoneAfter := toolByUndoneCallID(from), toolByUndoneCallID(to)
+	for id, v := range jsonval.Sorted(undoneAfter) {
+		if _, isKnown := undoneBefore[id]; isKnown {
 			continue
 		}
 		key, _ := ideafile.ParseCallKey(id)
 		changes = append(changes, CallChange{ideafile.InstanceTokenOfCallID(id), Undone, key.ID(""), v,
-			string(ideafile.Done), string(ideafile.Undone)})
+			string(ideafile.CallDone), string(ideafile.CallUndone)})
 	}
 	return changes
 }
 
-// undoneTools returns the Tools of the Calls that an Idea's records call undone, by Call id.
-func undoneTools(source jsonval.Object) map[string]string {
+// toolByUndoneCallID returns the Tools of the Calls that an Idea's records call undone, by Call id.
+func toolByUndoneCallID(source jsonval.Object) map[string]string {
 	tools := map[string]string{}
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(jsonval.Object{"context": source["context"]})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, p := range turn.ReadRecord(m, tokens) {
 			for token, status := range p.StatusByInstance {
-				if status == ideafile.Undone {
+				if status == ideafile.CallUndone {
 					tools[ideafile.FormatCallID(p.Request, p.Index, token)] = p.WrittenCall.Tool
 				}
 			}

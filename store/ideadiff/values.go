@@ -63,7 +63,7 @@ func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 			step := jsonval.AsObject(s)
 			steps[jsonval.AsText(step["id"])] = jsonval.WithoutKey(step, "id")
 		}
-		out[m.Instruction.File] = jsonval.Object{"meta": emptyIfNil(jsonval.AsObject(file["meta"])),
+		out[m.Instruction.FilePath] = jsonval.Object{"meta": emptyIfNil(jsonval.AsObject(file["meta"])),
 			"text": m.Instruction.Text, "steps": steps}
 	}
 	return jsonval.Object{ideafile.TypeInstruction: out}
@@ -90,7 +90,7 @@ func stepOrders(messages []ideafile.Message) map[string][]any {
 	orders := map[string][]any{}
 	for _, m := range messages {
 		if m.Instruction != nil {
-			orders[m.Instruction.File] = jsonval.Map(m.Instruction.Steps,
+			orders[m.Instruction.FilePath] = jsonval.Map(m.Instruction.Steps,
 				func(s ideafile.InstructionStep) any { return s.ID })
 		}
 	}
@@ -127,9 +127,9 @@ func (d *Diff) compareValues(instance string, from, to jsonval.Object, format fu
 	if err != nil {
 		return err
 	}
-	places := patchPaths{oldValues: from, countByPointer: map[string]int{}}
+	paths := patchPathConverter{oldValues: from, countByPointer: map[string]int{}}
 	for _, op := range patch {
-		c := Change{Instance: instance, Kind: Changed, Path: format(places.pathOf(op)), From: op.OldValue, To: op.Value}
+		c := Change{Instance: instance, Kind: Changed, Path: format(paths.pathOf(op)), From: op.OldValue, To: op.Value}
 		switch op.Type {
 		case jsondiff.OperationAdd:
 			c.Kind = Added
@@ -149,30 +149,30 @@ func emptyIfNil(m jsonval.Object) any {
 	return m
 }
 
-// patchPaths converts the pointers of a JSON Patch into the places that people see. A patch appends to a list at "-",
-// and removes elements from a list's end by removing the same index repeatedly.
-type patchPaths struct {
+// patchPathConverter converts the pointers of a JSON Patch into the places that people see. A patch appends to a list
+// at "-", and removes elements from a list's end by removing the same index repeatedly.
+type patchPathConverter struct {
 	oldValues      jsonval.Object
 	countByPointer map[string]int // how often a pointer occurred in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func (p patchPaths) pathOf(op jsondiff.Operation) jsonval.Path {
+func (p patchPathConverter) pathOf(op jsondiff.Operation) jsonval.Path {
 	var path jsonval.Path
 	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
 		path = append(path, unescapePointer.Replace(step))
 	}
-	last := len(path) - 1
-	list, isList := valueAt(p.oldValues, path[:last]).([]any)
+	lastIndex := len(path) - 1
+	list, isList := valueAt(p.oldValues, path[:lastIndex]).([]any)
 	if !isList || op.Type == jsondiff.OperationReplace {
 		return path
 	}
-	index, err := strconv.Atoi(path[last])
+	index, err := strconv.Atoi(path[lastIndex])
 	if err != nil {
 		index = len(list)
 	}
-	path[last] = strconv.Itoa(index + p.countByPointer[op.Path])
+	path[lastIndex] = strconv.Itoa(index + p.countByPointer[op.Path])
 	p.countByPointer[op.Path]++
 	return path
 }

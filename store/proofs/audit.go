@@ -15,8 +15,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Keys check signatures. *signing.Keys implements it.
-type Keys interface {
+// ProofVerifier checks signatures. *signing.Keys implements it.
+type ProofVerifier interface {
 	Verify(jws string) proof.Verification
 }
 
@@ -34,20 +34,20 @@ type Counts struct {
 // Audit checks the decisions of one chain.
 type Audit struct {
 	Counts
-	keys       Keys // nil: signatures are not checked
-	usedProofs map[string]bool
-	ordersByID map[string]*standingOrder // standing orders, by their ids
+	verifier    ProofVerifier // nil: signatures are not checked
+	isProofUsed map[string]bool
+	ordersByID  map[string]*standingOrder // standing orders, by their ids
 	// deputyOrders are the orders that name a deputy.
 	deputyOrders []*standingOrder
 }
 
-// New begins an audit. With keys nil it checks everything but the signatures.
-func New(keys Keys) *Audit {
-	return &Audit{keys: keys, usedProofs: map[string]bool{}, ordersByID: map[string]*standingOrder{}}
+// New begins an audit. With verifier nil it checks everything but the signatures.
+func New(verifier ProofVerifier) *Audit {
+	return &Audit{verifier: verifier, isProofUsed: map[string]bool{}, ordersByID: map[string]*standingOrder{}}
 }
 
 // CheckLog checks the decisions in the log of an Idea, and returns the problems of each.
-func (a *Audit) CheckLog(process string, log any) (problems []string) {
+func (a *Audit) CheckLog(processID string, log any) (problems []string) {
 	if log == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (a *Audit) CheckLog(process string, log any) (problems []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	problems = a.collectOrders(process, entries)
+	problems = a.collectOrders(processID, entries)
 	for _, e := range entries {
 		if e.Decision == nil || e.IsWrite() || !isByPerson(*e.Decision) {
 			continue
@@ -65,7 +65,7 @@ func (a *Audit) CheckLog(process string, log any) (problems []string) {
 			plan := approval.Plan{Request: *d.PlanRequest}
 			d.CallID, subject = plan.ProofCallID(), plan.Name()
 		}
-		if reason := a.decisionProblem(process, d); reason != "" {
+		if reason := a.decisionProblem(processID, d); reason != "" {
 			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", subject, d.DecidedBy, reason))
 		}
 	}
@@ -77,13 +77,13 @@ func isByPerson(d approval.Decision) bool {
 	if d.Kind == approval.HandOver {
 		return d.Proof != "" || d.Signature != nil
 	}
-	systemDeciders := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
+	systemDeciders := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedDecider}
 	isDecision := d.PlanRequest != nil || slices.Contains(policy.DecisionKinds(), d.Kind) && d.CallID != ""
 	return isDecision && !slices.Contains(systemDeciders, d.DecidedBy)
 }
 
-func (a *Audit) decisionProblem(process string, d approval.Decision) string {
-	if reason := a.deputyDenial(process, d); reason != "" {
+func (a *Audit) decisionProblem(processID string, d approval.Decision) string {
+	if reason := a.deputyDenialReason(processID, d); reason != "" {
 		return reason
 	}
 	switch {
@@ -99,15 +99,15 @@ func (a *Audit) decisionProblem(process string, d approval.Decision) string {
 	if d.Signature == nil {
 		return "its proof was never checked"
 	}
-	id := d.Signature.Issuer + "\n" + d.Signature.ID
+	proofID := d.Signature.Issuer + "\n" + d.Signature.ID
 	if d.OrderID != "" {
-		id += "\n" + d.CallID // one proof for all Calls that the order covers
+		proofID += "\n" + d.CallID // one proof for all Calls that the order covers
 	}
-	if a.usedProofs[id] {
+	if a.isProofUsed[proofID] {
 		return "its proof counts for another decision already"
 	}
-	a.usedProofs[id] = true
-	if reason := a.proofProblem(process, d); reason != "" {
+	a.isProofUsed[proofID] = true
+	if reason := a.proofProblem(processID, d); reason != "" {
 		return reason
 	}
 	if d.Kind == policy.Amend && !ranAsAmended(d) {
@@ -117,20 +117,20 @@ func (a *Audit) decisionProblem(process string, d approval.Decision) string {
 }
 
 // proofProblem compares a proof with its decision, and with the keys.
-func (a *Audit) proofProblem(process string, d approval.Decision) string {
-	verification := a.readProof(d.Proof)
-	if a.keys == nil {
+func (a *Audit) proofProblem(processID string, d approval.Decision) string {
+	verification := a.verifyOrReadProof(d.Proof)
+	if a.verifier == nil {
 		verification.KeyThumbprint = d.Signature.KeyThumbprint
 	}
 	c := verification.Claims
 	if err := verification.CheckTime(time.Time{}, d.DecidedAt); err != nil {
 		return err.Error()
 	}
-	if process == "" {
-		process = c.ProcessID
+	if processID == "" {
+		processID = c.ProcessID
 	}
-	expected, reason := a.expectedProof(process, d, c)
-	if err := c.CheckMatches(expected); err != nil {
+	expectedDecision, reason := a.decisionToProve(processID, d, c)
+	if err := c.CheckMatches(expectedDecision); err != nil {
 		return err.Error()
 	}
 	switch {
@@ -144,23 +144,23 @@ func (a *Audit) proofProblem(process string, d approval.Decision) string {
 		d.Signature.Name != "" && d.Signature.Name != c.Name, verification.KeyThumbprint != d.Signature.KeyThumbprint:
 		return "its proof is another than the one that was checked when it was taken"
 	}
-	if a.keys != nil {
+	if a.verifier != nil {
 		a.Proven++
 	}
 	return ""
 }
 
-// readProof checks a proof with the keys; without keys it reads what the proof says.
-func (a *Audit) readProof(jws string) (verification proof.Verification) {
-	if a.keys != nil {
-		return a.keys.Verify(jws)
+// verifyOrReadProof checks a proof with the keys; without keys it reads what the proof says.
+func (a *Audit) verifyOrReadProof(jws string) (verification proof.Verification) {
+	if a.verifier != nil {
+		return a.verifier.Verify(jws)
 	}
-	verification.Claims, verification.RefusalReason = readUnchecked(jws)
+	verification.Claims, verification.RefusalReason = readUnverifiedClaims(jws)
 	return verification
 }
 
-// readUnchecked reads what a proof says without a key.
-func readUnchecked(jws string) (c proof.Claims, reason string) {
+// readUnverifiedClaims reads what a proof says without a key.
+func readUnverifiedClaims(jws string) (c proof.Claims, reason string) {
 	parts := strings.Split(jws, ".")
 	if len(parts) != 3 {
 		return c, "its proof is no compact JWS"
@@ -186,10 +186,10 @@ func ranAsAmended(d approval.Decision) bool {
 	}
 	for k, v := range jsonval.Sorted(d.AmendedParams) {
 		signedValue, isSigned := signedParams[k]
-		shown, wasShown := d.ShownParams[k]
+		shownValue, wasShown := d.ShownParams[k]
 		if (!isSigned && !wasShown) ||
 			(isSigned && !jsonval.Equal(withoutNulls(v),
-				withoutNulls(jsonval.DeepMerge(shown, signedValue)))) {
+				withoutNulls(jsonval.DeepMerge(shownValue, signedValue)))) {
 			return false
 		}
 	}
@@ -210,9 +210,9 @@ func withoutNulls(v any) any {
 	return out
 }
 
-// VerifyInherited checks the proofs that the first Idea of a fork has from its origins: those in the records of Plans,
-// and those of the earlier deciders of Calls.
-func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
+// CheckInheritedProofs checks the proofs that the first Idea of a fork has from its origins: those in the records of
+// Plans, and those of the earlier deciders of Calls.
+func (a *Audit) CheckInheritedProofs(idea jsonval.Object) (problems []string) {
 	addProblem := func(call, decider, reason string) {
 		if reason != "" {
 			problems = append(problems,
@@ -234,7 +234,7 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 			continue
 		}
 		a.Counts.Inherited++
-		verification := a.readProof(e.Proof)
+		verification := a.verifyOrReadProof(e.Proof)
 		c, reason := verification.Claims, verification.RefusalReason
 		if reason == "" && (!ideafile.MatchesCallID(c.CallID, e.CallID) || !policy.SameName(c.Subject, e.DecidedBy)) {
 			reason = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.CallID)
@@ -246,8 +246,8 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 
 func (a *Audit) inheritedProofProblem(d approval.Decision) string {
 	a.Counts.Inherited++
-	proven := a.Proven
+	provenCountBefore := a.Proven
 	reason := a.proofProblem("", d)
-	a.Proven = proven
+	a.Proven = provenCountBefore
 	return reason
 }

@@ -30,7 +30,7 @@ func signer(t *testing.T, withdrawn string) (*signing.PrivateKey, *signing.Keys)
 
 func keysOf(t *testing.T, k *signing.PrivateKey, withdrawn string) *signing.Keys {
 	t.Helper()
-	line, _ := k.Public()
+	line, _ := k.PublicJWK()
 	if withdrawn != "" {
 		line = []byte(strings.Replace(string(line), "{", `{"withdrawn":"`+withdrawn+`",`, 1))
 	}
@@ -57,7 +57,7 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	f := keys.Verify(jws)
 	f.ProcessID = "refunds"
 	d.Proof, d.Verification = jws, &f
-	d, err = d.VerifyProof(approval.Pending{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
+	d, err = d.VerifyProof(approval.PendingCall{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 			AmendedCalls: []ideafile.WrittenCall{ideafile.ParseWrittenCall(map[string]any{"_tool": "x", "n": handle})}},
 	} {
 		d = decided(t, k, keys, d)
-		for _, with := range []proofs.Keys{nil, keys} {
+		for _, with := range []proofs.ProofVerifier{nil, keys} {
 			a := proofs.New(with)
 			problems := a.CheckLog("refunds", logOf(d))
 			if len(problems) > 0 || a.Signed != 1 || a.Declared != 0 || (with != nil) != (a.Proven == 1) {
@@ -138,7 +138,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 	otherKeys := keysOf(t, others, "")
 	for _, c := range []struct {
 		name, process, want string
-		keys                proofs.Keys
+		keys                proofs.ProofVerifier
 		change              func(d *approval.Decision)
 	}{
 		{"untouched", "refunds", "", keys, func(*approval.Decision) {}},
@@ -205,12 +205,12 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 			}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", DecidedBy: by, Proof: d.Proof}, {CallID: "1.1", DecidedBy: "eve"}})
 	}
 	a := proofs.New(keys)
-	if problems := a.VerifyInherited(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Inherited: 2}) {
+	if problems := a.CheckInheritedProofs(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Inherited: 2}) {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
 	moved := d
 	moved.CallID = "1.9@⑬"
-	if problems := proofs.New(nil).VerifyInherited(idea(moved, "bob")); len(problems) != 2 {
+	if problems := proofs.New(nil).CheckInheritedProofs(idea(moved, "bob")); len(problems) != 2 {
 		t.Errorf("%v", problems)
 	}
 }
@@ -233,7 +233,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	under := func(call, cents string, when time.Duration) approval.Decision {
 		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
 			Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
-			Signature: &proof.Signature{KeyThumbprint: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
+			Signature: &proof.SignatureInfo{KeyThumbprint: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
 			OrderID:     o.ID,
 			ShownParams: map[string]any{"cents": json.Number(cents)}}
 	}

@@ -20,7 +20,7 @@ type standingOrder struct {
 }
 
 // collectOrders collects the standing orders in a log, and reports wrong proofs.
-func (a *Audit) collectOrders(process string, entries []turn.LogEntry) (problems []string) {
+func (a *Audit) collectOrders(processID string, entries []turn.LogEntry) (problems []string) {
 	for _, e := range entries {
 		d := e.Decision
 		if d == nil || d.Order == nil || d.Kind != d.Order.Signal() {
@@ -30,7 +30,7 @@ func (a *Audit) collectOrders(process string, entries []turn.LogEntry) (problems
 		if a.ordersByID[d.Order.ID] = newOrder; d.Order.DeputyName != "" {
 			a.deputyOrders = append(a.deputyOrders, newOrder)
 		}
-		if reason := a.orderProblem(process, *d); reason != "" {
+		if reason := a.orderProblem(processID, *d); reason != "" {
 			problems = append(problems, fmt.Sprintf("the standing order %s by %s: %s", d.Order.ID, d.DecidedBy, reason))
 		}
 	}
@@ -38,14 +38,14 @@ func (a *Audit) collectOrders(process string, entries []turn.LogEntry) (problems
 }
 
 // orderProblem compares the proof of an order with the order, and with the keys.
-func (a *Audit) orderProblem(process string, d approval.Decision) string {
+func (a *Audit) orderProblem(processID string, d approval.Decision) string {
 	if d.Proof == "" {
 		return ""
 	}
-	verification := a.readProof(d.Proof)
+	verification := a.verifyOrReadProof(d.Proof)
 	err := verification.CheckTime(time.Time{}, d.DecidedAt)
 	if err == nil {
-		err = verification.Claims.CheckMatches(d.Order.DecisionToProve(process))
+		err = verification.Claims.CheckMatches(d.Order.DecisionToProve(processID))
 	}
 	switch {
 	case err != nil:
@@ -56,14 +56,15 @@ func (a *Audit) orderProblem(process string, d approval.Decision) string {
 	return ""
 }
 
-// deputyDenial returns why a decision does not count in place of another person. The end of an order is ignored, as for
-// approvals. A part's chain is not checked: the orders that name deputies, and this decision too, are in the chain of
-// the whole process.
-func (a *Audit) deputyDenial(process string, d approval.Decision) string {
-	if d.OnBehalfOf == nil || spelling.IsPart(process) ||
+// deputyDenialReason returns why a decision does not count in place of another person. The end of an order is ignored,
+// as for approvals. A part's chain is not checked: the orders that name deputies, and this decision too, are in the
+// chain of the whole process.
+func (a *Audit) deputyDenialReason(processID string, d approval.Decision) string {
+	if d.OnBehalfOf == nil || spelling.IsPart(processID) ||
 		slices.ContainsFunc(a.deputyOrders, func(o *standingOrder) bool {
 			return policy.SameName(o.DeputyName, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
-				slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) && (o.Proof != "" || !d.Deciders.RequiresSignature()) &&
+				slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) &&
+				(o.Proof != "" || !d.Deciders.RequiresSignature()) &&
 				!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)
 		}) {
 		return ""
@@ -71,24 +72,24 @@ func (a *Audit) deputyDenial(process string, d approval.Decision) string {
 	return fmt.Sprintf("%s had not named %s as deputy for that time", d.OnBehalfOf.Name, d.DecidedBy)
 }
 
-// expectedProof returns what the proof of a decision must cover: the decision itself, or the standing order under which
-// it was made. why says why that order does not cover the Call. The end of an order is ignored, since approvals may
-// have been on their way. A part's own chain does not hold the orders of the whole process: there the proof must be of
-// an order with that id.
-func (a *Audit) expectedProof(process string, d approval.Decision,
-	c proof.Claims) (want proof.Decision, reason string) {
+// decisionToProve returns what the proof of a decision must cover: the decision itself, or the standing order under
+// which it was made. reason says why that order does not cover the Call. The end of an order is ignored, since
+// approvals may have been on their way. A part's own chain does not hold the orders of the whole process: there the
+// proof must be of an order with that id.
+func (a *Audit) decisionToProve(processID string, d approval.Decision,
+	c proof.Claims) (expectedDecision proof.Decision, reason string) {
 	if d.OrderID == "" {
-		return d.DecisionToProve(process), ""
+		return d.DecisionToProve(processID), ""
 	}
 	o := a.ordersByID[d.OrderID]
 	if o == nil {
-		return proof.Decision{ProcessID: process, CallIDs: []string{d.OrderID}, ApprovalDigest: c.ApprovalDigest,
+		return proof.Decision{ProcessID: processID, CallIDs: []string{d.OrderID}, ApprovalDigest: c.ApprovalDigest,
 			Kind: approval.SteerAllow, DetailsDigest: c.DetailsDigest}, ""
 	}
 	o.approvedCallCount++
-	reason = o.NotCoveredReason(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
+	reason = o.NotCoveredReason(approval.PendingCall{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
 	if o.MaxCalls > 0 && o.approvedCallCount > o.MaxCalls {
 		reason = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.MaxCalls)
 	}
-	return o.DecisionToProve(process), reason
+	return o.DecisionToProve(processID), reason
 }

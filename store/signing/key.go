@@ -32,7 +32,7 @@ type Key struct {
 	WithdrawnAt time.Time     // zero if it was not withdrawn
 	Passkey     *passkey.Site // where a passkey is used; nil for any other key
 
-	public    any
+	publicKey any
 	algorithm jose.SignatureAlgorithm
 }
 
@@ -85,7 +85,7 @@ func readJWK(m jsonval.Object) (jwk jose.JSONWebKey, err error) {
 
 // setPublic sets the public key, and the one algorithm that belongs to its kind.
 func (k *Key) setPublic(jwk jose.JSONWebKey) error {
-	k.ID, k.public = jwk.KeyID, jwk.Key
+	k.ID, k.publicKey = jwk.KeyID, jwk.Key
 	switch public := jwk.Key.(type) {
 	case ed25519.PublicKey:
 		k.algorithm = jose.EdDSA
@@ -116,13 +116,13 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 	if strings.TrimSpace(k.Issuer) == "" {
 		return errors.New(`it does not say "iss", the issuer that its proofs name`)
 	}
-	if k.People, err = readNames(m, "people", policy.CheckName); err != nil {
+	if k.People, err = readNames(m, "people", policy.CheckPersonName); err != nil {
 		return err
 	}
 	if len(k.People) == 0 {
 		return errors.New(`it does not say "people", for whom it may speak (["*"]: anybody)`)
 	}
-	if k.Groups, err = readNames(m, "groups", policy.CheckGroup); err != nil {
+	if k.Groups, err = readNames(m, "groups", policy.CheckGroupName); err != nil {
 		return err
 	}
 	name, isText := m["name"].(string)
@@ -130,7 +130,7 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 		return errors.New(`"name" must be a text, only on a key of one person`)
 	}
 	if name != "" {
-		if err := policy.CheckName(name); err != nil {
+		if err := policy.CheckPersonName(name); err != nil {
 			return fmt.Errorf(`"name": %w`, err)
 		}
 	}
@@ -163,16 +163,16 @@ func readNames(m jsonval.Object, key string, check func(string) error) ([]string
 
 // denialReason returns why the key may not speak for the person of a proof, or as its issuer; "" if it may.
 func (k *Key) denialReason(c proof.Claims) string {
-	anyPerson := slices.Contains(k.People, anybody)
+	allowsAnyPerson := slices.Contains(k.People, anybody)
 	switch {
 	case c.Issuer != k.Issuer:
 		return fmt.Sprintf("the key %s is not one of the issuer %s", k.ID, c.Issuer)
-	case !anyPerson && !containsName(k.People, c.Subject):
+	case !allowsAnyPerson && !containsName(k.People, c.Subject):
 		return fmt.Sprintf("the key %s may not speak for %s", k.ID, c.Subject)
-	case !anyPerson && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
+	case !allowsAnyPerson && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
-	if !anyPerson && c.SubjectID != (proof.SubjectID{}) {
+	if !allowsAnyPerson && c.SubjectID != (proof.SubjectID{}) {
 		return fmt.Sprintf("the key %s may not say which account %s has: only a key that may speak for anybody may",
 			k.ID, c.Subject)
 	}

@@ -35,7 +35,7 @@ func (k *Key) verifiedPasskeyPayload(h header) (payload []byte, err error) {
 		return nil, fmt.Errorf("the key %s is a passkey, but the proof's header is not one of a passkey",
 			k.ID)
 	}
-	if err := k.Passkey.Verify(k.public, h.parts[1], h.parts[2]); err != nil {
+	if err := k.Passkey.Verify(k.publicKey, h.parts[1], h.parts[2]); err != nil {
 		return nil, fmt.Errorf("the passkey %s: %w", k.ID, err)
 	}
 	return h.parts[1], nil
@@ -45,17 +45,17 @@ func (k *Key) verifiedPasskeyPayload(h header) (payload []byte, err error) {
 func (k *Key) Algorithm() string { return string(k.algorithm) }
 
 // Passkeys lists the passkeys of a person that are valid at a time, in the order of the JWKS.
-func (k *Keys) Passkeys(person string, validAt time.Time) (valid []*Key) {
+func (k *Keys) Passkeys(person string, validAt time.Time) (validKeys []*Key) {
 	if k == nil {
 		return nil
 	}
 	for _, key := range k.keysInFileOrder {
 		if key.Passkey != nil && policy.SameName(key.People[0], person) &&
 			(key.WithdrawnAt.IsZero() || validAt.Before(key.WithdrawnAt)) {
-			valid = append(valid, key)
+			validKeys = append(validKeys, key)
 		}
 	}
-	return valid
+	return validKeys
 }
 
 // OwnClaims returns the Claims that a person's own key makes: for that person, with all groups that the key may assert.
@@ -65,9 +65,10 @@ func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 }
 
 // PasskeyEntry returns the JWKS entry of a passkey, on one line. The person is its issuer.
-func PasskeyEntry(registration passkey.Registration, site *passkey.Site, person string, groups []string) ([]byte, error) {
+func PasskeyEntry(registration passkey.Registration, site *passkey.Site, person string,
+	groups []string) ([]byte, error) {
 	k := &Key{}
-	jwk := jose.JSONWebKey{Key: registration.Public, KeyID: registration.ID, Use: "sig"}
+	jwk := jose.JSONWebKey{Key: registration.PublicKey, KeyID: registration.ID, Use: "sig"}
 	err := k.setPublic(jwk)
 	var m jsonval.Object
 	if err == nil {

@@ -23,8 +23,8 @@ const KeyVariable = "PROCESSIDEA_KEY"
 type PrivateKey struct {
 	Key // its public half, and whom it may speak for
 
-	secret  jose.JSONWebKey
-	members jsonval.Object // the JWK, with the private members
+	secret     jose.JSONWebKey
+	jwkMembers jsonval.Object // the JWK, with the private members
 }
 
 // NewPersonKey makes an Ed25519 key for one person, who is its own issuer. Its kid is its thumbprint.
@@ -104,7 +104,7 @@ func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 	if err == nil && secret.IsPublic() {
 		err = errors.New("it is a public key, which checks and cannot sign")
 	}
-	k := &PrivateKey{secret: secret, members: m}
+	k := &PrivateKey{secret: secret, jwkMembers: m}
 	if err == nil {
 		err = k.setPublic(secret.Public())
 	}
@@ -118,15 +118,15 @@ func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 }
 
 // Encode returns the JSON of the private key, for a file that only its owner may read.
-func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.members), '\n') }
+func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.jwkMembers), '\n') }
 
-// Public returns the JWKS entry of the public half, on one line.
-func (k *PrivateKey) Public() ([]byte, error) {
+// PublicJWK returns the JWKS entry of the public half, on one line.
+func (k *PrivateKey) PublicJWK() ([]byte, error) {
 	public, err := jwkMembers(k.secret.Public())
 	if err != nil {
 		return nil, fmt.Errorf("signing: encode a key: %w", err)
 	}
-	maps.Copy(public, jsonval.WithOnlyKeys(k.members, "iss", "people", "groups", "name", "withdrawn"))
+	maps.Copy(public, jsonval.WithOnlyKeys(k.jwkMembers, "iss", "people", "groups", "name", "withdrawn"))
 	return jsonval.Encode(public), nil
 }
 
@@ -161,9 +161,9 @@ func (k *PrivateKey) Sign(c proof.Claims) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("signing: sign a decision: %s", strings.TrimPrefix(err.Error(), "go-jose/go-jose: "))
 	}
-	signed, err := signer.Sign(c.Encode())
+	jws, err := signer.Sign(c.Encode())
 	if err != nil {
 		return "", fmt.Errorf("signing: sign a decision: %w", err)
 	}
-	return signed.CompactSerialize()
+	return jws.CompactSerialize()
 }

@@ -51,7 +51,7 @@ func jwks(t *testing.T, keys ...*PrivateKey) []byte {
 	t.Helper()
 	var list []any
 	for _, k := range keys {
-		line, err := k.Public()
+		line, err := k.PublicJWK()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 	secret := ann.secret.Key.(ed25519.PrivateKey)
 	byAnn := func(input []byte) []byte { return ed25519.Sign(secret, input) }
 	byEve := func(input []byte) []byte { return ed25519.Sign(eve.secret.Key.(ed25519.PrivateKey), input) }
-	public, _ := ann.Public()
+	public, _ := ann.PublicJWK()
 	hmacWithPublic := func(key []byte) func([]byte) []byte {
 		return func(input []byte) []byte {
 			h := hmac.New(sha256.New, key)
@@ -141,7 +141,7 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		}
 	}
 	kid := `"kid":"` + ann.ID + `"`
-	evesJWK, _ := eve.Public()
+	evesJWK, _ := eve.PublicJWK()
 	good := sign(t, ann, claims())
 	parts := strings.Split(good, ".")
 	for _, c := range []struct{ name, jws, want string }{
@@ -150,7 +150,7 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		{"alg None", raw(`{"alg":"None",`+kid+`}`, payload, func([]byte) []byte { return nil }), `alg "None"`},
 		{"no alg", raw(`{`+kid+`}`, payload, byAnn), `alg ""`},
 		{"HS256, the public key as secret",
-			raw(`{"alg":"HS256",`+kid+`}`, payload, hmacWithPublic(ann.public.(ed25519.PublicKey))), `alg "HS256"`},
+			raw(`{"alg":"HS256",`+kid+`}`, payload, hmacWithPublic(ann.publicKey.(ed25519.PublicKey))), `alg "HS256"`},
 		{"HS256, the JWK as secret", raw(`{"alg":"HS256",`+kid+`}`, payload, hmacWithPublic(public)), `alg "HS256"`},
 		{"the alg of another kind of key", raw(`{"alg":"RS256",`+kid+`}`, payload, byAnn),
 			"says alg RS256, and the key"},
@@ -230,7 +230,7 @@ func TestAKeyThatIsNotFitIsNamed(t *testing.T) {
 	t.Parallel()
 	ann := personKey(t, "ann")
 	entry := func(change func(map[string]any)) string {
-		line, _ := ann.Public()
+		line, _ := ann.PublicJWK()
 		m, _ := jsonval.DecodeObject(line)
 		change(m)
 		return string(jsonval.Encode(m))
@@ -305,7 +305,7 @@ func TestAPrivateKeyIsReadFromAFileThatNobodyElseMayRead(t *testing.T) {
 		!strings.Contains(err.Error(), "heads") {
 		t.Error(err)
 	}
-	public, _ := k.Public()
+	public, _ := k.PublicJWK()
 	if strings.Contains(string(public), `"d"`) {
 		t.Error("the public half holds the private one")
 	}
@@ -414,7 +414,7 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	line, _ := ann.Public()
+	line, _ := ann.PublicJWK()
 	keys, err := ParseKeys([]byte(`{"keys":[` + string(line) + `]}`))
 	if err != nil {
 		f.Fatal(err)

@@ -30,16 +30,16 @@ const (
 // Source is the place of the keys: a JWKS file, which is read again when it changes, or an https address, which is read
 // every five minutes. While it cannot be read, the last keys stay valid for an hour. It is safe for concurrent use.
 type Source struct {
-	fileOrURL string
-	http      *http.Client // nil if the place is a file
-	now       func() time.Time
+	fileOrURL  string
+	httpClient *http.Client // nil if the place is a file
+	now        func() time.Time
 
-	mu      sync.Mutex
-	keys    *Keys
-	version string    // version of the file that keys were read from
-	readAt  time.Time // when the place was last read successfully
-	triedAt time.Time
-	lastErr error // error of the last attempt; nil if it succeeded
+	mu          sync.Mutex
+	keys        *Keys
+	fileVersion string    // version of the file that keys were read from
+	readAt      time.Time // when the place was last read successfully
+	triedAt     time.Time
+	lastErr     error // error of the last attempt; nil if it succeeded
 }
 
 // Open reads the keys at a place: a file or an https address (http on this machine only). It fails if the place is
@@ -51,10 +51,10 @@ func Open(ctx context.Context, fileOrURL string) (*Source, error) {
 		if !isSafe(address) {
 			return nil, fmt.Errorf("signing: open keys at %s: want a file, or an https address", address.Redacted())
 		}
-		s.fileOrURL, s.http = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: redirectSafely}
+		s.fileOrURL, s.httpClient = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: checkRedirect}
 	}
 	_, err = s.Keys(ctx)
-	if _, isUnreachable := errors.AsType[unreachableError](err); err != nil && (s.http == nil || !isUnreachable) {
+	if _, isUnreachable := errors.AsType[unreachableError](err); err != nil && (s.httpClient == nil || !isUnreachable) {
 		return nil, err
 	}
 	return s, nil
@@ -78,7 +78,7 @@ func isSafe(u *url.URL) bool {
 	return u.Host != "" && (u.Scheme == "https" || (u.Scheme == "http" && isLocal))
 }
 
-func redirectSafely(r *http.Request, via []*http.Request) error {
+func checkRedirect(r *http.Request, via []*http.Request) error {
 	if !isSafe(r.URL) || len(via) > 3 {
 		return errors.New("it redirects to an address that may not give keys")
 	}
@@ -108,7 +108,7 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Verification {
 		return proof.Verification{RefusalReason: "the keys to check the proof with cannot be read: " + err.Error()}
 	}
 	verification, err := keys.verify(jws)
-	if _, isUnknownKey := errors.AsType[unknownKeyError](err); isUnknownKey && s.http != nil {
+	if _, isUnknownKey := errors.AsType[unknownKeyError](err); isUnknownKey && s.httpClient != nil {
 		if keys, retryErr := s.currentKeys(ctx, retryAfter); retryErr == nil {
 			verification, err = keys.verify(jws)
 		}
@@ -122,14 +122,14 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Verification {
 // currentKeys reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.
 func (s *Source) currentKeys(ctx context.Context, maxAge time.Duration) (*Keys, error) {
 	now := s.now()
-	version, isDue := s.needsReading(now, maxAge)
+	fileVersion, isDue := s.needsReading(now, maxAge)
 	if isDue {
 		s.triedAt = now
 		var data []byte
 		if data, s.lastErr = s.read(ctx); s.lastErr == nil {
 			var keys *Keys
 			if keys, s.lastErr = ParseKeys(data); s.lastErr == nil {
-				s.keys, s.version, s.readAt = keys, version, now
+				s.keys, s.fileVersion, s.readAt = keys, fileVersion, now
 			}
 		}
 	}
@@ -139,8 +139,8 @@ func (s *Source) currentKeys(ctx context.Context, maxAge time.Duration) (*Keys, 
 	return s.keys, nil
 }
 
-func (s *Source) needsReading(now time.Time, maxAge time.Duration) (version string, isDue bool) {
-	if s.http != nil {
+func (s *Source) needsReading(now time.Time, maxAge time.Duration) (fileVersion string, isDue bool) {
+	if s.httpClient != nil {
 		if s.lastErr != nil {
 			maxAge = retryAfter
 		}
@@ -150,19 +150,19 @@ func (s *Source) needsReading(now time.Time, maxAge time.Duration) (version stri
 	if err != nil {
 		return "", true
 	}
-	version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
-	if s.lastErr == nil && version == s.version {
+	fileVersion = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	if s.lastErr == nil && fileVersion == s.fileVersion {
 		s.readAt = now
-		return version, false
+		return fileVersion, false
 	}
-	return version, true
+	return fileVersion, true
 }
 
 // unreachableError is the error of a place that cannot be read, as opposed to one that holds no JWKS.
 type unreachableError struct{ error }
 
 func (s *Source) read(ctx context.Context) ([]byte, error) {
-	if s.http == nil {
+	if s.httpClient == nil {
 		data, err := os.ReadFile(s.fileOrURL)
 		return data, withoutPath(err)
 	}
@@ -170,7 +170,7 @@ func (s *Source) read(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.http.Do(r)
+	answer, err := s.httpClient.Do(r)
 	if err != nil {
 		return nil, unreachableError{err}
 	}

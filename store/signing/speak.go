@@ -14,8 +14,8 @@ func NewIssuerKey(issuer string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.members["people"], k.members["groups"] = []any{anybody}, []any{anybody}
-	return readPrivateKey(k.members)
+	k.jwkMembers["people"], k.jwkMembers["groups"] = []any{anybody}, []any{anybody}
+	return readPrivateKey(k.jwkMembers)
 }
 
 // PersonSigner signs for one person with a key that may speak for several.

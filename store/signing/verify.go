@@ -14,8 +14,8 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// algorithms are the accepted signature algorithms. All are asymmetric: no verifier has the signing secret.
-var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
+// acceptedAlgorithms are the accepted signature algorithms. All are asymmetric: no verifier has the signing secret.
+var acceptedAlgorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
 
 // Verify checks the form and the signature of a proof, and that the key may speak for the person and the groups that it
 // names. The caller must check what the proof is for, and when, by the Finding's Claims.
@@ -37,7 +37,8 @@ func (k *Keys) verify(jws string) (verification proof.Verification, err error) {
 		return verification, unknownKeyError(h.keyID)
 	}
 	if h.algorithm != string(key.algorithm) {
-		return verification, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID, key.algorithm)
+		return verification, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID,
+			key.algorithm)
 	}
 	payload, err := key.verifiedPayload(jws, h)
 	if err != nil {
@@ -55,14 +56,14 @@ func (k *Keys) verify(jws string) (verification proof.Verification, err error) {
 
 // verifiedPayload checks the signature of a proof and returns its payload.
 func (k *Key) verifiedPayload(jws string, h header) (payload []byte, err error) {
-	if k.Passkey != nil || h.kind == passkey.Type {
+	if k.Passkey != nil || h.tokenType == passkey.Type {
 		return k.verifiedPasskeyPayload(h)
 	}
-	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{k.algorithm})
+	parsedJWS, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{k.algorithm})
 	if err != nil {
 		return nil, errors.New("the proof is no compact JWS")
 	}
-	if payload, err = signed.Verify(k.public); err != nil {
+	if payload, err = parsedJWS.Verify(k.publicKey); err != nil {
 		return nil, fmt.Errorf("the signature does not match: key %s did not sign this proof", k.ID)
 	}
 	return payload, nil
@@ -76,8 +77,8 @@ func (id unknownKeyError) Error() string {
 }
 
 type header struct {
-	algorithm, keyID, kind string
-	parts                  [3][]byte // of the proof, decoded
+	algorithm, keyID, tokenType string
+	parts                       [3][]byte // of the proof, decoded
 }
 
 // readHeader reads the protected header, which has alg, kid and perhaps typ, and nothing else: no key, no certificate,
@@ -113,8 +114,8 @@ func readHeader(jws string) (h header, err error) {
 	}
 	h.algorithm = jsonval.AsText(m["alg"])
 	h.keyID = jsonval.AsText(m["kid"])
-	h.kind = jsonval.AsText(m["typ"])
-	if !slices.Contains(algorithms, jose.SignatureAlgorithm(h.algorithm)) {
+	h.tokenType = jsonval.AsText(m["typ"])
+	if !slices.Contains(acceptedAlgorithms, jose.SignatureAlgorithm(h.algorithm)) {
 		return h, fmt.Errorf("the proof says alg %q; want EdDSA, ES256 or RS256", jsonval.Clip(h.algorithm, 40))
 	}
 	if h.keyID == "" {

@@ -91,11 +91,11 @@ func ownerToken(m jsonval.Object) string {
 			return token
 		}
 	}
-	call := jsonval.AsText(m["call"])
-	if _, isCall := ideafile.ParseCallKey(call); !isCall {
+	callID := jsonval.AsText(m["call"])
+	if _, isCall := ideafile.ParseCallKey(callID); !isCall {
 		return ""
 	}
-	return ideafile.InstanceTokenOfCallID(call)
+	return ideafile.InstanceTokenOfCallID(callID)
 }
 
 func (p Place) child(key string) Place {

@@ -21,7 +21,7 @@ func TestTheBuiltInToolsAreKnownByTheirNames(t *testing.T) {
 		if tool.Pure == (name == "currentTime" || name == "fetch") {
 			t.Errorf("%s: pure is %v", name, tool.Pure)
 		}
-		if tool.Description == "" || !json.Valid(tool.Parameters) || !json.Valid(tool.Result) {
+		if tool.Description == "" || !json.Valid(tool.ParametersSchema) || !json.Valid(tool.ResultSchema) {
 			t.Errorf("%+v", tool)
 		}
 	}

@@ -27,9 +27,9 @@ type decideOutcome struct {
 }
 
 type decideResult struct {
-	Decision string `json:"decision"`
-	Reason   string `json:"reason"`
-	Rule     *int   `json:"rule" jsonschema:"The place of the rule that decided, from 0; null where none held."`
+	Decision  string `json:"decision"`
+	Reason    string `json:"reason"`
+	RuleIndex *int   `json:"rule" jsonschema:"The place of the rule that decided, from 0; null where none held."`
 }
 
 func decide(_ context.Context, in decideParams) (decideResult, error) {

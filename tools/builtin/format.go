@@ -17,15 +17,15 @@ type formatTextParams struct {
 
 func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
-	accountedBytes := memory.UncountedSize // bytes of text that are accounted for so far
+	accountedBytes := memory.UncountedBytes // bytes of text that are accounted for so far
 	for _, part := range placeholder.Split(in.Template) {
-		if part.Name == "" {
+		if part.PlaceholderName == "" {
 			out.WriteString(part.Text)
 			continue
 		}
-		v, ok := placeholder.Find(in.Values, part.Name)
+		v, ok := placeholder.FindValue(in.Values, part.PlaceholderName)
 		if !ok {
-			return "", tools.Final(fmt.Errorf("the values have no %q", part.Name))
+			return "", tools.Final(fmt.Errorf("the values have no %q", part.PlaceholderName))
 		}
 		text := placeholder.FormatValue(v)
 		if out.Len()+len(text) > maxResultBytes {

@@ -12,7 +12,7 @@ import (
 
 const maxQueryBytes = 4000 // bytes of a query
 
-var selectLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: maxResultBytes, MaxTotalBytes: 256 << 20}
+var selectLimits = jq.Limits{Timeout: 2 * time.Second, MaxValueBytes: maxResultBytes, MaxTotalBytes: 256 << 20}
 
 type selectParams struct {
 	Value any    `json:"value" jsonschema:"The JSON value to select from."`

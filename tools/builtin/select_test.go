@@ -123,7 +123,7 @@ func TestAQueryReachesNothingButItsValue(t *testing.T) {
 }
 
 // few are limits that a growing query meets soon.
-var few = jq.Limits{Time: time.Minute, MaxValueBytes: 2 << 20, MaxTotalBytes: 8 << 20}
+var few = jq.Limits{Timeout: time.Minute, MaxValueBytes: 2 << 20, MaxTotalBytes: 8 << 20}
 
 func TestAQueryThatGrowsIsStopped(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`last(range(1000000000000))`, `until(false; .)`, `[recurse(.; true) | empty]`} {
 		if _, err := selectWithLimits(bg, selectParams{Query: query},
-			jq.Limits{Time: time.Millisecond, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 40}); err == nil || !tools.IsFinal(err) ||
+			jq.Limits{Timeout: time.Millisecond, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 40}); err == nil || !tools.IsFinal(err) ||
 			!strings.Contains(err.Error(), "it took more than 1ms") {
 			t.Errorf("%s: %v", query, err)
 		}

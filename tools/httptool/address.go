@@ -72,7 +72,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	inner := net.Dialer{
+	netDialer := net.Dialer{
 		Timeout:   10 * time.Second,
 		KeepAlive: 30 * time.Second,
 		Resolver:  d.resolver,
@@ -82,18 +82,18 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 				func() error { return d.checkAddress(address, d.allowList.namesHost(normalizeHost(host), port)) })
 		},
 	}
-	return inner.DialContext(ctx, network, address)
+	return netDialer.DialContext(ctx, network, address)
 }
 
-func (d *dialer) checkAddress(address string, isNamed bool) error {
+func (d *dialer) checkAddress(address string, isHostNamed bool) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return finalErrorf("address %s is not an IP address", address)
 	}
 	ip := effectiveAddr(addrPort.Addr())
 	_, port, _ := net.SplitHostPort(address)
-	if isPublic(ip) || d.allowList.namesHost(ip.String(), port) || (isNamed && !isWithin(ip, guardedRanges)) {
+	if isPublic(ip) || d.allowList.namesHost(ip.String(), port) || (isHostNamed && !isWithin(ip, guardedRanges)) {
 		return nil
 	}
-	return refusedErrorf("address %s is not public: name the host in %s", ip, AllowVariable)
+	return refusedErrorf("address %s is not public: name the host in %s", ip, AllowListVariable)
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// AllowVariable is the environment variable that holds the allow-list.
-const AllowVariable = "PROCESSIDEA_HTTP_ALLOW"
+// AllowListVariable is the environment variable that holds the allow-list.
+const AllowListVariable = "PROCESSIDEA_HTTP_ALLOW"
 
 // allowList says which hosts may be reached: named hosts, the hosts below a domain, or all public ones.
 type allowList struct {
@@ -39,7 +39,7 @@ func parseAllowList(text string) (*allowList, error) {
 		}
 		if err := list.add(entry); err != nil {
 			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w, such as shop.example.com or 127.0.0.1:8080",
-				AllowVariable, entry, err)
+				AllowListVariable, entry, err)
 		}
 	}
 	return list, nil
@@ -64,13 +64,13 @@ func (l *allowList) add(entry string) error {
 			return fmt.Errorf("port %q: not from 1 to 65535", port)
 		}
 	}
-	name := normalizeHost(host)
-	_, err := netip.ParseAddr(name)
+	normalizedHost := normalizeHost(host)
+	_, err := netip.ParseAddr(normalizedHost)
 	if strings.HasPrefix(host, "[") != strings.HasSuffix(host, "]") ||
-		err != nil && (strings.ContainsAny(host, "[]") || !hostPattern.MatchString(name)) {
+		err != nil && (strings.ContainsAny(host, "[]") || !hostPattern.MatchString(normalizedHost)) {
 		return errors.New("not host or host:port")
 	}
-	l.allowedHosts[hostWithPort(name, port)] = true
+	l.allowedHosts[hostWithPort(normalizedHost, port)] = true
 	return nil
 }
 

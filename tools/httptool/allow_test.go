@@ -46,7 +46,7 @@ func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
 		"a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b", "a..b", ".", "a.org;b.org", "*.a;b", "[::1", "a.org]", "[a.org]",
 		"10.0.0.256", "10.0.0", "'a.org'", `"a.org"`} {
 		err := CheckAllowList(text)
-		if err == nil || !strings.Contains(err.Error(), AllowVariable) {
+		if err == nil || !strings.Contains(err.Error(), AllowListVariable) {
 			t.Errorf("%q: %v", text, err)
 		}
 		_, err = New(Options{AllowList: text}).Do(bg, Spec{URL: "http://a.org"}, nil, nil, "k")
@@ -85,13 +85,13 @@ func TestWhatTheWorkerLacksForAToolIsToldApart(t *testing.T) {
 		spec  Spec
 		want  string
 	}{
-		"no list":      {"", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
-		"another host": {"a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"no list":      {"", Spec{URL: s.URL}, ideafile.CodeToolAccessDenied},
+		"another host": {"a.org", Spec{URL: s.URL}, ideafile.CodeToolAccessDenied},
 		"a private address": {"*", Spec{URL: strings.Replace(s.URL, "127.0.0.1", "localhost", 1)},
-			ideafile.CodeNotAllowed},
-		"a list that is wrong": {"http://a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+			ideafile.CodeToolAccessDenied},
+		"a list that is wrong": {"http://a.org", Spec{URL: s.URL}, ideafile.CodeToolAccessDenied},
 		"a secret is not set": {here, Spec{URL: s.URL, Headers: map[string]string{"A": "Bearer $env:GONE"}},
-			ideafile.CodeNotAllowed},
+			ideafile.CodeToolAccessDenied},
 		"where the server sends": {there, Spec{URL: redirects.URL}, ""},
 		"a missing parameter":    {here, Spec{URL: s.URL + "/{id}"}, ""},
 	} {

@@ -34,8 +34,8 @@ func (c *Client) readResponse(resp *http.Response) (*response, error) {
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.UncountedSize, c.maxBytes)+1))
-	if err == nil && len(body) > memory.UncountedSize {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.UncountedBytes, c.maxBytes)+1))
+	if err == nil && len(body) > memory.UncountedBytes {
 		body, err = readLargeBody(resp, body, c.maxBytes)
 	}
 	if err != nil {
@@ -48,7 +48,8 @@ func (c *Client) readResponse(resp *http.Response) (*response, error) {
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
 		header: resp.Header, body: body,
 	}
-	if locationURL, err := resp.Location(); err == nil && (a.status == http.StatusCreated || a.status == http.StatusAccepted) {
+	if locationURL, err := resp.Location(); err == nil && (a.status == http.StatusCreated ||
+		a.status == http.StatusAccepted) {
 		a.location = locationURL.String()
 	}
 	return a, nil
@@ -68,12 +69,12 @@ const maxErrorBody = 64 << 10
 
 // statusError returns the Error of a status that is not a success; nil if the answer is a result.
 func (a *response) statusError(acceptsAnyStatus bool, now time.Time) error {
-	wait := retryafter.FromHeader(a.header, now)
-	if wait == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
+	retryAfter := retryafter.FromHeader(a.header, now)
+	if retryAfter == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
 		errorBody, _ := a.parseJSON()
-		wait = retryafter.FromErrorBody(errorBody, now)
+		retryAfter = retryafter.FromErrorBody(errorBody, now)
 	}
-	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub does
+	isThrottled := a.status == 429 || a.status == 403 && retryAfter > 0 // as GitHub does
 	isRetryable := isThrottled || a.status == 408 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (acceptsAnyStatus && !isRetryable) {
 		return nil
@@ -81,7 +82,7 @@ func (a *response) statusError(acceptsAnyStatus bool, now time.Time) error {
 	e := a.unusableError(nil)
 	e.IsRetryable, e.isThrottled = isRetryable, isThrottled
 	if isRetryable {
-		e.RetryAfter = wait
+		e.RetryAfter = retryAfter
 	}
 	return e
 }
@@ -118,7 +119,7 @@ func (a *response) parseValue(firstFit func(readings ...any) any) (any, error) {
 		}
 		return v, nil
 	}
-	text, err := a.decodeText()
+	text, err := a.bodyText()
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +148,16 @@ func (a *response) parseJSON() (any, error) {
 	return nil, err
 }
 
-// answerLimits allow deeper values than the engine accepts from LLMs, because servers write them.
-var answerLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+// answerDecodeLimits allow deeper values than the engine accepts from LLMs, because servers write them.
+var answerDecodeLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
 	RefusesLoneSurrogates: true}
 
 // decodeJSON is jsonval.DecodeWithLimits, but accepts a byte order mark.
 func decodeJSON(raw []byte) (any, error) {
-	return jsonval.DecodeWithLimits(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerLimits)
+	return jsonval.DecodeWithLimits(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerDecodeLimits)
 }
 
-func (a *response) decodeText() (string, error) {
+func (a *response) bodyText() (string, error) {
 	text, err := a.decodedBody()
 	if err != nil {
 		return "", &Error{Status: a.status, Err: err}
@@ -164,8 +165,8 @@ func (a *response) decodeText() (string, error) {
 	return text, nil
 }
 
-// xmlEncoding finds the character set that an XML document declares.
-var xmlEncoding = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([\w.-]+)["']`)
+// xmlEncodingPattern finds the character set that an XML document declares.
+var xmlEncodingPattern = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([\w.-]+)["']`)
 
 // decodedBody returns the body in UTF-8, without a byte order mark. It is converted from UTF-16 if it begins with its
 // mark, or else from the character set that its type or, in XML, its first line declares.
@@ -175,16 +176,16 @@ func (a *response) decodedBody() (string, error) {
 	}
 	_, params, _ := mime.ParseMediaType(a.contentType)
 	charset, err := htmlindex.Get(params["charset"])
-	isMarked := len(a.body) > 2 &&
+	hasByteOrderMark := len(a.body) > 2 &&
 		(bytes.HasPrefix(a.body, []byte("\xff\xfe")) || bytes.HasPrefix(a.body, []byte("\xfe\xff")))
-	declaredCharset := xmlEncoding.FindSubmatch(a.body)
+	declaredCharsetMatch := xmlEncodingPattern.FindSubmatch(a.body)
 	switch {
-	case isMarked:
+	case hasByteOrderMark:
 		charset, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM), nil
 	case strings.HasPrefix(strings.ToLower(params["charset"]), "utf-16") && isText(a.body):
 		charset = unicode.UTF8 // it cannot be both
-	case declaredCharset != nil && params["charset"] == "" && !isText(a.body):
-		charset, err = htmlindex.Get(string(declaredCharset[1]))
+	case declaredCharsetMatch != nil && params["charset"] == "" && !isText(a.body):
+		charset, err = htmlindex.Get(string(declaredCharsetMatch[1]))
 	}
 	if err == nil && charset != unicode.UTF8 {
 		decoded, err := charset.NewDecoder().Bytes(a.body)

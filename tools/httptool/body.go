@@ -12,8 +12,9 @@ import (
 const scopesField = "_scopes"
 
 // fillBody returns the request's body and its content type; nil if the method carries its parameters in the query.
-// declared is the content type that the tool names.
-func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declaredType string) (body []byte, contentType string,
+// declaredType is the content type that the tool names.
+func fillBody(s Spec, f *templateFiller, scopeValues jsonval.Object,
+	declaredType string) (body []byte, contentType string,
 	err error) {
 	if s.sendsParamsInQuery() {
 		return nil, "", nil
@@ -29,7 +30,7 @@ func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declaredType str
 			return nil, "", err
 		}
 	}
-	v = withScopes(v, scopes)
+	v = withScopes(v, scopeValues)
 	if jsonval.SizeUpToLimit(v, jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
 		return nil, "", errTooLarge
 	}
@@ -43,16 +44,16 @@ func (s Spec) bodyHasSecret() bool {
 }
 
 // withScopes returns an object with the scopes added, and does not change the given one.
-func withScopes(v any, scopes jsonval.Object) any {
+func withScopes(v any, scopeValues jsonval.Object) any {
 	object, ok := v.(jsonval.Object)
-	if !ok || len(scopes) == 0 {
+	if !ok || len(scopeValues) == 0 {
 		return v
 	}
 	object = maps.Clone(object)
 	if object == nil {
 		object = jsonval.Object{}
 	}
-	object[scopesField] = scopes
+	object[scopesField] = scopeValues
 	return object
 }
 

@@ -15,18 +15,18 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	if err != nil || t.AllowsExtraParams {
 		return nil
 	}
-	declared := jsonval.SortedKeys(t.SchemaByParam)
+	declaredParams := jsonval.SortedKeys(t.SchemaByParam)
 	for _, template := range s.templateTexts() {
 		for _, part := range placeholder.Split(template.text) {
-			if part.Name == "" || isParameter(t, part.Name) {
+			if part.PlaceholderName == "" || isParameter(t, part.PlaceholderName) {
 				continue
 			}
-			hint := diag.DidYouMean(part.Name, declared)
+			hint := diag.DidYouMean(part.PlaceholderName, declaredParams)
 			if hint == "" {
-				hint = "; declare it under properties, or write {{" + part.Name + "}} for the text itself"
+				hint = "; declare it under properties, or write {{" + part.PlaceholderName + "}} for the text itself"
 			}
 			ps.Add("._activity.http"+template.path, "{%s} is no parameter of the tool%s",
-				jsonval.ClipForError(part.Name), hint)
+				jsonval.ClipForError(part.PlaceholderName), hint)
 		}
 	}
 	return ps
@@ -34,8 +34,8 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 
 // isParameter reports whether a name in a template is a parameter, or a path into one.
 func isParameter(t *ideafile.Tool, name string) bool {
-	root, _, _ := strings.Cut(name, ".")
+	rootName, _, _ := strings.Cut(name, ".")
 	_, isDeclared := t.SchemaByParam[name]
-	_, isRootDeclared := t.SchemaByParam[root]
+	_, isRootDeclared := t.SchemaByParam[rootName]
 	return isDeclared || isRootDeclared
 }

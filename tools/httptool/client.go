@@ -14,8 +14,9 @@ import (
 
 // Options configure a Client.
 type Options struct {
-	AllowList      string                      // the allow-list, in the form of AllowVariable
-	AllowedSecrets string                      // what $env:NAME may name, in the form of SecretsVariable; empty: nothing
+	AllowList string // the allow-list, in the form of AllowListVariable
+	// what $env:NAME may name, in the form of SecretsVariable; empty: nothing
+	AllowedSecrets string
 	LookupEnv      func(string) (string, bool) // looks up the secrets; nil: os.LookupEnv
 }
 
@@ -26,7 +27,7 @@ const maxBytes = 20 << 20
 // for concurrent use.
 type Client struct {
 	allowList      *allowList
-	allowErr       error
+	allowListErr   error
 	allowedSecrets secretEntries
 	lookupEnv      func(string) (string, bool)
 	maxBytes       int64
@@ -42,8 +43,8 @@ func New(o Options) *Client {
 	if c.lookupEnv == nil {
 		c.lookupEnv = os.LookupEnv
 	}
-	c.allowList, c.allowErr = parseAllowList(o.AllowList)
-	if c.allowErr != nil {
+	c.allowList, c.allowListErr = parseAllowList(o.AllowList)
+	if c.allowListErr != nil {
 		c.allowList = &allowList{}
 	}
 	c.allowedSecrets, _ = parseSecretNames(o.AllowedSecrets) // a list that does not parse allows none
@@ -63,9 +64,10 @@ func New(o Options) *Client {
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Do fills the spec with params, sends the request and returns the content of the answer: its JSON, its text, or nil if
-// it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
-func (c *Client) Do(ctx context.Context, s Spec, params, scopes jsonval.Object, idempotencyKey string) (any, error) {
-	return c.do(ctx, s, runner.Input{Params: params, Scopes: scopes, IdempotencyKey: idempotencyKey})
+// it is empty. scopeValues become the field _scopes of a JSON body. Errors are of type *Error.
+func (c *Client) Do(ctx context.Context, s Spec, params, scopeValues jsonval.Object,
+	idempotencyKey string) (any, error) {
+	return c.do(ctx, s, runner.Input{Params: params, ScopeValues: scopeValues, IdempotencyKey: idempotencyKey})
 }
 
 func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
@@ -78,7 +80,8 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 	if err := s.check(); err != nil {
 		return fail(finalError{err})
 	}
-	r, err := c.prepare(s, &templateFiller{params: in.Params, vault: v, usedParams: map[string]bool{}}, in.Scopes)
+	r, err := c.prepareRequest(s, &templateFiller{params: in.Params, vault: v, usedParams: map[string]bool{}},
+		in.ScopeValues)
 	if err == nil {
 		err = v.checkHost(r.url)
 	}
@@ -117,7 +120,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	if err != nil {
 		return fail(err)
 	}
-	body, err = a.decodeText()
+	body, err = a.bodyText()
 	if err != nil {
 		return fail(err)
 	}

@@ -17,8 +17,8 @@ type Error struct {
 	RetryAfter  time.Duration // the pause that the server demands; 0: none
 	IsRetryable bool          // whether another attempt may succeed
 	Err         error         // the cause, if it is not the status
-	// IsNotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
-	// or a secret. Only the operator of the worker can fix that.
+	// IsNotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its
+	// allow-list, or a secret. Only the operator of the worker can fix that.
 	IsNotAllowed bool
 	action       string // method and URL template
 	isThrottled  bool   // the server's rate limit refused the request unread
@@ -45,10 +45,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.IsRetryable }
 
-// FaultCode returns ideafile.CodeNotAllowed if the worker lacks something, for runner.FaultCode.
+// FaultCode returns ideafile.CodeToolAccessDenied if the worker lacks something, for runner.FaultCode.
 func (e *Error) FaultCode() string {
 	if e.IsNotAllowed {
-		return ideafile.CodeNotAllowed
+		return ideafile.CodeToolAccessDenied
 	}
 	return ""
 }

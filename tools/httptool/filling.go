@@ -20,23 +20,23 @@ type templateFiller struct {
 
 func (f *templateFiller) findParam(name string) (any, bool) {
 	f.usedParams[placeholder.RootKey(f.params, name)] = true
-	return placeholder.Find(f.params, name)
+	return placeholder.FindValue(f.params, name)
 }
 
-// fillText fills a text template. encode, if not nil, encodes values and secrets for a URL. open reports whether the
-// template has a parameter. Lists, objects and absent values are errors.
+// fillText fills a text template. encode, if not nil, encodes values and secrets for a URL. hasParam reports whether
+// the template has a parameter. Lists, objects and absent values are errors.
 func (f *templateFiller) fillText(template string, encode func(string) string) (text string, hasParam bool, err error) {
 	var out strings.Builder
 	for _, part := range placeholder.Split(template) {
 		var piece string
-		if part.Name == "" {
+		if part.PlaceholderName == "" {
 			piece, err = f.vault.insertSecrets(part.Text, encode)
 			if encode != nil {
 				piece = encodeLiteral(piece)
 			}
 		} else {
 			hasParam = true
-			piece, err = f.scalarText(part.Name)
+			piece, err = f.scalarText(part.PlaceholderName)
 			if encode != nil {
 				piece = encode(piece)
 			}
@@ -67,8 +67,8 @@ func (f *templateFiller) scalarText(name string) (string, error) {
 // solePlaceholder returns the name in a template that consists of one placeholder.
 func solePlaceholder(template string) (string, bool) {
 	parts := placeholder.Split(template)
-	if len(parts) == 1 && parts[0].Name != "" {
-		return parts[0].Name, true
+	if len(parts) == 1 && parts[0].PlaceholderName != "" {
+		return parts[0].PlaceholderName, true
 	}
 	return "", false
 }

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Missing lists why this worker cannot run the Calls of a Tool, whatever their parameters: a missing secret, or a host
-// that is not allowed.
-func (c *Client) Missing(spec any) []error {
+// MissingRequirements lists why this worker cannot run the Calls of a Tool, whatever their parameters: a missing
+// secret, or a host that is not allowed.
+func (c *Client) MissingRequirements(spec any) []error {
 	s, err := ParseSpec(spec)
 	if err != nil {
 		return nil
 	}
-	return c.missing(s.URL, s.Secrets())
+	return c.listMissing(s.URL, s.SecretNames())
 }
 
 // MissingFor is Lacks for a server and texts that are sent to it, such as headers. An empty address means a program on
 // this machine.
 func (c *Client) MissingFor(address string, textByName map[string]string) []error {
-	names := SecretsIn(address)
+	names := SecretNamesIn(address)
 	for _, text := range textByName {
-		names = append(names, SecretsIn(text)...)
+		names = append(names, SecretNamesIn(text)...)
 	}
-	return c.missing(address, names)
+	return c.listMissing(address, names)
 }
 
-func (c *Client) missing(address string, secrets []string) (list []error) {
+func (c *Client) listMissing(address string, secretNames []string) (list []error) {
 	v := c.newVault()
-	for _, name := range secrets {
-		if _, err := v.secret(name, OriginOf(address)); err != nil {
+	for _, name := range secretNames {
+		if _, err := v.useSecret(name, OriginOf(address)); err != nil {
 			list = append(list, err)
 		}
 	}

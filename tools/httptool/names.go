@@ -13,24 +13,24 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Parameters lists the names in the templates of the spec, sorted. A dotted name is a path into a parameter.
-func (s Spec) Parameters() []string {
+// ParameterNames lists the names in the templates of the spec, sorted. A dotted name is a path into a parameter.
+func (s Spec) ParameterNames() []string {
 	names := map[string]bool{}
 	for _, t := range s.templateTexts() {
 		for _, part := range placeholder.Split(t.text) {
-			if part.Name != "" {
-				names[part.Name] = true
+			if part.PlaceholderName != "" {
+				names[part.PlaceholderName] = true
 			}
 		}
 	}
 	return jsonval.SortedKeys(names)
 }
 
-// Secrets lists the environment variables that the spec names, sorted.
-func (s Spec) Secrets() []string {
+// SecretNames lists the environment variables that the spec names, sorted.
+func (s Spec) SecretNames() []string {
 	names := map[string]bool{}
 	for _, t := range s.templateTexts() {
-		for _, name := range SecretsIn(t.text) {
+		for _, name := range SecretNamesIn(t.text) {
 			names[name] = true
 		}
 	}
@@ -99,13 +99,13 @@ func reservedVariableText(name string) string {
 
 // SecretsVariable is the environment variable that lists the names allowed in $env:NAME and the hosts that may receive
 // them, separated by commas or spaces: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a name
-// matches any suffix; hosts are written as in AllowVariable, and @* is any host. http:// before a host allows sending a
-// secret there in plain text, which is always allowed to this machine. A program that the worker starts counts as
-// localhost.
+// matches any suffix; hosts are written as in AllowListVariable, and @* is any host. http:// before a host allows
+// sending a secret there in plain text, which is always allowed to this machine. A program that the worker starts
+// counts as localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
-// secretEntries are the environment variables that tools may receive, with the hosts that each may be sent to. All others
-// are the worker's own: keys of LLMs, of clouds, of databases.
+// secretEntries are the environment variables that tools may receive, with the hosts that each may be sent to. All
+// others are the worker's own: keys of LLMs, of clouds, of databases.
 type secretEntries []secretEntry
 
 type secretEntry struct {
@@ -192,8 +192,8 @@ func isPlainText(u *url.URL) bool {
 	return u.Scheme == "http" && host != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
-// HostOf returns the host of a server's address, in the form of AllowVariable. It is "localhost" for a program on this
-// machine, which has an empty address, and "HOST" if the host depends on a Call's parameters or secrets.
+// HostOf returns the host of a server's address, in the form of AllowListVariable. It is "localhost" for a program on
+// this machine, which has an empty address, and "HOST" if the host depends on a Call's parameters or secrets.
 func HostOf(address string) string { return strings.TrimPrefix(OriginOf(address), plainTextScheme) }
 
 // OriginOf is HostOf in the form of SecretsVariable.
@@ -217,8 +217,8 @@ func OriginOf(address string) string {
 	return origin
 }
 
-// SecretsIn lists the variables that a text names, in order.
-func SecretsIn(text string) (names []string) {
+// SecretNamesIn lists the variables that a text names, in order.
+func SecretNamesIn(text string) (names []string) {
 	for _, m := range secretPattern.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}

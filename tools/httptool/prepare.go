@@ -22,7 +22,7 @@ type request struct {
 	acceptsAnyStatus bool   // an answer of any status is a result
 }
 
-func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*request, error) {
+func (c *Client) prepareRequest(s Spec, f *templateFiller, scopeValues jsonval.Object) (*request, error) {
 	r := &request{method: s.method(), bodyHasSecret: s.bodyHasSecret()}
 	var err error
 	r.ownHeader, err = fillHeaders(s.Headers, f)
@@ -35,7 +35,7 @@ func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*req
 		return nil, fmt.Errorf("url: %w", err)
 	}
 	var contentType string
-	r.body, contentType, err = fillBody(s, f, scopes, r.ownHeader.Get("Content-Type"))
+	r.body, contentType, err = fillBody(s, f, scopeValues, r.ownHeader.Get("Content-Type"))
 	if err != nil {
 		return nil, fmt.Errorf("body: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 // FillSecrets puts the secrets into the address of a server and into texts such as headers, and returns the Redactor
 // for the server's answers. An empty address means a program on this machine.
 func (c *Client) FillSecrets(address string, textByName map[string]string) (
-	filledAddress string, filledTextByName map[string]string, s *secret.Redactor, err error,
+	filledAddress string, filledTextByName map[string]string, redactor *secret.Redactor, err error,
 ) {
 	v := c.newVault()
 	filledAddress, err = v.insertSecrets(address, nil)

@@ -28,8 +28,8 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 		if err != nil {
 			return nil, transportError(ctx, err)
 		}
-		next, err := nextRedirectRequest(r, resp)
-		if next == nil && err == nil {
+		nextRequest, err := nextRedirectRequest(r, resp)
+		if nextRequest == nil && err == nil {
 			a, err := c.readResponse(resp)
 			if err != nil {
 				return nil, transportError(ctx, err)
@@ -47,19 +47,19 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 		if err != nil {
 			return nil, err
 		}
-		r = next
+		r = nextRequest
 	}
 }
 
 func (c *Client) checkAllowed(u *url.URL) error {
 	host, port := hostAndPort(u)
 	switch {
-	case c.allowErr != nil:
-		return refusedErrorf("%w", c.allowErr)
+	case c.allowListErr != nil:
+		return refusedErrorf("%w", c.allowListErr)
 	case c.allowList.isEmpty():
-		return refusedErrorf("no host is allowed: set %s=%s", AllowVariable, hostWithPort(host, port))
+		return refusedErrorf("no host is allowed: set %s=%s", AllowListVariable, hostWithPort(host, port))
 	case !c.allowList.allows(host, port):
-		return refusedErrorf("host %s is not in %s", hostWithPort(host, port), AllowVariable)
+		return refusedErrorf("host %s is not in %s", hostWithPort(host, port), AllowListVariable)
 	}
 	return nil
 }
@@ -84,8 +84,8 @@ func (c *Client) sendOnce(ctx context.Context, r *request) (*http.Response, erro
 	return c.transport.RoundTrip(req)
 }
 
-// nextRedirectRequest returns the request that an answer redirects to; nil if it does not redirect. Another host receives
-// neither the tool's headers nor a body with a secret.
+// nextRedirectRequest returns the request that an answer redirects to; nil if it does not redirect. Another host
+// receives neither the tool's headers nor a body with a secret.
 func nextRedirectRequest(r *request, resp *http.Response) (*request, error) {
 	keepsMethod := resp.StatusCode == 307 || resp.StatusCode == 308
 	if !keepsMethod && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
@@ -95,34 +95,34 @@ func nextRedirectRequest(r *request, resp *http.Response) (*request, error) {
 	if location == "" {
 		return nil, nil
 	}
-	target, err := r.url.Parse(location)
+	targetURL, err := r.url.Parse(location)
 	if err == nil {
-		target, err = parseHTTPURL(target.String(), "")
+		targetURL, err = parseHTTPURL(targetURL.String(), "")
 	}
 	if err != nil {
 		return nil, finalErrorf("redirect: not an http or https URL")
 	}
-	next := *r
-	next.url, next.ownHeader = target, r.ownHeader.Clone()
+	nextRequest := *r
+	nextRequest.url, nextRequest.ownHeader = targetURL, r.ownHeader.Clone()
 	if !keepsMethod && r.method != "GET" && r.method != "HEAD" {
-		if isSamePage(r.url, target) {
+		if isSamePage(r.url, targetURL) {
 			return nil, finalErrorf("redirect: the server is at %s://%s%s, and has not taken the request: write that "+
-				"address in the file", target.Scheme, target.Host, target.EscapedPath())
+				"address in the file", targetURL.Scheme, targetURL.Host, targetURL.EscapedPath())
 		}
-		next.method, next.body, next.bodyHasSecret = "GET", nil, false
-		next.ownHeader.Del("Content-Type")
+		nextRequest.method, nextRequest.body, nextRequest.bodyHasSecret = "GET", nil, false
+		nextRequest.ownHeader.Del("Content-Type")
 	}
-	if !isSameHost(r.url, target) {
+	if !isSameHost(r.url, targetURL) {
 		// If a server repeats its URL in the Location, the other host would receive the secrets in that URL.
-		if next.bodyHasSecret || r.vault.containsSecret(target.String()) {
+		if nextRequest.bodyHasSecret || r.vault.containsSecret(targetURL.String()) {
 			return nil, finalErrorf("redirect: it would carry a secret to another host")
 		}
-		next.ownHeader = http.Header{}
-		if next.body != nil {
-			next.ownHeader.Set("Content-Type", r.ownHeader.Get("Content-Type"))
+		nextRequest.ownHeader = http.Header{}
+		if nextRequest.body != nil {
+			nextRequest.ownHeader.Set("Content-Type", r.ownHeader.Get("Content-Type"))
 		}
 	}
-	return &next, nil
+	return &nextRequest, nil
 }
 
 // isSamePage reports whether two addresses have the same path and differ only in scheme, host or final slash. A server
@@ -134,19 +134,19 @@ func isSamePage(from, to *url.URL) bool {
 }
 
 var (
-	loginPath     = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:(?:log|sign)[-_]?in|sso|saml2?|oauth2?)(?:[^a-z]|$)`)
-	passwordField = regexp.MustCompile(`(?i)<input[^>]+type\s*=\s*["']?password\b`)
+	loginPathPattern     = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:(?:log|sign)[-_]?in|sso|saml2?|oauth2?)(?:[^a-z]|$)`)
+	passwordFieldPattern = regexp.MustCompile(`(?i)<input[^>]+type\s*=\s*["']?password\b`)
 )
 
 // isLoginPage reports whether an answer is a login page. Servers for browsers redirect unknown callers to one, with the
 // status of a success.
 func (a *response) isLoginPage(pageURL *url.URL) bool {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
-	return mediaType == "text/html" && (loginPath.MatchString(pageURL.Path) || HasPasswordField(a.body))
+	return mediaType == "text/html" && (loginPathPattern.MatchString(pageURL.Path) || HasPasswordField(a.body))
 }
 
 // HasPasswordField reports whether a page asks for a password.
-func HasPasswordField(page []byte) bool { return passwordField.Match(page) }
+func HasPasswordField(page []byte) bool { return passwordFieldPattern.Match(page) }
 
 // isSameHost reports whether two URLs are of one server. A step from http to https on their default ports counts as the
 // same server.

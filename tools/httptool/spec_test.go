@@ -68,10 +68,10 @@ func TestASpecNamesItsParametersAndItsSecrets(t *testing.T) {
 	t.Parallel()
 	s := parse(t, `{"url":"$env:BASE/u/{id}?q={user.name}&k=$env:KEY","headers":{"A":"Bearer $env:TOKEN","B":"{id}"},
 		"body":{"x":["{note}","{{literal}}"],"y":"$env:TOKEN of {id}"}}`)
-	if got := s.Parameters(); !reflect.DeepEqual(got, []string{"id", "note", "user.name"}) {
+	if got := s.ParameterNames(); !reflect.DeepEqual(got, []string{"id", "note", "user.name"}) {
 		t.Errorf("parameters %q", got)
 	}
-	if got := s.Secrets(); !reflect.DeepEqual(got, []string{"BASE", "KEY", "TOKEN"}) {
+	if got := s.SecretNames(); !reflect.DeepEqual(got, []string{"BASE", "KEY", "TOKEN"}) {
 		t.Errorf("secrets %q", got)
 	}
 }

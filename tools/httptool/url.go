@@ -24,11 +24,11 @@ func splitURL(text string) (urlTemplate, error) {
 	switch {
 	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
 		hostStart := strings.Index(text, "://") + 3
-		end := len(text)
+		baseEnd := len(text)
 		if i := strings.IndexAny(text[hostStart:], "/?#"); i >= 0 {
-			end = hostStart + i
+			baseEnd = hostStart + i
 		}
-		t.base, rest = text[:end], text[end:]
+		t.base, rest = text[:baseEnd], text[baseEnd:]
 	case secretPattern.MatchString(text) && strings.HasPrefix(text, secretPrefix):
 		t.base = text[:secretPattern.FindStringIndex(text)[1]]
 		rest = text[len(t.base):]
@@ -56,7 +56,7 @@ func (t urlTemplate) validate() error {
 	fillWithOnes := func(text string) string {
 		var b strings.Builder
 		for _, part := range placeholder.Split(secretPattern.ReplaceAllString(text, "1")) {
-			if part.Name != "" {
+			if part.PlaceholderName != "" {
 				part.Text = "1"
 			}
 			b.WriteString(part.Text)

@@ -105,7 +105,7 @@ func queryPairs(key string, v any) []string {
 
 // unusedParamPairs returns the query pairs of the parameters that no template has used.
 func (f *templateFiller) unusedParamPairs() []string {
-	unused := maps.Clone(f.params)
-	maps.DeleteFunc(unused, func(name string, _ any) bool { return f.usedParams[name] })
-	return formPairs(unused)
+	unusedParams := maps.Clone(f.params)
+	maps.DeleteFunc(unusedParams, func(name string, _ any) bool { return f.usedParams[name] })
+	return formPairs(unusedParams)
 }

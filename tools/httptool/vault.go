@@ -23,16 +23,16 @@ type vault struct {
 // short one may occur there by chance.
 const minRedactedLength = 8
 
-// secret returns the variable's value without the line end that files have. host is for the error, which says what to
-// allow.
-func (v *vault) secret(name, host string) (string, error) {
+// useSecret returns the variable's value without the line end that files have. hostForError is for the error, which
+// says what to allow.
+func (v *vault) useSecret(name, hostForError string) (string, error) {
 	if !isAllowedForTools(name) {
 		return "", errors.New(reservedVariableText(name))
 	}
 	if !v.allowedSecrets.allowsName(name) {
 		return "",
 			refusedErrorf("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
-				name, name, host, SecretsVariable)
+				name, name, hostForError, SecretsVariable)
 	}
 	value, ok := v.lookupEnv(name)
 	value = strings.TrimRight(value, "\r\n")
@@ -65,11 +65,12 @@ func (v *vault) checkHost(u *url.URL) error {
 		switch {
 		case v.allowedSecrets.mayReceive(name, host, port, inPlainText):
 		case v.allowedSecrets.mayReceive(name, host, port, false):
-			return refusedErrorf("environment variable %s may not be sent to %s in plain text: write https; or, to allow "+
-				"it, the worker's operator adds %s@%s to %s", name, destination, name, destination, SecretsVariable)
+			return refusedErrorf("environment variable %s may not be sent to %s in plain text: write https; or, to "+
+				"allow it, the worker's operator adds %s@%s to %s",
+				name, destination, name, destination, SecretsVariable)
 		default:
-			return refusedErrorf("environment variable %s may not be sent to %s: to allow it, the worker's operator adds "+
-				"%s@%s to %s", name, destination, name, destination, SecretsVariable)
+			return refusedErrorf("environment variable %s may not be sent to %s: to allow it, the worker's operator "+
+				"adds %s@%s to %s", name, destination, name, destination, SecretsVariable)
 		}
 	}
 	return nil
@@ -83,7 +84,7 @@ func (v *vault) insertSecrets(text string, encode func(string) string) (string, 
 	var out strings.Builder
 	offset := 0
 	for _, m := range secretPattern.FindAllStringSubmatchIndex(text, -1) {
-		value, err := v.secret(text[m[2]:m[3]], "HOST")
+		value, err := v.useSecret(text[m[2]:m[3]], "HOST")
 		if err != nil {
 			return "", err
 		}

@@ -29,7 +29,7 @@ type budget struct {
 
 func (b *budget) charge(v any, _ []any) any {
 	n := sizeOf(v, b.MaxValueBytes)
-	if whole, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && whole.BitLen() > maxIntegerBits) {
+	if integer, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && integer.BitLen() > maxIntegerBits) {
 		return errValueTooLarge
 	}
 	return b.spend(n, v)
@@ -80,10 +80,10 @@ func isInteger(v any, _ []any) any {
 	return isInt || isBig || isText && !strings.ContainsAny(n.String(), ".eE")
 }
 
-func numberLiteral(_ any, text []any) any { return json.Number(text[0].(string)) }
+func numberLiteral(_ any, args []any) any { return json.Number(args[0].(string)) }
 
-// checkedFunctionDefs holds checked forms of functions whose work can exceed their input (as a product, by repeating, or in numbers
-// of a million digits), and of functions that would lose digits.
+// checkedFunctionDefs holds checked forms of functions whose work can exceed their input (as a product, by repeating,
+// or in numbers of a million digits), and of functions that would lose digits.
 var checkedFunctionDefs = mustParse(`
 def _small: if _size > 1000000 then error("it works on a value that is too large") else . end;
 def _number: if type == "number" then . else error("only numbers can be computed with, not \(type)") end;

@@ -22,7 +22,7 @@ const maxErrorLength = 300 // characters of an error message, which may quote va
 
 // Limits bound one run. Bytes are estimates of the written-out size.
 type Limits struct {
-	Time          time.Duration
+	Timeout       time.Duration
 	MaxValueBytes int // bytes of one made value, and of all results together
 	MaxTotalBytes int // bytes of all made values together
 }
@@ -55,7 +55,7 @@ func Compile(text string, limits Limits) (*Query, error) {
 
 // Run returns the first n results for a value, with numbers as json.Number.
 func (q *Query) Run(ctx context.Context, v any, maxResults int) ([]any, error) {
-	timeoutCtx, cancel := context.WithTimeout(ctx, q.budget.Time)
+	timeoutCtx, cancel := context.WithTimeout(ctx, q.budget.Timeout)
 	defer cancel()
 	q.budget.spentBytes = 0
 	results, err := q.collectResults(timeoutCtx, v, maxResults)
@@ -63,7 +63,7 @@ func (q *Query) Run(ctx context.Context, v any, maxResults int) ([]any, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case timeoutCtx.Err() != nil:
-		return nil, fmt.Errorf("it took more than %v", q.budget.Time)
+		return nil, fmt.Errorf("it took more than %v", q.budget.Timeout)
 	}
 	return results, err
 }
@@ -81,11 +81,11 @@ func (q *Query) collectResults(ctx context.Context, v any, maxResults int) ([]an
 		if size += sizeOf(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {
 			return nil, errors.New("its results are too large")
 		}
-		plain, err := plainJSON(v)
+		plainValue, err := plainJSON(v)
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, plain)
+		results = append(results, plainValue)
 	}
 	return results, nil
 }

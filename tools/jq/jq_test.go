@@ -20,7 +20,7 @@ func TestNumbersKeepEveryDigit(t *testing.T) {
 		"9007199254740993": "9007199254740993", "{a: 123456789012345678.91}.a": "123456789012345678.91",
 		"0.1 + 123456789.12345678 > 123456789": "true",
 	} {
-		q, err := jq.Compile(query, jq.Limits{Time: time.Minute, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 24})
+		q, err := jq.Compile(query, jq.Limits{Timeout: time.Minute, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 24})
 		if err != nil {
 			t.Errorf("%s: %v", query, err)
 			continue
@@ -31,7 +31,7 @@ func TestNumbersKeepEveryDigit(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", query, jsonval.Encode(got), err, want)
 		}
 	}
-	q, err := jq.Compile(`"x" | floor`, jq.Limits{Time: time.Minute, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 24})
+	q, err := jq.Compile(`"x" | floor`, jq.Limits{Timeout: time.Minute, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 24})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,15 +23,15 @@ func NewKnownTools(functions *tools.Registry, extraRunnerByKind map[ideafile.Too
 	if functions == nil {
 		functions = tools.NewRegistry()
 	}
-	k := KnownTools{functions, New(Deps{Tools: functions})}
+	k := KnownTools{functions, NewRunnerRegistry(Deps{Tools: functions})}
 	for kind, r := range extraRunnerByKind {
 		k.Runners.Register(kind, r)
 	}
 	return k
 }
 
-// Names returns the names of the Go functions.
-func (k KnownTools) Names() []string { return k.Functions.Names() }
+// FunctionNames returns the names of the Go functions.
+func (k KnownTools) FunctionNames() []string { return k.Functions.Names() }
 
 // Bind binds an Idea's Tools to Go functions and to the known kinds, and returns the problems of Tools that cannot be
 // bound.
@@ -40,11 +40,11 @@ func (k KnownTools) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.Tool
 	for _, t := range idea.Tools {
 		b, ps, err := k.bind(idea, t)
 		for _, p := range ps {
-			p.JSONPath = t.Path() + p.JSONPath
+			p.JSONPath = t.JSONPath() + p.JSONPath
 			problems.Append(p)
 		}
 		if err != nil {
-			problems.Add(t.Path()+"._activity", "%s", err)
+			problems.Add(t.JSONPath()+"._activity", "%s", err)
 			continue
 		}
 		if s := idea.EffectiveSimulation(); s != nil {
@@ -97,7 +97,7 @@ func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.
 		return nil
 	}
 	if _, err := simulate.FakeResult(t.Name, t.OutputSchema.Source, nil); err != nil {
-		ps.Warn(t.Path()+"._output", "the tool cannot be simulated, and its Calls fail: %s", err)
+		ps.Warn(t.JSONPath()+"._output", "the tool cannot be simulated, and its Calls fail: %s", err)
 	}
 	return ps
 }

@@ -20,7 +20,7 @@ func WorkerRequirements(ideas ...*ideafile.Idea) string {
 		if address != "" { // the host is "HOST" if a secret contains it
 			hosts[host] = true
 		}
-		for _, name := range httptool.SecretsIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {
+		for _, name := range httptool.SecretNamesIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {
 			secrets[name+"@"+httptool.OriginOf(address)] = true
 		}
 	}
@@ -47,7 +47,7 @@ func WorkerRequirements(ideas ...*ideafile.Idea) string {
 		separator string
 		values    map[string]bool
 	}{
-		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets},
+		{httptool.AllowListVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets},
 		{mcptool.CommandsVariable, "; ", commands}, {"OPENAI_SERVERS", ",", llmServers},
 	} {
 		if len(requirement.values) > 0 {

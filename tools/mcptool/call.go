@@ -54,16 +54,16 @@ func (c *conn) callError(ctx context.Context, err error) *Error {
 	if u := asRefusal(err); u != nil {
 		return u.toError()
 	}
-	message := serverError(err)
+	serverErr := serverError(err)
 	switch {
-	case isRefused(err):
-		return &Error{Code: ideafile.CodeMCPRefused, Err: c.redactError(err)}
+	case isDisallowed(err):
+		return &Error{Code: ideafile.CodeMCPServerNotAllowed, Err: c.redactError(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, IsRetryable: true, Err: ctx.Err()}
-	case message != nil && message.Code == codeUnreadable:
-		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(message.Message)}
-	case message != nil:
-		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(message)))}
+	case serverErr != nil && serverErr.Code == codeUnreadable:
+		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(serverErr.Message)}
+	case serverErr != nil:
+		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(serverErr)))}
 	}
 	if errors.Is(err, errTooLarge) || isSizeError(err) || (c.hasSentTooLarge != nil && c.hasSentTooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}

@@ -23,7 +23,7 @@ const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 type allowedCommand struct {
 	words           []string
 	allowsMoreWords bool // any words may follow
-	env             []string
+	envNames        []string
 }
 
 // CheckCommands returns the error in a list of commands.
@@ -37,7 +37,7 @@ func parseCommands(text string) ([]allowedCommand, error) {
 	for entry := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
 		c := allowedCommand{words: strings.Fields(entry)}
 		for len(c.words) > 0 && strings.HasSuffix(c.words[0], "=") && len(c.words[0]) > 1 {
-			c.env, c.words = append(c.env, strings.TrimSuffix(c.words[0], "=")), c.words[1:]
+			c.envNames, c.words = append(c.envNames, strings.TrimSuffix(c.words[0], "=")), c.words[1:]
 		}
 		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
 			c.allowsMoreWords, c.words = true, c.words[:n-1]
@@ -82,7 +82,7 @@ func CommandEntryFor(server ideafile.MCPServer) string {
 // checkAllowed returns why a server's command may not be run.
 func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
 	if h.commandsErr != nil {
-		return refusedError{h.commandsErr}
+		return disallowedError{h.commandsErr}
 	}
 	var missingVariable string
 	for _, c := range h.commands {
@@ -91,7 +91,7 @@ func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
 		}
 		missingVariable = ""
 		for _, name := range jsonval.SortedKeys(server.Env) {
-			if !slices.Contains(c.env, name) {
+			if !slices.Contains(c.envNames, name) {
 				missingVariable = name
 			}
 		}
@@ -100,10 +100,10 @@ func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
 		}
 	}
 	if missingVariable != "" {
-		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
+		return disallowedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
 			missingVariable, missingVariable, CommandsVariable)}
 	}
-	return refusedError{fmt.Errorf("the command %q is not in %s", CommandEntryFor(server), CommandsVariable)}
+	return disallowedError{fmt.Errorf("the command %q is not in %s", CommandEntryFor(server), CommandsVariable)}
 }
 
 // inheritedVariables are the variables that a command inherits from the worker. None of them holds a secret.
@@ -123,7 +123,7 @@ func (h *Hub) newProgramTransport(server ideafile.MCPServer, c *conn) (mcp.Trans
 	}
 	_, filledEnv, redactor, err := h.options.HTTP.FillSecrets("", server.Env)
 	if err != nil {
-		return nil, nil, refusedError{fmt.Errorf("env: %w", err)}
+		return nil, nil, disallowedError{fmt.Errorf("env: %w", err)}
 	}
 	c.redactor = redactor
 	cmd := exec.CommandContext(h.ctx, server.Command[0], server.Command[1:]...)
@@ -139,9 +139,9 @@ func (h *Hub) newProgramTransport(server ideafile.MCPServer, c *conn) (mcp.Trans
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	detachFromTerminal(cmd)
-	stderr := &stderrTail{log: h.options.Log.With("mcp", server.Name), redactor: redactor}
+	stderr := &outputTail{log: h.options.Log.With("mcp", server.Name), redactor: redactor}
 	cmd.Stderr = stderr
-	strayOutput := &stderrTail{log: stderr.log, redactor: redactor}
+	strayOutput := &outputTail{log: stderr.log, redactor: redactor}
 	p := &programTransport{conn: c, cmd: cmd, strayOutput: strayOutput}
 	c.hasSentTooLarge = p.hasSeenTooLarge.Load
 	return p, func() string {

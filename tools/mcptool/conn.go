@@ -47,7 +47,7 @@ func (c *conn) runExchange(ctx context.Context, exchange func(context.Context) e
 	defer cancel()
 	defer safego.AfterDone(c.brokenCtx, "mcp.broken", cancel)()
 	err := exchange(ctx)
-	if err != nil && c.isTooLarge() {
+	if err != nil && c.hasTooLargeAnswer() {
 		return errTooLarge
 	}
 	return err
@@ -91,15 +91,15 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	return c, nil
 }
 
-// transport returns the transport to a server. stderr returns the server's standard error, for the error of a server
-// that does not answer.
-func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, stderr func() string, err error) {
+// transport returns the transport to a server. stderrText returns the server's standard error, for the error of a
+// server that does not answer.
+func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, stderrText func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.newProgramTransport(server, c)
 	}
 	address, headers, redactor, err := h.options.HTTP.FillSecrets(server.URL, server.Headers)
 	if err != nil {
-		return nil, nil, refusedError{fmt.Errorf("url and headers: %w", err)}
+		return nil, nil, disallowedError{fmt.Errorf("url and headers: %w", err)}
 	}
 	c.redactor = redactor
 	return &mcp.StreamableClientTransport{
@@ -129,7 +129,7 @@ func isSameServerRedirect(answer *http.Response) bool {
 	return keepsMethod && err == nil && to.Scheme == from.Scheme && to.Host == from.Host
 }
 
-const headerProtocol = "MCP-Protocol-Version"
+const protocolVersionHeader = "MCP-Protocol-Version"
 
 // headerTransport sends the headers of the file with every request, and the version of the protocol once it is agreed
 // on. If the server refuses a request unread, the error is a *refusedRequest.
@@ -146,8 +146,8 @@ func (t headerTransport) RoundTrip(r *http.Request) (answer *http.Response, err 
 		for name, value := range t.fileHeaders {
 			r.Header.Set(name, value)
 		}
-		if version := t.conn.protocolVersion.Load(); version != nil && r.Header.Get(headerProtocol) == "" {
-			r.Header.Set(headerProtocol, *version)
+		if version := t.conn.protocolVersion.Load(); version != nil && r.Header.Get(protocolVersionHeader) == "" {
+			r.Header.Set(protocolVersionHeader, *version)
 		}
 		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
 		if err != nil {
@@ -183,15 +183,15 @@ func requestIDAndMethod(r *http.Request) (id json.RawMessage, method string) {
 }
 
 func (c *conn) redactError(err error) error {
-	redacted := httptool.RedactError(c.redactor, err)
-	if isRefused(err) {
-		return refusedError{redacted}
+	redactedErr := httptool.RedactError(c.redactor, err)
+	if isDisallowed(err) {
+		return disallowedError{redactedErr}
 	}
-	return redacted
+	return redactedErr
 }
 
-// isTooLarge reports whether an answer of the server exceeded the limit.
-func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.brokenCtx), errTooLarge) }
+// hasTooLargeAnswer reports whether an answer of the server exceeded the limit.
+func (c *conn) hasTooLargeAnswer() bool { return errors.Is(context.Cause(c.brokenCtx), errTooLarge) }
 
 // maxExtraBytes bounds the bytes of an answer beside its message: progress reports.
 const maxExtraBytes = 1 << 20
@@ -218,14 +218,14 @@ func (c *conn) listTools(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 			cursor = page.NextCursor
 			switch {
 			case len(specs) > maxTools:
-				return refusedError{fmt.Errorf("it offers more than %d tools", maxTools)}
+				return disallowedError{fmt.Errorf("it offers more than %d tools", maxTools)}
 			case cursor == "":
 				return nil
 			case seenCursors[cursor]:
-				return refusedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
+				return disallowedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
 					jsonval.ClipForError(c.redactor.RedactText(cursor)))}
 			case len(seenCursors) == maxPages:
-				return refusedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
+				return disallowedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}
 			seenCursors[cursor] = true
 		}

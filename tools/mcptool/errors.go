@@ -45,11 +45,11 @@ func (e *Error) withAction(action string) *Error {
 	return e
 }
 
-// refusedError marks something that this worker may not do: run a program, or reach a host.
-type refusedError struct{ error }
+// disallowedError marks something that this worker may not do: run a program, or reach a host.
+type disallowedError struct{ error }
 
-func isRefused(err error) bool {
-	var r refusedError
+func isDisallowed(err error) bool {
+	var r disallowedError
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
 
@@ -57,14 +57,14 @@ func isRefused(err error) bool {
 // failures of the connection as if the server had answered, with codes that no server sends.
 func serverError(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
-	if !errors.As(err, &failure) || (failure.Code >= codeRejected && failure.Code <= codeUnknown) {
+	if !errors.As(err, &failure) || (failure.Code >= sdkCodeRejected && failure.Code <= sdkCodeUnknown) {
 		return nil
 	}
 	return failure
 }
 
 // The SDK's own codes, from ErrUnknown to ErrRejected.
-const codeUnknown, codeRejected = -32001, -32005
+const sdkCodeUnknown, sdkCodeRejected = -32001, -32005
 
 // unsentError returns the Error for a call that did not reach the server.
 func unsentError(action string, err error) *Error {
@@ -72,8 +72,8 @@ func unsentError(action string, err error) *Error {
 		return u.toError().withAction(action)
 	}
 	code := ideafile.CodeMCPUnreachable
-	if isRefused(err) {
-		code = ideafile.CodeMCPRefused
+	if isDisallowed(err) {
+		code = ideafile.CodeMCPServerNotAllowed
 	}
-	return &Error{action: action, Code: code, IsRetryable: !isRefused(err), Err: err}
+	return &Error{action: action, Code: code, IsRetryable: !isDisallowed(err), Err: err}
 }

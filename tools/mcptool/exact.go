@@ -51,7 +51,8 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, safego.Run("mcp.exact", func() error {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
-			if initializeID := c.conn.initializeID.Load(); initializeID != nil && m.ID == *initializeID && m.Error == nil {
+			if initializeID := c.conn.initializeID.Load(); initializeID != nil && m.ID == *initializeID &&
+				m.Error == nil {
 				m.Result, m.Error = c.initializeResultForSDK(m.Result)
 				return nil
 			}
@@ -83,40 +84,42 @@ const defaultVersion = "2025-03-26"
 // firstVersion is the first version of the protocol that was published.
 const firstVersion = "2024-10-07"
 
-// initializeResultForSDK returns the form of an answer to initialize that the SDK gets: the version alone, since servers write the
-// rest in odd forms, and it is not used. An earlier version that the SDK does not know is spoken like the one before
-// it. The version is also recorded: the SDK passes it only to its own connections, and servers want it with every
-// request.
+// initializeResultForSDK returns the form of an answer to initialize that the SDK gets: the version alone, since
+// servers write the rest in odd forms, and it is not used. An earlier version that the SDK does not know is spoken like
+// the one before it. The version is also recorded: the SDK passes it only to its own connections, and servers want it
+// with every request.
 func (c exactConnection) initializeResultForSDK(result json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(result, &fields) != nil || fields == nil {
-		return nil, refusedError{fmt.Errorf("its answer to initialize is no JSON object: %s",
+		return nil, disallowedError{fmt.Errorf("its answer to initialize is no JSON object: %s",
 			c.conn.excerpt(string(result)))}
 	}
-	version, text := fields["protocolVersion"], ""
-	isText := version == nil || json.Unmarshal(version, &text) == nil
+	rawVersion, versionText := fields["protocolVersion"], ""
+	isText := rawVersion == nil || json.Unmarshal(rawVersion, &versionText) == nil
 	supportedVersions := mcp.SupportedProtocolVersions()
 	slices.Sort(supportedVersions)
 	switch {
-	case isText && text == "":
-		text = defaultVersion
-	case !versionPattern.MatchString(text), text < firstVersion, text > slices.Max(supportedVersions):
-		return nil, refusedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
-			c.conn.excerpt(string(version)), strings.Join(supportedVersions, ", "))}
+	case isText && versionText == "":
+		versionText = defaultVersion
+	case !versionPattern.MatchString(versionText), versionText < firstVersion,
+		versionText > slices.Max(supportedVersions):
+		return nil, disallowedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
+			c.conn.excerpt(string(rawVersion)), strings.Join(supportedVersions, ", "))}
 	default:
-		c.conn.protocolVersion.Store(&text)
+		c.conn.protocolVersion.Store(&versionText)
 	}
-	versionIndex, isKnown := slices.BinarySearch(supportedVersions, text)
+	versionIndex, isKnown := slices.BinarySearch(supportedVersions, versionText)
 	if !isKnown {
 		versionIndex = max(versionIndex-1, 0)
 	}
-	return json.Marshal(jsonval.Object{"protocolVersion": supportedVersions[versionIndex], "capabilities": jsonval.Object{}})
+	return json.Marshal(jsonval.Object{"protocolVersion": supportedVersions[versionIndex],
+		"capabilities": jsonval.Object{}})
 }
 
 // replaceSDKCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
 func replaceSDKCode(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
-	if !errors.As(err, &failure) || failure.Code < codeRejected || failure.Code > codeUnknown {
+	if !errors.As(err, &failure) || failure.Code < sdkCodeRejected || failure.Code > sdkCodeUnknown {
 		return nil
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message, Data: failure.Data}
@@ -142,8 +145,8 @@ func (c exactConnection) resultForSDK(result json.RawMessage) json.RawMessage {
 	return replaceMember(result, "tools", fields.Tools)
 }
 
-// withExactText puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name and
-// this _meta are left.
+// withExactText puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name
+// and this _meta are left.
 func withExactText[T any](object json.RawMessage) json.RawMessage {
 	if len(object) == 0 {
 		return object
@@ -163,15 +166,16 @@ func withExactText[T any](object json.RawMessage) json.RawMessage {
 		meta = map[string]json.RawMessage{}
 	}
 	meta[exactTextKey] = text
-	extended := replaceMember(object, "_meta", meta)
-	if json.Unmarshal(extended, new(T)) == nil {
-		return extended
+	extendedObject := replaceMember(object, "_meta", meta)
+	if json.Unmarshal(extendedObject, new(T)) == nil {
+		return extendedObject
 	}
 	var fieldsWithName struct {
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(object, &fieldsWithName)
-	minimalObject, err := json.Marshal(jsonval.Object{"name": fieldsWithName.Name, "_meta": map[string]json.RawMessage{exactTextKey: text}})
+	minimalObject, err := json.Marshal(jsonval.Object{"name": fieldsWithName.Name,
+		"_meta": map[string]json.RawMessage{exactTextKey: text}})
 	if err != nil {
 		return object
 	}
@@ -204,7 +208,7 @@ func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
 	if !isSent {
 		text = "null"
 	}
-	v, keyOrder, err := jsonval.DecodeInOrder([]byte(text), serverLimits)
+	v, keyOrder, err := jsonval.DecodeWithKeyOrder([]byte(text), serverLimits)
 	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {
 		err = errors.New("it is no JSON object")
@@ -217,28 +221,28 @@ const maxTitle = 100
 
 // toolSpec returns a tool as the server describes it, without the secrets of the connection.
 func (c *conn) toolSpec(t *mcp.Tool) mcppalette.ToolSpec {
-	meta, keyOrder, err := decodeExact(t.Meta)
+	toolFields, keyOrder, err := decodeExact(t.Meta)
 	name := c.redactor.RedactText(t.Name)
 	switch {
 	case err == nil && name == "":
 		err = errors.New("it has no name")
 	case err == nil && name != t.Name:
 		err = errors.New("its name holds a secret")
-	case err == nil && jsonval.AsText(meta["inputSchema"]) != "":
+	case err == nil && jsonval.AsText(toolFields["inputSchema"]) != "":
 		err = errors.New("the schema of its parameters is a text")
 	}
 	if err != nil {
 		return mcppalette.ToolSpec{Name: name, UnreadableReason: c.redactor.RedactText(err.Error())}
 	}
-	jsonschema.StoreSourceKeyOrder(meta["inputSchema"], keyOrder)
+	jsonschema.StoreSourceKeyOrder(toolFields["inputSchema"], keyOrder)
 	spec := mcppalette.ToolSpec{
-		Name: t.Name, InputSchema: jsonval.AsObject(c.redactor.RedactValue(meta["inputSchema"])),
-		OutputSchema: c.redactor.RedactValue(meta["outputSchema"]),
+		Name: t.Name, InputSchema: jsonval.AsObject(c.redactor.RedactValue(toolFields["inputSchema"])),
+		OutputSchema: c.redactor.RedactValue(toolFields["outputSchema"]),
 	}
-	hints := jsonval.AsObject(meta["annotations"])
-	text := func(v any) string { s, _ := v.(string); return c.redactor.RedactText(s) }
-	spec.Description = text(meta["description"])
-	spec.Title = jsonval.Clip(cmp.Or(text(meta["title"]), text(hints["title"])), maxTitle)
+	hints := jsonval.AsObject(toolFields["annotations"])
+	redactedText := func(v any) string { s, _ := v.(string); return c.redactor.RedactText(s) }
+	spec.Description = redactedText(toolFields["description"])
+	spec.Title = jsonval.Clip(cmp.Or(redactedText(toolFields["title"]), redactedText(hints["title"])), maxTitle)
 	switch {
 	case hints["readOnlyHint"] == true:
 		spec.Undo = ideafile.UndoNotNeeded

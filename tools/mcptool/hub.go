@@ -150,7 +150,7 @@ func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.
 	if callErr != nil {
 		if u := asRefusal(callErr); u != nil && (u.isSessionUnknown || u.mayBeSessionUnknown) {
 			s.abandonConn(c)
-		} else if c.isTooLarge() {
+		} else if c.hasTooLargeAnswer() {
 			s.dropConn(c)
 		}
 	}

@@ -54,20 +54,20 @@ func isMessage(line []byte) bool {
 // connection, and with it all other calls. id is the id of the answered request; if nil, it is searched for in the
 // message. A message without an id is returned unchanged.
 func (c *conn) ensureReadable(message, id []byte) []byte {
-	repaired := message
+	repairedMessage := message
 	m, err := jsonrpc.DecodeMessage(message)
 	if request, _ := m.(*jsonrpc.Request); err != nil || request != nil && request.Method == "" {
-		repaired = repairAnswer(message, id)
-		m, err = jsonrpc.DecodeMessage(repaired)
+		repairedMessage = repairAnswer(message, id)
+		m, err = jsonrpc.DecodeMessage(repairedMessage)
 	}
 	if err == nil && !utf8.Valid(message) {
 		err = errors.New("its text is not UTF-8")
 	}
 	if err == nil {
-		repaired, err = withSentID(m, id, repaired)
+		repairedMessage, err = withSentID(m, id, repairedMessage)
 	}
 	if err == nil {
-		return repaired
+		return repairedMessage
 	}
 	if match := idPattern.FindSubmatch(message); id == nil && match != nil {
 		id = bytes.Join(match[1:], nil)
@@ -165,23 +165,27 @@ func withSentID(m jsonrpc.Message, sentID, text []byte) ([]byte, error) {
 	return text, nil // unchanged if it cannot be encoded
 }
 
-// chunkReader is a reader of what next returns, piece by piece.
+// chunkReader is a reader of what nextChunk returns, piece by piece.
 type chunkReader struct {
 	io.Closer
-	nextChunk func() ([]byte, error)
-	remaining []byte
-	err       error
+	nextChunk      func() ([]byte, error)
+	remainingBytes []byte
+	err            error
 }
 
 // Read is called on a goroutine of the SDK.
 func (p *chunkReader) Read(into []byte) (n int, err error) {
-	for len(p.remaining) == 0 && p.err == nil {
-		if panicErr := safego.Run("mcp.read", func() error { p.remaining, p.err = p.nextChunk(); return nil }); panicErr != nil {
+	for len(p.remainingBytes) == 0 && p.err == nil {
+		if panicErr := safego.Run("mcp.read", func() error {
+			p.remainingBytes,
+				p.err = p.nextChunk()
+			return nil
+		}); panicErr != nil {
 			p.err = panicErr
 		}
 	}
-	if n = copy(into, p.remaining); n > 0 {
-		p.remaining = p.remaining[n:]
+	if n = copy(into, p.remainingBytes); n > 0 {
+		p.remainingBytes = p.remainingBytes[n:]
 		return n, nil
 	}
 	return 0, p.err
@@ -191,7 +195,7 @@ func (p *chunkReader) Read(into []byte) (n int, err error) {
 func (c *conn) wrapAnswerBody(answer *http.Response, id []byte) {
 	in := bufio.NewReader(answer.Body)
 	p := &chunkReader{Closer: answer.Body}
-	switch kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind {
+	switch mediaType, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); mediaType {
 	case "application/json":
 		p.nextChunk = func() ([]byte, error) {
 			body, err := io.ReadAll(in)
@@ -203,11 +207,11 @@ func (c *conn) wrapAnswerBody(answer *http.Response, id []byte) {
 	case "text/event-stream":
 		p.nextChunk = (&eventStream{conn: c, reader: in, requestID: id}).readEvent
 	case "", "text/plain", "text/json", "application/octet-stream", "application/x-ndjson": // which the SDK refuses
-		p.remaining, p.err = io.ReadAll(in)
+		p.remainingBytes, p.err = io.ReadAll(in)
 		if p.err == nil {
 			p.err = io.EOF
-			if isMessage(splitMessages(p.remaining)[0]) {
-				p.remaining = c.findReadableAnswer(p.remaining, id)
+			if isMessage(splitMessages(p.remainingBytes)[0]) {
+				p.remainingBytes = c.findReadableAnswer(p.remainingBytes, id)
 				answer.Header.Set("Content-Type", "application/json")
 			}
 		}
@@ -219,20 +223,20 @@ func (c *conn) wrapAnswerBody(answer *http.Response, id []byte) {
 
 // findReadableAnswer returns the answer to a request from a text that may hold other messages too.
 func (c *conn) findReadableAnswer(text, id []byte) []byte {
-	list := splitMessages(text)
-	return c.ensureReadable(list[max(0, slices.IndexFunc(list, isResponse))], id)
+	messages := splitMessages(text)
+	return c.ensureReadable(messages[max(0, slices.IndexFunc(messages, isResponse))], id)
 }
 
 // eventStream reads the messages of a server that answers a request with a stream of events.
 type eventStream struct {
 	conn      *conn
 	reader    *bufio.Reader
-	requestID []byte // requestID of the request
+	requestID []byte // of the request
 	isAfterCR bool   // a line feed still belongs to the line before
 }
 
-// readEvent reads an event, up to the empty line after it. An event without a message is left out: some servers send a text
-// to keep the connection open, or [DONE].
+// readEvent reads an event, up to the empty line after it. An event without a message is left out: some servers send a
+// text to keep the connection open, or [DONE].
 func (s *eventStream) readEvent() ([]byte, error) {
 	var event, data []byte
 	for {

@@ -17,7 +17,7 @@ import (
 func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	t.Parallel()
 	s := ideafile.MCPServer{Name: "every",
-		Command: append(npmtest.InstalledProgram(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
+		Command: append(npmtest.InstalledCommand(t, npmtest.EverythingServer, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
 	offers, err := h.List(t.Context(), s)
@@ -59,7 +59,7 @@ func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := ideafile.MCPServer{Name: "files",
-		Command: append(npmtest.InstalledProgram(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
+		Command: append(npmtest.InstalledCommand(t, npmtest.FilesystemServer, "mcp-server-filesystem"), dir)}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	value, failed := callOf(t, h, s, "read_text_file",
 		string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))

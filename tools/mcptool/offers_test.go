@@ -97,7 +97,7 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 				t.Errorf("%s: %v", params, err)
 			}
 		}
-		notes := strings.Join(after.MCPNotes(), "\n")
+		notes := strings.Join(after.MCPOmissionNotes(), "\n")
 		for _, want := range []string{
 			`tool mail: only the server checks the pattern of to: ^(?!\.)[a-z]+@[a-z.]+$`,
 			"optional parameter _meta is left out",

@@ -31,7 +31,7 @@ var errTooLarge = fmt.Errorf(
 type programTransport struct {
 	conn            *conn
 	cmd             *exec.Cmd
-	strayOutput     *stderrTail // output that is not a message
+	strayOutput     *outputTail // output that is not a message
 	hasSeenTooLarge atomic.Bool // a message was too large
 }
 
@@ -49,17 +49,17 @@ func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 		return nil, err
 	}
 	in := bufio.NewReader(stdout)
-	inner := &mcp.IOTransport{
+	innerTransport := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
 		Reader:        io.NopCloser(&chunkReader{nextChunk: func() ([]byte, error) { return p.nextMessages(in) }}),
 		Writer:        &stdinCloser{stdin, p.cmd},
 		MaxLineLength: maxMessageBytes,
 	}
-	return inner.Connect(ctx)
+	return innerTransport.Connect(ctx)
 }
 
-// nextMessages reads the next message that the program writes. Every other line is logged and left out, as other clients
-// do: many programs log on their standard output.
+// nextMessages reads the next message that the program writes. Every other line is logged and left out, as other
+// clients do: many programs log on their standard output.
 func (p *programTransport) nextMessages(in *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := readLine(in)

@@ -10,20 +10,20 @@ import (
 // elicitations are the questions that servers with an older protocol ask during a call. No person can answer that fast:
 // the question is canceled, and the call counts as waiting for a person.
 type elicitations struct {
-	mu          sync.Mutex
-	isListening map[*elicitation]bool // isListening in progress
+	mu                 sync.Mutex
+	activeElicitations map[*elicitation]bool // in progress
 }
 
 type elicitation struct{ params *mcp.ElicitParams }
 
-// recordQuestion records a question. A question does not name its call: if several calls are in progress, it is only canceled,
-// and the tool decides what that means.
+// recordQuestion records a question. A question does not name its call: if several calls are in progress, it is only
+// canceled, and the tool decides what that means.
 func (q *elicitations) recordQuestion(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.isListening) == 1 {
-		for current := range q.isListening {
-			current.params = r.Params
+	if len(q.activeElicitations) == 1 {
+		for currentElicitation := range q.activeElicitations {
+			currentElicitation.params = r.Params
 		}
 	}
 	return &mcp.ElicitResult{Action: "cancel"}, nil
@@ -31,17 +31,17 @@ func (q *elicitations) recordQuestion(_ context.Context, r *mcp.ElicitRequest) (
 
 // beginListening begins a call. The returned function ends it, and returns the question that was asked, if any.
 func (q *elicitations) beginListening() func() *mcp.ElicitParams {
-	current := &elicitation{}
+	currentElicitation := &elicitation{}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.isListening == nil {
-		q.isListening = map[*elicitation]bool{}
+	if q.activeElicitations == nil {
+		q.activeElicitations = map[*elicitation]bool{}
 	}
-	q.isListening[current] = true
+	q.activeElicitations[currentElicitation] = true
 	return func() *mcp.ElicitParams {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		delete(q.isListening, current)
-		return current.params
+		delete(q.activeElicitations, currentElicitation)
+		return currentElicitation.params
 	}
 }

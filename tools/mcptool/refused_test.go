@@ -30,7 +30,7 @@ func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 	t.Helper()
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPRefused || e.IsRetryable || !strings.Contains(err.Error(), want) {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPServerNotAllowed || e.IsRetryable || !strings.Contains(err.Error(), want) {
 		t.Errorf("%+v gives %v, want a refusal that says %q", s, err, want)
 	}
 }
@@ -386,7 +386,7 @@ func TestAServerThatIsAskedTooOftenSaysForHowLong(t *testing.T) {
 func TestALoginPageInPlaceOfAnAnswerHasRunNothing(t *testing.T) {
 	t.Parallel()
 	for page, code := range map[string]string{
-		`<form><input name="p" type="password"></form>`: ideafile.CodeMCPRefused,
+		`<form><input name="p" type="password"></form>`: ideafile.CodeMCPServerNotAllowed,
 		`<p>Thank you!</p>`:                             ideafile.CodeOutcomeUnknown,
 	} {
 		inner := plainly(oneTool, "")

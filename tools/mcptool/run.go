@@ -16,8 +16,8 @@ func (h *Hub) Validate(spec any) error {
 	return err
 }
 
-// Missing lists why this worker cannot use the server of a Tool.
-func (h *Hub) Missing(spec any) []error {
+// MissingRequirements lists why this worker cannot use the server of a Tool.
+func (h *Hub) MissingRequirements(spec any) []error {
 	s, err := readSpec(spec)
 	if err != nil {
 		return nil

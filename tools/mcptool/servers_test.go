@@ -48,7 +48,7 @@ func plain(answer func(method string, params json.RawMessage) string) http.Handl
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case asked.Method == "initialize":
-			result = mcptest.OddInitialized
+			result = mcptest.OddInitializedJSON
 		case result == "":
 			fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "no such method"}}`,
 				asked.ID)
@@ -151,7 +151,7 @@ func TestWhatAServerRefusesUnreadHasNotRun(t *testing.T) {
 			code := ideafile.CodeToolFailed
 			switch {
 			case mendable[status]:
-				code = ideafile.CodeMCPRefused
+				code = ideafile.CodeMCPServerNotAllowed
 			case status == 500:
 				code = ideafile.CodeOutcomeUnknown
 			}
@@ -299,7 +299,7 @@ func oddServer(t *testing.T, kind, answer string) (*mcptool.Hub, ideafile.MCPSer
 func oddly(kind, odd string) http.Handler {
 	called := make(chan struct{})
 	once := sync.OnceFunc(func() { close(called) })
-	inner := plainly(mcptest.OddTools, `{"content": [{"type": "text", "text": "done"}]}`)
+	inner := plainly(mcptest.OddToolsJSON, `{"content": [{"type": "text", "text": "done"}]}`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))

@@ -34,9 +34,10 @@ const (
 	maxPause = 20 * time.Second
 )
 
-// acquireConnWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
-// needs it.
-func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs []mcppalette.ToolSpec, release func(), err error) {
+// acquireConnWithTools returns a working connection, with the server's current tools. The caller calls done when it no
+// longer needs it.
+func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs []mcppalette.ToolSpec, release func(),
+	err error) {
 	s.beginUse()
 	backoff, isReopened := firstPause, false
 	for attempt := 1; ; attempt++ {
@@ -61,7 +62,8 @@ func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs 
 		} else if c != nil { // dial's errors are redacted already
 			err = c.redactError(err)
 		}
-		if attempt == maxAttempts || isRefused(err) || u != nil && !u.isRetryable() || isServerError || delay > maxPause ||
+		if attempt == maxAttempts || isDisallowed(err) || u != nil && !u.isRetryable() || isServerError ||
+			delay > maxPause ||
 			!waitWithin(ctx, delay) {
 			s.endUse()
 			return nil, nil, nil, err
@@ -109,8 +111,8 @@ func (s *session) acquireConn() *conn {
 	return s.conn
 }
 
-// abandonConn makes the next call open another session. This one is closed when its last user releases it: the server may
-// still answer other calls.
+// abandonConn makes the next call open another session. This one is closed when its last user releases it: the server
+// may still answer other calls.
 func (s *session) abandonConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"processidea/internal/secret"
 )
 
-// stderrTail receives a command's standard error. It logs every line, and keeps the end for the error of a server that
+// outputTail receives a command's standard error. It logs every line, and keeps the end for the error of a server that
 // does not answer.
-type stderrTail struct {
+type outputTail struct {
 	log        *slog.Logger
 	redactor   *secret.Redactor
 	mu         sync.Mutex
@@ -22,7 +22,8 @@ type stderrTail struct {
 
 const (
 	maxTailBytes = 1000 // bytes that an error repeats
-	maxLineBytes = 8000 // bytes that are kept; secrets are removed before cutting, since half a secret would not be found
+	// bytes that are kept; secrets are removed before cutting, since half a secret would not be found
+	maxLineBytes = 8000
 )
 
 // lineEnds are the ends of lines: programs overwrite a line of progress by carriage returns.
@@ -30,25 +31,25 @@ const lineEnds = "\r\n"
 
 // Write receives the next piece. It is called on a goroutine of package exec. An error would end that goroutine, and
 // with it the program.
-func (t *stderrTail) Write(p []byte) (int, error) {
+func (t *outputTail) Write(p []byte) (int, error) {
 	_ = safego.Run("mcp.stderr", func() error { t.appendPiece(p); return nil })
 	return len(p), nil
 }
 
 // appendPiece processes the next piece. An overlong line is not logged, since keeping all of it would need unbounded
 // memory.
-func (t *stderrTail) appendPiece(p []byte) {
+func (t *outputTail) appendPiece(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
-	if lineEndIndex := strings.IndexAny(t.line, lineEnds); t.isSkipping && lineEndIndex >= 0 {
-		t.line, t.isSkipping = t.line[lineEndIndex:], false
+	if firstLineEndIndex := strings.IndexAny(t.line, lineEnds); t.isSkipping && firstLineEndIndex >= 0 {
+		t.line, t.isSkipping = t.line[firstLineEndIndex:], false
 	}
-	if lineEnd := strings.LastIndexAny(t.line, lineEnds); lineEnd >= 0 && !t.isSkipping {
-		if text := strings.TrimSpace(t.line[:lineEnd]); text != "" {
+	if lastLineEndIndex := strings.LastIndexAny(t.line, lineEnds); lastLineEndIndex >= 0 && !t.isSkipping {
+		if text := strings.TrimSpace(t.line[:lastLineEndIndex]); text != "" {
 			t.log.Debug("an MCP server writes", "text", t.redactor.RedactText(text))
 		}
-		t.line = t.line[lineEnd+1:]
+		t.line = t.line[lastLineEndIndex+1:]
 	}
 	if t.isSkipping || len(t.line) > maxLineBytes {
 		t.line, t.isSkipping = "", true
@@ -57,7 +58,7 @@ func (t *stderrTail) appendPiece(p []byte) {
 	t.tail = t.tail[max(0, len(t.tail)-maxLineBytes):]
 }
 
-func (t *stderrTail) text() string {
+func (t *outputTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.redactor.RedactText(strings.TrimSpace(t.tail))

@@ -12,7 +12,7 @@ import (
 func TestWhatAProgramWritesOnStandardErrorTakesLittleMemory(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	tail := &stderrTail{redactor: secret.NewRedactor(map[string]string{"TOKEN": "a-secret-of-many"}),
+	tail := &outputTail{redactor: secret.NewRedactor(map[string]string{"TOKEN": "a-secret-of-many"}),
 		log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	write := func(text string) {
 		if n, err := tail.Write([]byte(text)); n != len(text) || err != nil {

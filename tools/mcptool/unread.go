@@ -27,7 +27,7 @@ type refusedRequest struct {
 }
 
 const (
-	headerSession    = "Mcp-Session-Id"
+	sessionIDHeader  = "Mcp-Session-Id"
 	methodCall       = "tools/call"
 	methodInitialize = "initialize"
 )
@@ -56,16 +56,16 @@ func (c *conn) closeIfRefused(r *http.Response, method string) error {
 		u.message = "the server refused the request: it answered with a login page (status 200)"
 		return u
 	case isPage:
-		r.Body = &chunkReader{Closer: r.Body, remaining: body, err: io.EOF}
+		r.Body = &chunkReader{Closer: r.Body, remainingBytes: body, err: io.EOF}
 		return nil
 	}
-	if r.Request.Header.Get(headerSession) != "" {
+	if r.Request.Header.Get(sessionIDHeader) != "" {
 		u.isSessionUnknown = u.status == http.StatusNotFound ||
 			u.status == http.StatusBadRequest && sessionErrorPattern.Match(body)
 		u.mayBeSessionUnknown = u.status == http.StatusGone || u.status == http.StatusUnauthorized
 	}
 	if !slices.Contains(reportedMethods, method) && !u.isRetryable() && !u.isFixable() {
-		r.Body = &chunkReader{Closer: r.Body, remaining: body, err: io.EOF}
+		r.Body = &chunkReader{Closer: r.Body, remainingBytes: body, err: io.EOF}
 		return nil
 	}
 	_ = r.Body.Close()
@@ -130,7 +130,7 @@ func (u *refusedRequest) toError() *Error {
 	case u.isRetryable():
 		return &Error{Code: ideafile.CodeMCPUnreachable, IsRetryable: true, Err: u, retryAfter: u.retryAfter}
 	case u.isFixable():
-		return &Error{Code: ideafile.CodeMCPRefused, Err: u}
+		return &Error{Code: ideafile.CodeMCPServerNotAllowed, Err: u}
 	}
 	return &Error{Code: ideafile.CodeToolFailed, Err: u}
 }

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// DefaultBudget is the default of a worker, in bytes.
-	DefaultBudget = 1 << 30
-	// UncountedSize is the size, in bytes of JSON, up to which values are not counted.
-	UncountedSize = 1 << 20
+	// DefaultBudgetBytes is the default of a worker, in bytes.
+	DefaultBudgetBytes = 1 << 30
+	// UncountedBytes is the size, in bytes of JSON, up to which values are not counted.
+	UncountedBytes = 1 << 20
 	// memoryPerJSONByte estimates the memory per byte of a JSON value while it is read, checked and written again.
 	memoryPerJSONByte = 10
 	// reserveTimeout is how long a Reservation that has taken memory waits for more: two Reservations that wait for
@@ -51,7 +51,7 @@ type Reservation struct {
 	usedBytes int64 // guarded by mu
 }
 
-type contextKey struct{}
+type reservationKey struct{}
 
 // WithReservation returns a context under which Reserve takes from the Budget, and a function that returns all of it.
 func (b *Budget) WithReservation(ctx context.Context) (_ context.Context, release func()) {
@@ -59,17 +59,17 @@ func (b *Budget) WithReservation(ctx context.Context) (_ context.Context, releas
 		return ctx, func() {}
 	}
 	h := &Reservation{budget: b}
-	return context.WithValue(ctx, contextKey{}, h), h.release
+	return context.WithValue(ctx, reservationKey{}, h), h.release
 }
 
-// Reserve waits until the memory for a value of size bytes of JSON is free, and takes it. Without a Budget in the
+// Reserve waits until the memory for a value of byteCount bytes of JSON is free, and takes it. Without a Budget in the
 // context it does nothing.
-func Reserve(ctx context.Context, size int) error {
-	h, ok := ctx.Value(contextKey{}).(*Reservation)
-	if !ok || size <= UncountedSize {
+func Reserve(ctx context.Context, byteCount int) error {
+	h, ok := ctx.Value(reservationKey{}).(*Reservation)
+	if !ok || byteCount <= UncountedBytes {
 		return nil
 	}
-	return h.reserve(ctx, memoryPerJSONByte*int64(size))
+	return h.reserve(ctx, memoryPerJSONByte*int64(byteCount))
 }
 
 func (h *Reservation) reserve(ctx context.Context, byteCount int64) error {

@@ -32,7 +32,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// LimitBody limits the reading of an answer to limit bytes. over is called when the answer exceeds them; nil: no call.
+// LimitBody limits the reading of an answer to limit bytes. onExceeded is called when the answer exceeds them; nil: no
+// call.
 func LimitBody(answer *http.Response, limit int64, onExceeded func()) {
 	answer.Body = &boundedBody{answer.Body, limit, limit, onExceeded}
 }

@@ -13,5 +13,5 @@
 //   - A Call may be run more than once, always with the same Input.IdempotencyKey.
 //
 // A new kind is a package that implements Runner, and one line in package kinds (more if a worker must be configured
-// for it: see there). In a worker of one's own, it is an entry in engine.Parts.Runners instead.
+// for it: see there). In a worker of one's own, it is an entry in engine.Dependencies.Runners instead.
 package runner

@@ -33,7 +33,7 @@ func (shouter) Run(_ context.Context, in runner.Input) (any, error) {
 // A new kind of Tool is a Runner, registered under the kind's name: in package kinds, or for a worker of one's own with
 // service.WithRunner("shout", shouter{}).
 func ExampleRunner() {
-	runners := kinds.New(kinds.Deps{})
+	runners := kinds.NewRunnerRegistry(kinds.Deps{})
 	runners.Register("shout", shouter{})
 
 	spec := map[string]any{"mark": "!"}

@@ -49,10 +49,10 @@ func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any)
 	return nil
 }
 
-// Missing returns what this worker lacks for the Calls of a Tool, from the Tool's Runner.
-func (r *Registry) Missing(kind ideafile.ToolKind, spec any) []error {
+// MissingRequirements returns what this worker lacks for the Calls of a Tool, from the Tool's Runner.
+func (r *Registry) MissingRequirements(kind ideafile.ToolKind, spec any) []error {
 	if x, ok := r.runnerByKind[kind].(RequirementsChecker); ok {
-		return x.Missing(spec)
+		return x.MissingRequirements(spec)
 	}
 	return nil
 }
@@ -76,5 +76,6 @@ type UnknownKindError struct {
 
 // Error names the kind and the known kinds.
 func (e *UnknownKindError) Error() string {
-	return fmt.Sprintf("no tools of the kind %q are known; known kinds are %s", e.Kind, strings.Join(e.KnownKinds, ", "))
+	return fmt.Sprintf("no tools of the kind %q are known; known kinds are %s", e.Kind,
+		strings.Join(e.KnownKinds, ", "))
 }

@@ -18,8 +18,9 @@ type Runner interface {
 	Validate(spec any) error
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
 	// An error is retried unless it is final (see tools.Final). It should be final if the same parameters lead to it
-	// again (a 404, a missing file, a setting). An error with the code ideafile.CodeNotAllowed pauses the process until
-	// the operator of the worker acts. FaultCode, RetryDelay and IsThrottled describe an error's optional methods.
+	// again (a 404, a missing file, a setting). An error with the code ideafile.CodeToolAccessDenied pauses the process
+	// until the operator of the worker acts. FaultCode, RetryDelay and IsThrottled describe an error's optional
+	// methods.
 	Run(ctx context.Context, in Input) (any, error)
 }
 
@@ -32,19 +33,19 @@ type ToolChecker interface {
 
 // RequirementsChecker is a Runner that knows, before any Call of a Tool runs, what this worker lacks for its Calls.
 type RequirementsChecker interface {
-	// Missing returns sentences that name the setting to change: a host that may not be reached, a missing secret, a
-	// program that may not be run. It contacts nothing outside the worker.
-	Missing(spec any) []error
+	// MissingRequirements returns sentences that name the setting to change: a host that may not be reached, a missing
+	// secret, a program that may not be run. It contacts nothing outside the worker.
+	MissingRequirements(spec any) []error
 }
 
 // Input is one Call, ready to run: its parameters are checked, and stored values are restored.
 type Input struct {
-	ProcessID string
-	Token     string // the instance's; empty for the anonymous instance
-	CallID    string // the id, such as 3.2@①
-	Tool      string
-	Params    map[string]any
-	Scopes    map[string]any // the values that the Tool's _scopes let through, by path; nil without
+	ProcessID   string
+	Token       string // the instance's; empty for the anonymous instance
+	CallID      string // the id, such as 3.2@①
+	Tool        string
+	Params      map[string]any
+	ScopeValues map[string]any // the values that the Tool's _scopes let through, by path; nil without
 	// IdempotencyKey is the same on every attempt; Attempt counts from 1.
 	IdempotencyKey string
 	Attempt        int

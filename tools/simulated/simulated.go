@@ -32,7 +32,7 @@ func (r Runner) Run(_ context.Context, in runner.Input) (any, error) {
 	outputSchema := r.OutputSchema
 	if name, ok := in.Spec.(string); ok && outputSchema == nil && r.Functions != nil {
 		if f, exists := r.Functions.Lookup(name); exists {
-			outputSchema, _ = jsonval.Decode(f.Result)
+			outputSchema, _ = jsonval.Decode(f.ResultSchema)
 		}
 	}
 	value, err := simulate.FakeResult(in.Tool, outputSchema, r.ResultContract)

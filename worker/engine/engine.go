@@ -35,8 +35,8 @@ import (
 	"processidea/workflows"
 )
 
-// Parts are the dependencies of a worker. FromEnvironment fills in zero values.
-type Parts struct {
+// Dependencies are the dependencies of a worker. FillFromEnvironment fills in zero values.
+type Dependencies struct {
 	Store *blobs.Store
 	Tools *tools.Registry
 	HTTP  *httptool.Client
@@ -51,9 +51,9 @@ type Parts struct {
 	// Notifier notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
 	Notifier *notify.Sender
 	LLM      llm.Config
-	// LLMServers are more LLM servers, by the names that Ideas give them.
-	LLMServers map[string]llm.Config
-	Log        *slog.Logger
+	// LLMConfigByServer are more LLM servers, by the names that Ideas give them.
+	LLMConfigByServer map[string]llm.Config
+	Log               *slog.Logger
 	// ReplyRecorder receives the LLM's replies; nil: none.
 	ReplyRecorder activities.ReplyRecorder
 	// PromptRecorder receives the prompts; nil: none.
@@ -73,7 +73,7 @@ type Parts struct {
 	isChecked bool
 }
 
-func (p Parts) getenv(name string) string {
+func (p Dependencies) getenv(name string) string {
 	if p.Getenv == nil {
 		return os.Getenv(name)
 	}
@@ -81,7 +81,7 @@ func (p Parts) getenv(name string) string {
 }
 
 // lookupEnv is getenv for callers that distinguish empty from unset.
-func (p Parts) lookupEnv() func(string) (string, bool) {
+func (p Dependencies) lookupEnv() func(string) (string, bool) {
 	if p.Getenv == nil {
 		return os.LookupEnv
 	}
@@ -91,17 +91,17 @@ func (p Parts) lookupEnv() func(string) (string, bool) {
 	}
 }
 
-// FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
+// FillFromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
 // PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names, MCP servers on those hosts and
 // those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and
 // OPENAI_MODEL name.
-func (p Parts) FromEnvironment() Parts {
+func (p Dependencies) FillFromEnvironment() Dependencies {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.HTTP == nil {
 		p.HTTP = httptool.New(httptool.Options{
-			AllowList: p.getenv(httptool.AllowVariable), AllowedSecrets: p.getenv(httptool.SecretsVariable),
+			AllowList: p.getenv(httptool.AllowListVariable), AllowedSecrets: p.getenv(httptool.SecretsVariable),
 			LookupEnv: p.lookupEnv(),
 		})
 	}
@@ -116,18 +116,18 @@ func (p Parts) FromEnvironment() Parts {
 	if p.LLM == (llm.Config{}) {
 		p.LLM = LLMFromEnvironment(p.getenv)
 	}
-	if p.LLMServers == nil {
-		p.LLMServers = llmServersFromEnvironment(p.getenv)
+	if p.LLMConfigByServer == nil {
+		p.LLMConfigByServer = llmServersFromEnvironment(p.getenv)
 	}
 	return p
 }
 
 // NewWorker makes a worker on the task queue of Process Idea. It is not started.
-func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
+func NewWorker(c client.Client, p Dependencies) (worker.Worker, error) {
 	if p.Store == nil {
 		return nil, fmt.Errorf("engine: make worker: it needs a store")
 	}
-	p, err := p.Check()
+	p, err := p.FillAndCheck()
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
@@ -144,21 +144,22 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	o.OnFatalError = func(err error) { fatalErrors <- err }
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
-	requestWorker := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
+	requestWorker := worker.New(c, protocol.RequestQueue, p.requestWorkerOptions(o))
 	a.Register(w)
 	a.Register(requestWorker)
 	watchOrphans := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &workerSet{Worker: w, requestWorker: requestWorker, fatalErrors: fatalErrors, mcp: p.MCP, watchOrphans: watchOrphans,
+	return &workerSet{Worker: w, requestWorker: requestWorker, fatalErrors: fatalErrors, mcp: p.MCP,
+		watchOrphans: watchOrphans,
 		watchHoldUps: holdUpTracker.Watch}, nil
 }
 
 // newHoldUpTracker makes the Tracker of the processes that the worker holds up.
-func (p Parts) newHoldUpTracker(c client.Client) *holdups.Tracker {
-	signal := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
+func (p Dependencies) newHoldUpTracker(c client.Client) *holdups.Tracker {
+	sendSignal := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
 	}
-	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, SendSignal: signal, Log: p.Log,
-		ListInTemporal: func(ctx context.Context) (map[string][]turn.HoldUp, error) {
+	o := holdups.Options{CheckStore: p.Store.CheckWritableAtFailedSize, SendSignal: sendSignal, Log: p.Log,
+		ListHoldUpsInTemporal: func(ctx context.Context) (map[string][]turn.HoldUp, error) {
 			return holdups.HoldUpsInTemporal(ctx, c, activities.Names())
 		}}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
@@ -167,15 +168,17 @@ func (p Parts) newHoldUpTracker(c client.Client) *holdups.Tracker {
 	return holdups.New(o)
 }
 
-// Check fills in what is missing, and returns one error for all invalid settings, before anything is started with them.
-func (p Parts) Check() (Parts, error) {
+// FillAndCheck fills in what is missing, and returns one error for all invalid settings, before anything is started
+// with them.
+func (p Dependencies) FillAndCheck() (Dependencies, error) {
 	if p.isChecked {
 		return p, nil
 	}
-	p = p.FromEnvironment()
+	p = p.FillFromEnvironment()
 	_, err := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable))
 	errs := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
-		httptool.CheckAllowList(p.getenv(httptool.AllowVariable)), p.LLM.Check(), checkLLMServers(p.LLMServers)}
+		httptool.CheckAllowList(p.getenv(httptool.AllowListVariable)), p.LLM.Check(),
+		checkLLMServers(p.LLMConfigByServer)}
 	if p.Notifier == nil {
 		p.Notifier, err = notify.FromEnvironment(p.getenv)
 		errs = append(errs, err)
@@ -194,7 +197,7 @@ func (p Parts) Check() (Parts, error) {
 }
 
 // logSettings logs what follows from valid settings.
-func (p Parts) logSettings() {
+func (p Dependencies) logSettings() {
 	unrestrictedSecrets, _ := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable))
 	if len(unrestrictedSecrets) > 0 {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",

@@ -27,7 +27,7 @@ func TestAWorkerWithALimitThatIsNoneIsNotMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	_, err = NewWorker(nil, Parts{Store: store, LLM: llm.Config{TPM: "plenty"}})
+	_, err = NewWorker(nil, Dependencies{Store: store, LLM: llm.Config{TPM: "plenty"}})
 	if err == nil || !strings.Contains(err.Error(), `OPENAI_TPM: want a whole number from 1 to 1000000000000, not "plenty"`) {
 		t.Errorf("%v", err)
 	}

@@ -21,8 +21,9 @@ func LLMFromEnvironment(getenv func(string) string) llm.Config { return llmFromV
 func llmFromVariables(getenv func(string) string, suffix string) llm.Config {
 	getVariable := func(name string) string { return strings.TrimSpace(getenv(name + suffix)) }
 	return llm.Config{
-		BaseURL: getVariable("OPENAI_BASE_URL"), APIKey: getVariable("OPENAI_API_KEY"), Model: getVariable("OPENAI_MODEL"),
-		RPM: getVariable("OPENAI_RPM"), TPM: getVariable("OPENAI_TPM"),
+		BaseURL: getVariable("OPENAI_BASE_URL"), APIKey: getVariable("OPENAI_API_KEY"),
+		Model: getVariable("OPENAI_MODEL"),
+		RPM:   getVariable("OPENAI_RPM"), TPM: getVariable("OPENAI_TPM"),
 	}
 }
 
@@ -60,7 +61,7 @@ func newLLMClients(configByServer map[string]llm.Config, maxPause time.Duration,
 	clientByServer := make(map[string]*llm.Client, len(configByServer))
 	for name, config := range configByServer {
 		config.MaxPause = maxPause
-		config.SharedRequests, config.SharedTokens = sharedRate("_requests/"+name), sharedRate("_tokens/"+name)
+		config.SharedRequestLimit, config.SharedTokenLimit = sharedRate("_requests/"+name), sharedRate("_tokens/"+name)
 		c, err := llm.New(config)
 		if err != nil {
 			return nil, fmt.Errorf("engine: read %s: %q: %w", LLMServersVariable, name, err)

@@ -32,7 +32,7 @@ type Limits struct {
 	CallsPerSecond   float64 // Calls that begin, and as many Requests, over all workers
 	MaxDollarsPerDay float64 // dollars that Requests cost, over all workers
 	MaxResultBytes   int     // bytes of one Call's result
-	MemoryBytes      int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
+	MemoryBytes      int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudgetBytes
 	WorkflowTasks    int     // at least 2
 	WorkflowPollers  int     // at least 2
 	ActivityPollers  int
@@ -40,11 +40,11 @@ type Limits struct {
 	// protocol.HeartbeatTimeout, which is the minimum.
 	HeartbeatTimeout time.Duration
 	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
-	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultMaxPause.
+	// activities.DefaultLLMPatience. LLMMaxPause is the longest pause between two attempts; 0: llm.DefaultMaxPause.
 	LLMPatience, LLMMaxPause time.Duration
-	// SaveActions makes processes that begin here save actions that a hosted server bills, at the price of some
+	// MinimizesActions makes processes that begin here save actions that a hosted server bills, at the price of some
 	// milliseconds.
-	SaveActions bool
+	MinimizesActions bool
 }
 
 // EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the
@@ -55,17 +55,17 @@ var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunningCalls, MemoryBytes: 
 // flags.
 const MemoryVariable = "PROCESSIDEA_MAX_MEMORY_BYTES"
 
-// LLMPatienceVariable and LLMPauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker
-// that has no flags.
+// LLMPatienceVariable and LLMMaxPauseVariable name in the environment Limits.LLMPatience and Limits.LLMMaxPause, for a
+// worker that has no flags.
 const (
 	LLMPatienceVariable = "PROCESSIDEA_LLM_PATIENCE"
-	LLMPauseVariable    = "PROCESSIDEA_LLM_PAUSE"
+	LLMMaxPauseVariable = "PROCESSIDEA_LLM_PAUSE"
 )
 
-// MinLLMPatience and MinLLMPause are the minima of Limits.LLMPatience and Limits.LLMPause.
+// MinLLMPatience and MinLLMMaxPause are the minima of Limits.LLMPatience and Limits.LLMMaxPause.
 const (
 	MinLLMPatience = time.Second
-	MinLLMPause    = 10 * time.Millisecond
+	MinLLMMaxPause = 10 * time.Millisecond
 )
 
 // EmbeddedLimitsFromEnv returns the limits of a worker in the same program as Temporal, adjusted by the environment.
@@ -77,7 +77,7 @@ func EmbeddedLimitsFromEnv(getenv func(string) string) (_ Limits, err error) {
 		name  string
 		into  *time.Duration
 		least time.Duration
-	}{{LLMPatienceVariable, &l.LLMPatience, MinLLMPatience}, {LLMPauseVariable, &l.LLMMaxPause, MinLLMPause}} {
+	}{{LLMPatienceVariable, &l.LLMPatience, MinLLMPatience}, {LLMMaxPauseVariable, &l.LLMMaxPause, MinLLMMaxPause}} {
 		text := getenv(v.name)
 		if text == "" {
 			continue
@@ -108,7 +108,7 @@ func (l Limits) hasManySlots() bool {
 	return isMany(l.PureCalls) && isMany(l.WorkflowTasks)
 }
 
-func (p Parts) workerOptions() worker.Options {
+func (p Dependencies) workerOptions() worker.Options {
 	heartbeatTimeout := cmp.Or(p.Limits.HeartbeatTimeout, protocol.HeartbeatTimeout)
 	o := worker.Options{
 		// If no heartbeat reaches the server for HeartbeatTimeout, the SDK cancels the activity: a slow server has that
@@ -136,44 +136,47 @@ func (p Parts) workerOptions() worker.Options {
 	return o
 }
 
-// requestOptions are the options of the task queue of Requests. The server dispatches as many Requests as OPENAI_RPM
-// says, over all workers. If one attempt sends several HTTP requests, the LLM's client delays the further ones.
-func (p Parts) requestOptions(o worker.Options) worker.Options {
+// requestWorkerOptions are the options of the task queue of Requests. The server dispatches as many Requests as
+// OPENAI_RPM says, over all workers. If one attempt sends several HTTP requests, the LLM's client delays the further
+// ones.
+func (p Dependencies) requestWorkerOptions(o worker.Options) worker.Options {
 	o.DisableWorkflowWorker = true
 	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
-	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // Check has returned its errors
-	if callsPerSecond := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (callsPerSecond == 0 || perMinute/60 < callsPerSecond) {
-		o.TaskQueueActivitiesPerSecond = perMinute / 60
+	requestsPerMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // Check has returned its errors
+	if callsPerSecond := o.TaskQueueActivitiesPerSecond; requestsPerMinute > 0 &&
+		(callsPerSecond == 0 || requestsPerMinute/60 < callsPerSecond) {
+		o.TaskQueueActivitiesPerSecond = requestsPerMinute / 60
 	}
 	return o
 }
 
-func (p Parts) newActivities(c client.Client) (*activities.Activities, error) {
+func (p Dependencies) newActivities(c client.Client) (*activities.Activities, error) {
 	a := &activities.Activities{}
 	// The rate of the task queue limits the Requests a minute of this LLM, so only its tokens share a limit.
-	p.LLM.MaxPause, p.LLM.SharedTokens = p.Limits.LLMMaxPause, a.SharedRate("_tokens/")
+	p.LLM.MaxPause, p.LLM.SharedTokenLimit = p.Limits.LLMMaxPause, a.SharedRate("_tokens/")
 	llmClient, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	llmClientByServer, err := newLLMClients(p.LLMServers, p.Limits.LLMMaxPause, a.SharedRate)
+	llmClientByServer, err := newLLMClients(p.LLMConfigByServer, p.Limits.LLMMaxPause, a.SharedRate)
 	if err != nil {
 		return nil, err
 	}
-	runners := kinds.New(kinds.Deps{Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP})
+	runners := kinds.NewRunnerRegistry(kinds.Deps{Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP})
 	for kind, r := range p.Runners {
 		runners.Register(kind, r)
 	}
 	*a = activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, NoticeSender: p.Notifier,
 		DeciderKeys: p.DeciderKeys,
-		LLM:         llmClient, Client: c, Recorder: p.ReplyRecorder,
+		LLM:         llmClient, Client: c, ReplyRecorder: p.ReplyRecorder,
 		LLMPatience: p.Limits.LLMPatience, LLMRetryDelays: llm.RetryPauses{Max: p.Limits.LLMMaxPause},
-		LLMClientByServer: llmClientByServer, DefaultPrices: p.Prices, PromptRecorder: p.PromptRecorder, Observer: p.Observer,
-		MaxResultBytes: p.Limits.MaxResultBytes,
-		SaveActions:    p.Limits.SaveActions, BatchesReports: p.Limits.hasManySlots(),
+		LLMClientByServer: llmClientByServer, DefaultPrices: p.Prices, PromptRecorder: p.PromptRecorder,
+		Observer:         p.Observer,
+		MaxResultBytes:   p.Limits.MaxResultBytes,
+		MinimizesActions: p.Limits.MinimizesActions, BatchesReports: p.Limits.hasManySlots(),
 		DailyBudget:  p.Limits.MaxDollarsPerDay,
-		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.MemoryBytes, memory.DefaultBudget)),
+		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.MemoryBytes, memory.DefaultBudgetBytes)),
 	}
 	queryClient := processes.New(c, "", p.Store) // queries by workflow id need no namespace
 	a.PendingApprovals = func(ctx context.Context, process string) ([]protocol.Approval, error) {

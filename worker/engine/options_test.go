@@ -9,7 +9,7 @@ import (
 )
 
 func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
-	o := Parts{StopTimeout: time.Minute, Limits: Limits{
+	o := Dependencies{StopTimeout: time.Minute, Limits: Limits{
 		Requests: 3, Calls: 40, PureCalls: 5, CallsPerSecond: 2.5, WorkflowTasks: 7, WorkflowPollers: 8,
 		ActivityPollers: 9, EagerCalls: 10,
 	}}.workerOptions()
@@ -23,13 +23,13 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 			t.Errorf("the %dth is %v, not %v", i+1, got[i], want)
 		}
 	}
-	if o := (Parts{Limits: Limits{HeartbeatTimeout: 30 * time.Second}}).workerOptions(); o.MaxHeartbeatThrottleInterval != 20*time.Second {
+	if o := (Dependencies{Limits: Limits{HeartbeatTimeout: 30 * time.Second}}).workerOptions(); o.MaxHeartbeatThrottleInterval != 20*time.Second {
 		t.Errorf("a heartbeat every %v", o.MaxHeartbeatThrottleInterval)
 	}
-	if o := (Parts{}).workerOptions(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
+	if o := (Dependencies{}).workerOptions(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
 		t.Errorf("a heartbeat every %v where nothing is said", o.MaxHeartbeatThrottleInterval)
 	}
-	if o := (Parts{Limits: Limits{Requests: 3}}).workerOptions(); o.MaxConcurrentActivityExecutionSize != 0 ||
+	if o := (Dependencies{Limits: Limits{Requests: 3}}).workerOptions(); o.MaxConcurrentActivityExecutionSize != 0 ||
 		o.TaskQueueActivitiesPerSecond != 0 ||
 		o.MaxEagerActivityReservationsPerWorkflowTask != nil {
 		t.Errorf("without limits: %+v", o)
@@ -38,8 +38,8 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 
 func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 	for rpm, want := range map[string]float64{"": 2.5, "60": 1, "600": 2.5} {
-		p := Parts{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5, ActivityPollers: 9}}
-		o := p.requestOptions(p.workerOptions())
+		p := Dependencies{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5, ActivityPollers: 9}}
+		o := p.requestWorkerOptions(p.workerOptions())
 		if o.TaskQueueActivitiesPerSecond != want || o.MaxConcurrentActivityExecutionSize != 3 || !o.DisableWorkflowWorker {
 			t.Errorf("OPENAI_RPM %q: %+v", rpm, o)
 		}
@@ -57,7 +57,7 @@ func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T
 }
 
 func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
-	for name, text := range map[string]string{LLMPatienceVariable: "10ms", LLMPauseVariable: "1ms"} {
+	for name, text := range map[string]string{LLMPatienceVariable: "10ms", LLMMaxPauseVariable: "1ms"} {
 		_, err := EmbeddedLimitsFromEnv(func(asked string) string { return map[string]string{name: text}[asked] })
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "at least") {
 			t.Errorf("%s=%s: %v", name, text, err)
@@ -66,10 +66,10 @@ func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
 }
 
 func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
-	if a, err := (Parts{}).newActivities(nil); err != nil || a.RequestSlots != nil {
+	if a, err := (Dependencies{}).newActivities(nil); err != nil || a.RequestSlots != nil {
 		t.Errorf("they wait without a limit, or %v", err)
 	}
-	a, err := Parts{Limits: Limits{Requests: 2, MaxResultBytes: 10}}.newActivities(nil)
+	a, err := Dependencies{Limits: Limits{Requests: 2, MaxResultBytes: 10}}.newActivities(nil)
 	if err != nil || a.MaxResultBytes != 10 || !a.RequestSlots.TryAcquire(2) || a.RequestSlots.TryAcquire(1) {
 		t.Errorf("%+v, %v", a, err)
 	}

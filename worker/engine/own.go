@@ -34,8 +34,8 @@ func (o *Additions) AddRunner(kind ideafile.ToolKind, r runner.Runner) {
 }
 
 // With adds a custom program's Tools and runners to those of the environment. It panics on a tool whose name is taken.
-func (p Parts) With(additions Additions) Parts {
-	p = p.FromEnvironment()
+func (p Dependencies) With(additions Additions) Dependencies {
+	p = p.FillFromEnvironment()
 	p.Tools.Include(additions.Tools)
 	runners := map[ideafile.ToolKind]runner.Runner{}
 	maps.Copy(runners, p.Runners)

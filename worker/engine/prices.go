@@ -13,22 +13,22 @@ import (
 const PricesVariable = "PROCESSIDEA_PRICES"
 
 // pricesFromFile reads the prices of a file. Without a name, it returns nil.
-func pricesFromFile(name string) (price.List, error) {
-	if name == "" {
+func pricesFromFile(fileName string) (price.List, error) {
+	if fileName == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(fileName)
 	if err != nil {
 		return nil, fmt.Errorf("engine: read %s: %w", PricesVariable, err)
 	}
 	prices, err := jsonval.DecodeObject(data)
 	if err != nil {
-		return nil, fmt.Errorf("engine: read %s: %s: %w", PricesVariable, name, err)
+		return nil, fmt.Errorf("engine: read %s: %s: %w", PricesVariable, fileName, err)
 	}
 	var problems diag.Problems
 	list := price.Read(prices, "$", &problems)
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("engine: read %s: %s: %w", PricesVariable, name, problems)
+		return nil, fmt.Errorf("engine: read %s: %s: %w", PricesVariable, fileName, problems)
 	}
 	return list, nil
 }

@@ -69,9 +69,10 @@ func run(ctx workflow.Context) (*Report, error) {
 	}
 	if len(r.Problems) > 0 {
 		const maxProblems = 20
-		list := r.Problems[:min(len(r.Problems), maxProblems)]
+		shownProblems := r.Problems[:min(len(r.Problems), maxProblems)]
 		return nil, temporal.NewNonRetryableApplicationError(
-			fmt.Sprintf("this version does not fit: %d problems: %s", len(r.Problems), strings.Join(list, "; ")),
+			fmt.Sprintf("this version does not fit: %d problems: %s", len(r.Problems),
+				strings.Join(shownProblems, "; ")),
 			"gate_refused", nil, r)
 	}
 	return &r, nil

@@ -55,8 +55,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	temporal,
-		err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(),
+	temporal, err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(),
 		Logger: sdklog.NewStructuredLogger(quiet)}, store))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +82,7 @@ func (s *site) work(build string) {
 	if build != "" {
 		v = connect.Version{Deployment: "tests", BuildID: build}
 	}
-	w, err := engine.NewWorker(s.temporal, engine.Parts{Store: s.Store, Version: v, StopTimeout: time.Second})
+	w, err := engine.NewWorker(s.temporal, engine.Dependencies{Store: s.Store, Version: v, StopTimeout: time.Second})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (o Options) replayHistories(ctx context.Context, r *Report) error {
 		request := &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: o.Namespace, Query: query, PageSize: int32(min(o.MaxHistories, 100)),
 		}
-		replayed := 0
+		replayedCount := 0
 		for e, err := range connect.Executions(ctx, o.Temporal.ListWorkflow, request) {
 			if err == nil {
 				err = o.replay(ctx, workflow.Execution{ID: e.GetExecution().GetWorkflowId(),
@@ -41,7 +41,7 @@ func (o Options) replayHistories(ctx context.Context, r *Report) error {
 			if err != nil {
 				return err
 			}
-			if replayed++; replayed == o.MaxHistories {
+			if replayedCount++; replayedCount == o.MaxHistories {
 				break
 			}
 		}

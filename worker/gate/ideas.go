@@ -42,7 +42,7 @@ func (o Options) checkIdeas(ctx context.Context, r *Report) error {
 
 // prepare returns the simulation of Idea files, after a check that this version has every Tool, and so could run them
 // for real.
-func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
+func (o Options) prepare(s ideafiles.Source) (*simulation.PreparedProcess, error) {
 	_, problems, err := ideafiles.Load(s, o.Tools)
 	if err != nil {
 		return nil, err
@@ -50,18 +50,19 @@ func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
 	if len(problems.Errors()) > 0 {
 		return nil, &ideafiles.InvalidError{Source: s.Path, Problems: problems.Errors()}
 	}
-	prepared, _, err := simulation.Prepare(s, o.Tools, simulation.Options{FromSchemas: s.Replies == ""})
+	prepared, _, err := simulation.Prepare(s, o.Tools, simulation.Options{UsesOnlySchemas: s.RepliesPath == ""})
 	return prepared, err
 }
 
 // simulate runs a simulation on this version.
-func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *simulation.Prepared, r *Report) error {
+func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *simulation.PreparedProcess,
+	r *Report) error {
 	simulationCtx, cancel := context.WithTimeout(ctx, simulationTimeout)
 	defer cancel()
-	defer activities.Heartbeat(ctx)()
-	start := prepared.StartOptions(client.NewID("gate-" + s.Name()))
-	start.Version = o.Version
-	p, err := o.newClient().Start(simulationCtx, start)
+	defer activities.StartHeartbeats(ctx)()
+	startOptions := prepared.StartOptions(client.NewID("gate-" + s.Name()))
+	startOptions.WorkerVersion = o.Version
+	p, err := o.newClient().Start(simulationCtx, startOptions)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ type Options struct {
 	CheckStore func(context.Context) error
 	// SendSignal signals a process.
 	SendSignal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
-	// ListInTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HeldUp whose
-	// Process is that process goes only to the log and the metrics: the process cannot handle signals.
-	ListInTemporal func(context.Context) (map[string][]turn.HoldUp, error)
+	// ListHoldUpsInTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HoldUp
+	// whose ProcessID is that process goes only to the log and the metrics: the process cannot handle signals.
+	ListHoldUpsInTemporal func(context.Context) (map[string][]turn.HoldUp, error)
 	// ObserveCount receives the number of processes that a cause holds up; nil: none.
 	ObserveCount func(cause string, processes int)
 	Log          *slog.Logger
@@ -51,7 +51,7 @@ type Tracker struct {
 	temporalAskedAt  time.Time      // when Temporal was asked last
 }
 
-type holdUpKey struct{ process, cause string }
+type holdUpKey struct{ processID, cause string }
 
 func (k holdUpKey) isOfStore() bool {
 	return k.cause != turn.CodeTemporalPaused && k.cause != turn.CodeWorkerFails
@@ -73,59 +73,59 @@ func New(o Options) *Tracker {
 }
 
 // RecordStoreFailure notes that a value of a process could not be written or read.
-func (k *Tracker) RecordStoreFailure(process string, err error) {
+func (k *Tracker) RecordStoreFailure(processID string, err error) {
 	h := holdUpFromError(err)
-	if process == "" || h.Cause == "" {
+	if processID == "" || h.Cause == "" {
 		return
 	}
 	now := time.Now()
-	k.record(process, h, err, now, now)
+	k.record(processID, h, err, now, now)
 }
 
 // record records a hold-up that counts until holdUpTTL has passed since latest.
-func (k *Tracker) record(process string, h turn.HoldUp, err error, now, lastFoundAt time.Time) {
+func (k *Tracker) record(processID string, h turn.HoldUp, err error, now, lastFoundAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	existing := k.holdUpByKey[holdUpKey{process, h.Cause}]
+	existing := k.holdUpByKey[holdUpKey{processID, h.Cause}]
 	if existing == nil {
 		h.Since = now
 		existing = &holdUp{HoldUp: h}
-		k.holdUpByKey[holdUpKey{process, h.Cause}] = existing
+		k.holdUpByKey[holdUpKey{processID, h.Cause}] = existing
 	}
 	existing.err, existing.lastFoundAt, existing.ProcessID = err, lastFoundAt, h.ProcessID
 }
 
 // askTemporal asks, once per temporalPollInterval, what only Temporal knows.
 func (k *Tracker) askTemporal(ctx context.Context, now time.Time) {
-	if k.ListInTemporal == nil || now.Sub(k.temporalAskedAt) < temporalPollInterval {
+	if k.ListHoldUpsInTemporal == nil || now.Sub(k.temporalAskedAt) < temporalPollInterval {
 		return
 	}
 	k.temporalAskedAt = now
 	ctx, cancel := context.WithTimeout(ctx, temporalPollTimeout)
 	defer cancel()
-	holdUpsByProcess, err := k.ListInTemporal(ctx)
+	holdUpsByProcess, err := k.ListHoldUpsInTemporal(ctx)
 	if err != nil {
 		k.Log.Debug("Temporal could not be asked what holds processes up", "error", err)
 	}
-	for process, list := range holdUpsByProcess {
+	for processID, list := range holdUpsByProcess {
 		for _, h := range list {
-			k.record(process, h, nil, now, now.Add(2*temporalPollInterval))
+			k.record(processID, h, nil, now, now.Add(2*temporalPollInterval))
 		}
 	}
 }
 
 // RecordHoldUp records that a process waits until a time and has been informed of that.
-func (k *Tracker) RecordHoldUp(process, cause string, expiresAt time.Time) {
+func (k *Tracker) RecordHoldUp(processID, cause string, expiresAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.holdUpByKey[holdUpKey{process, cause}] = &holdUp{expiresAt: expiresAt}
+	k.holdUpByKey[holdUpKey{processID, cause}] = &holdUp{expiresAt: expiresAt}
 }
 
 // ForgetHoldUp reverts RecordHoldUp.
-func (k *Tracker) ForgetHoldUp(process, cause string) {
+func (k *Tracker) ForgetHoldUp(processID, cause string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.holdUpByKey, holdUpKey{process, cause})
+	delete(k.holdUpByKey, holdUpKey{processID, cause})
 }
 
 // Watch reports and withdraws hold-ups until ctx ends.
@@ -141,7 +141,7 @@ func (k *Tracker) Watch(ctx context.Context) {
 // checkAll reports new hold-ups, and withdraws those that are gone.
 func (k *Tracker) checkAll(ctx context.Context, now time.Time) {
 	k.askTemporal(ctx, now)
-	keys := k.holdUpsToReport(now)
+	keys := k.keysToReport(now)
 	var storeErr error
 	if slices.ContainsFunc(keys, holdUpKey.isOfStore) {
 		checkCtx, cancel := context.WithTimeout(ctx, checkInterval)
@@ -155,11 +155,11 @@ func (k *Tracker) checkAll(ctx context.Context, now time.Time) {
 			k.reportHoldUp(ctx, key, now, nil)
 		}
 	}
-	k.observe()
+	k.observeCounts()
 }
 
-// holdUpsToReport lists the hold-ups that the Tracker reports. It drops expired ones that others report.
-func (k *Tracker) holdUpsToReport(now time.Time) (keys []holdUpKey) {
+// keysToReport lists the hold-ups that the Tracker reports. It drops expired ones that others report.
+func (k *Tracker) keysToReport(now time.Time) (keys []holdUpKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for key, h := range k.holdUpByKey {
@@ -171,12 +171,12 @@ func (k *Tracker) holdUpsToReport(now time.Time) (keys []holdUpKey) {
 		}
 	}
 	slices.SortFunc(keys, func(a, b holdUpKey) int {
-		return cmp.Or(strings.Compare(a.process, b.process), strings.Compare(a.cause, b.cause))
+		return cmp.Or(strings.Compare(a.processID, b.processID), strings.Compare(a.cause, b.cause))
 	})
 	return keys
 }
 
-// reportHoldUp reports a hold-up to a process, or withdraws it. away is why the store cannot be written now.
+// reportHoldUp reports a hold-up to a process, or withdraws it. storeErr is why the store cannot be written now.
 func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time, storeErr error) {
 	k.mu.Lock()
 	h := k.holdUpByKey[key]
@@ -184,36 +184,37 @@ func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time
 		k.mu.Unlock()
 		return
 	}
-	entry := *h
+	holdUpCopy := *h
 	k.mu.Unlock()
 	signal := protocol.WorkerHoldUpSignal{Cause: key.cause}
-	switch isGone := storeErr == nil && now.Sub(entry.lastFoundAt) >= holdUpTTL; {
-	case isGone && entry.reportedAt.IsZero():
-		k.ForgetHoldUp(key.process, key.cause)
+	switch isGone := storeErr == nil && now.Sub(holdUpCopy.lastFoundAt) >= holdUpTTL; {
+	case isGone && holdUpCopy.reportedAt.IsZero():
+		k.ForgetHoldUp(key.processID, key.cause)
 		return
 	case isGone:
-	case now.Sub(entry.reportedAt) < reportInterval, entry.reportedAt.IsZero() && !entry.isPersistent(now, storeErr):
+	case now.Sub(holdUpCopy.reportedAt) < reportInterval, holdUpCopy.reportedAt.IsZero() &&
+		!holdUpCopy.isPersistent(now, storeErr):
 		return
 	default:
-		signal.HoldUp = &entry.HoldUp
+		signal.HoldUp = &holdUpCopy.HoldUp
 	}
-	if entry.reportedAt.IsZero() {
-		k.Log.Warn("the process is held up", "process", key.process, "cause", key.cause, "reason", entry.Message,
-			"mend", entry.Remedy, "error", entry.err)
+	if holdUpCopy.reportedAt.IsZero() {
+		k.Log.Warn("the process is held up", "process", key.processID, "cause", key.cause, "reason", holdUpCopy.Message,
+			"mend", holdUpCopy.Remedy, "error", holdUpCopy.err)
 	}
 	var err error
-	if entry.ProcessID != key.process { // else it cannot handle signals
-		err = k.SendSignal(ctx, key.process, signal)
+	if holdUpCopy.ProcessID != key.processID { // else it cannot handle signals
+		err = k.SendSignal(ctx, key.processID, signal)
 	}
 	var notFound *serviceerror.NotFound
 	switch hasEnded := errors.As(err, &notFound); {
 	case err != nil && !hasEnded:
 		return // it is reported by the next look
 	case hasEnded:
-		k.ForgetHoldUp(key.process, key.cause)
+		k.ForgetHoldUp(key.processID, key.cause)
 	case signal.HoldUp == nil:
-		k.ForgetHoldUp(key.process, key.cause)
-		k.Log.Info("the process is held up no more", "process", key.process, "cause", key.cause)
+		k.ForgetHoldUp(key.processID, key.cause)
+		k.Log.Info("the process is held up no more", "process", key.processID, "cause", key.cause)
 	default:
 		k.mu.Lock()
 		h.reportedAt = now
@@ -229,8 +230,8 @@ func (h *holdUp) isPersistent(now time.Time, storeErr error) bool {
 	return now.Sub(h.Since) >= minHoldUpDuration
 }
 
-// observe reports the number of processes that each cause holds up, if it has changed.
-func (k *Tracker) observe() {
+// observeCounts reports the number of processes that each cause holds up, if it has changed.
+func (k *Tracker) observeCounts() {
 	if k.ObserveCount == nil {
 		return
 	}
@@ -242,14 +243,14 @@ func (k *Tracker) observe() {
 	for key := range k.holdUpByKey {
 		countByCause[key.cause]++
 	}
-	changedByCause := maps.Clone(countByCause)
-	maps.DeleteFunc(changedByCause, func(cause string, n int) bool {
-		before, isKnown := k.lastCountByCause[cause]
-		return isKnown && before == n
+	changedCountByCause := maps.Clone(countByCause)
+	maps.DeleteFunc(changedCountByCause, func(cause string, n int) bool {
+		countBefore, isKnown := k.lastCountByCause[cause]
+		return isKnown && countBefore == n
 	})
 	k.lastCountByCause = countByCause
 	k.mu.Unlock()
-	for cause, n := range changedByCause {
+	for cause, n := range changedCountByCause {
 		k.ObserveCount(cause, n)
 	}
 }

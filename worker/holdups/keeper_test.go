@@ -84,7 +84,7 @@ func begin(t *testing.T) *trial {
 			r.heard = append(r.heard, process+": "+s.Cause+": "+what)
 			return nil
 		},
-		ListInTemporal: func(context.Context) (map[string][]turn.HoldUp, error) {
+		ListHoldUpsInTemporal: func(context.Context) (map[string][]turn.HoldUp, error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.known, nil

@@ -31,18 +31,18 @@ const (
 
 // HoldUpsInTemporal lists what only Temporal knows of that holds processes up, by the process that is informed. That is
 // the process of a paused activity; for a workflow that is paused as a whole, or whose tasks fail, it is the process
-// above the workflow. A process without one above cannot be informed: its HeldUp names it in Process. activities are
+// above the workflow. A process without one above cannot be informed: its HoldUp names it in ProcessID. activities are
 // the names of all activities: a query for any entry of the attribute could make a server read all running workflows.
 func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HoldUp, error) {
 	holdUpsByProcess := map[string][]turn.HoldUp{}
 	pauseValues := jsonval.Map(activities, func(name string) string { return pausedActivityPrefix + name })
 	pausedQuery := pauseAttribute + " IN ('" + strings.Join(pauseValues, "', '") + "') AND ExecutionStatus = 'Running'"
-	for query, describe := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp){
+	for query, describe := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp){
 		pausedQuery:                     pausedActivityHoldUp,
 		"ExecutionStatus = 'Paused'":    pausedWorkflowHoldUp,
 		protocol.QueryForTaskProblems(): failingTaskHoldUp,
 	} {
-		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxWorkflows,
+		response, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxWorkflows,
 			Query: fmt.Sprintf("%s AND WorkflowType IN ('%s', '%s')", query, protocol.ProcessType,
 				protocol.InstanceType)})
 		var unsupported *serviceerror.InvalidArgument
@@ -52,19 +52,19 @@ func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string
 		case err != nil:
 			return nil, fmt.Errorf("holdups: list workflows where %s: %w", query, err)
 		}
-		for _, e := range list.GetExecutions() {
-			process, h := describe(e)
-			sameCause := func(existing turn.HoldUp) bool { return existing.Cause == h.Cause }
-			if h.Cause != "" && !slices.ContainsFunc(holdUpsByProcess[process], sameCause) {
-				holdUpsByProcess[process] = append(holdUpsByProcess[process], h)
+		for _, e := range response.GetExecutions() {
+			processID, h := describe(e)
+			hasSameCause := func(existing turn.HoldUp) bool { return existing.Cause == h.Cause }
+			if h.Cause != "" && !slices.ContainsFunc(holdUpsByProcess[processID], hasSameCause) {
+				holdUpsByProcess[processID] = append(holdUpsByProcess[processID], h)
 			}
 		}
 	}
 	return holdUpsByProcess, nil
 }
 
-// processID returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
-func processID(e *workflowpb.WorkflowExecutionInfo) string {
+// processIDOf returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
+func processIDOf(e *workflowpb.WorkflowExecutionInfo) string {
 	id := e.GetExecution().GetWorkflowId()
 	if e.GetType().GetName() == protocol.InstanceType {
 		id, _, _ = protocol.ParseInstanceID(id)
@@ -79,36 +79,41 @@ func listAttribute(e *workflowpb.WorkflowExecutionInfo, attribute string) (entri
 	return entries
 }
 
-func pausedActivityHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp) {
+func pausedActivityHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp) {
 	for _, entry := range listAttribute(e, pauseAttribute) {
-		if activity, isPaused := strings.CutPrefix(entry, pausedActivityPrefix); isPaused {
-			h = turn.TemporalPauseHoldUp("the activity "+activity+" of "+e.GetExecution().GetWorkflowId(), "activity")
+		if activityType, isPaused := strings.CutPrefix(entry, pausedActivityPrefix); isPaused {
+			h = turn.TemporalPauseHoldUp("the activity "+activityType+" of "+e.GetExecution().GetWorkflowId(),
+				"activity")
 		}
 	}
-	return processID(e), h
+	return processIDOf(e), h
 }
 
-func pausedWorkflowHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp) {
+func pausedWorkflowHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp) {
 	return holdUpForParent(e, func(subject string) turn.HoldUp { return turn.TemporalPauseHoldUp(subject, "workflow") })
 }
 
-func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp) {
+func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp) {
 	if len(listAttribute(e, protocol.ProblemsAttribute)) == 0 {
 		return "", turn.HoldUp{}
 	}
-	return holdUpForParent(e, func(subject string) turn.HoldUp { return turn.WorkerFailureHoldUp("continue " + subject) })
+	return holdUpForParent(e, func(subject string) turn.HoldUp {
+		return turn.WorkerFailureHoldUp("continue " +
+			subject)
+	})
 }
 
-// holdUpForParent returns the HeldUp of a workflow that cannot handle signals, and the process above, which is told.
-func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, build func(what string) turn.HoldUp) (string, turn.HoldUp) {
-	id, process := e.GetExecution().GetWorkflowId(), processID(e)
-	if id == process {
-		process, _, _ = strings.Cut(id, "/")
+// holdUpForParent returns the HoldUp of a workflow that cannot handle signals, and the process above, which is told.
+func holdUpForParent(e *workflowpb.WorkflowExecutionInfo,
+	newHoldUp func(what string) turn.HoldUp) (string, turn.HoldUp) {
+	id, processID := e.GetExecution().GetWorkflowId(), processIDOf(e)
+	if id == processID {
+		processID, _, _ = strings.Cut(id, "/")
 	}
-	if id != process {
-		return process, build(id)
+	if id != processID {
+		return processID, newHoldUp(id)
 	}
-	h := build("the process")
-	h.ProcessID = process
-	return process, h
+	h := newHoldUp("the process")
+	h.ProcessID = processID
+	return processID, h
 }

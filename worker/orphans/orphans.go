@@ -61,7 +61,7 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 func CancelOrphans(ctx context.Context, c client.Client) (cancelledCount int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	s := orphanFinder{client: c, isGoneByParent: map[string]bool{}}
+	s := orphanCanceller{client: c, isGoneByParent: map[string]bool{}}
 	for child, err := range connect.Executions(ctx, c.ListWorkflow, &workflowservice.ListWorkflowExecutionsRequest{
 		PageSize: pageSize,
 		Query: fmt.Sprintf("TaskQueue = '%s' AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
@@ -81,15 +81,15 @@ func CancelOrphans(ctx context.Context, c client.Client) (cancelledCount int, er
 	return cancelledCount, nil
 }
 
-// orphanFinder remembers, during one look, which processes are gone.
-type orphanFinder struct {
+// orphanCanceller remembers, during one look, which processes are gone.
+type orphanCanceller struct {
 	client         client.Client
 	isGoneByParent map[string]bool // by id and run of the workflow that started the child
 }
 
 // cancelIfOrphaned cancels the listed run of a child if its process is gone. It never cancels another run of that id,
 // which may belong to another process by now.
-func (s *orphanFinder) cancelIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
+func (s *orphanCanceller) cancelIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
 	parent, execution := child.GetParentExecution(), child.GetExecution()
 	if !isStartedByProcess(parent, execution) {
 		return false, nil
@@ -121,30 +121,30 @@ func isStartedByProcess(parent, child *commonpb.WorkflowExecution) bool {
 	if parent.GetWorkflowId() == "" {
 		return false
 	}
-	process, _, isInstance := protocol.ParseInstanceID(parent.GetWorkflowId())
+	processID, _, isInstance := protocol.ParseInstanceID(parent.GetWorkflowId())
 	return strings.HasPrefix(child.GetWorkflowId(), parent.GetWorkflowId()+"/") ||
-		(isInstance && protocol.IsDelegateOf(child.GetWorkflowId(), process))
+		(isInstance && protocol.IsDelegateOf(child.GetWorkflowId(), processID))
 }
 
 // isGone reports whether the workflow that a run belonged to is gone: no workflow of its id runs, or one that began
 // with another run.
-func (s *orphanFinder) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
-	current, err := s.describe(ctx, run.GetWorkflowId(), "")
-	if err != nil || current == nil || !protocol.IsOpen(current.GetStatus()) {
+func (s *orphanCanceller) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
+	currentRun, err := s.describe(ctx, run.GetWorkflowId(), "")
+	if err != nil || currentRun == nil || !protocol.IsOpen(currentRun.GetStatus()) {
 		return err == nil, err
 	}
-	if current.GetExecution().GetRunId() == run.GetRunId() {
+	if currentRun.GetExecution().GetRunId() == run.GetRunId() {
 		return false, nil
 	}
-	previous, err := s.describe(ctx, run.GetWorkflowId(), run.GetRunId())
-	if err != nil || previous == nil { // past its retention: the current holder of the id counts as the same
+	previousRun, err := s.describe(ctx, run.GetWorkflowId(), run.GetRunId())
+	if err != nil || previousRun == nil { // past its retention: the current holder of the id counts as the same
 		return false, err
 	}
-	return previous.GetFirstRunId() != "" && previous.GetFirstRunId() != current.GetFirstRunId(), nil
+	return previousRun.GetFirstRunId() != "" && previousRun.GetFirstRunId() != currentRun.GetFirstRunId(), nil
 }
 
 // describe returns nil if there is no such workflow.
-func (s *orphanFinder) describe(ctx context.Context, id, runID string) (*workflowpb.WorkflowExecutionInfo, error) {
+func (s *orphanCanceller) describe(ctx context.Context, id, runID string) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := s.client.DescribeWorkflowExecution(ctx, id, runID)
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {

@@ -37,7 +37,7 @@ func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
 	// A second interrupt ends the program without draining.
 	safego.AfterDone(ctx, "worker.signals", stop)
 	c := Command(stderr, options...)
-	flags.SetArgs(c, args)
+	flags.SetArgsCollectingErrors(c, args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
 	return reportExitCode(c.ExecuteContext(ctx), stderr)
@@ -90,9 +90,9 @@ reached.`,
 	}
 	s.addFlags(c.Flags())
 	c.AddCommand(readyCommand(lookupEnv))
-	c.SetFlagErrorFunc(func(failing *cobra.Command, err error) error {
-		if failing != c {
-			return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
+	c.SetFlagErrorFunc(func(failingCommand *cobra.Command, err error) error {
+		if failingCommand != c {
+			return fmt.Errorf("%w: %w", errUsage, flags.JoinSettingErrors(err))
 		}
 		err = errors.Join(err, s.readEnvironment(c.Flags(), lookupEnv))
 		return start(c.Context(), s, err)

@@ -23,7 +23,7 @@ func (s *service) serveEndpoints(ctx context.Context) error {
 			"serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
 			err, envVarOf("listen"))
 	}
-	server := &http.Server{Handler: s.endpoints(), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: s.endpointsHandler(), ReadHeaderTimeout: 5 * time.Second}
 	safego.Go("worker.endpoints", func() error { return server.Serve(l) }, func(err error) {
 		if !errors.Is(err, http.ErrServerClosed) {
 			_ = l.Close()
@@ -35,7 +35,7 @@ func (s *service) serveEndpoints(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) endpoints() http.Handler {
+func (s *service) endpointsHandler() http.Handler {
 	mux := http.NewServeMux()
 	for _, name := range []string{"/livez", "/healthz"} {
 		mux.HandleFunc("GET "+name, func(w http.ResponseWriter, _ *http.Request) {
@@ -55,9 +55,9 @@ func (s *service) endpoints() http.Handler {
 }
 
 // writeAnswer writes an answer: programs read its HTTP status, people its text.
-func writeAnswer(w http.ResponseWriter, code int, status string, troubles []string) {
+func writeAnswer(w http.ResponseWriter, httpStatus int, status string, troubles []string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
+	w.WriteHeader(httpStatus)
 	_ = json.NewEncoder(w).Encode(struct {
 		Status   string   `json:"status"`
 		Troubles []string `json:"troubles,omitempty"`

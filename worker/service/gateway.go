@@ -16,14 +16,14 @@ func (s *service) serveGateway(ctx context.Context) error {
 		return nil
 	}
 	o := s.gatewayOptions
-	s.health.add(&condition{name: "gateway", check: func(ctx context.Context) error {
+	s.health.addCondition(&condition{name: "gateway", check: func(ctx context.Context) error {
 		return access.CheckReady(ctx, o.Guard)
 	}, logsItself: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
-	running, err := server.Listen(ctx, s.gatewayAddress, o)
+	gatewayServer, err := server.Listen(ctx, s.gatewayAddress, o)
 	if err != nil {
 		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, envVarOf("gateway"))
 	}
-	s.cleanups = append(s.cleanups, running.Stop)
+	s.cleanups = append(s.cleanups, gatewayServer.Stop)
 	return nil
 }

@@ -54,7 +54,7 @@ func (h *health) setPhase(p phase) {
 	h.phase = p
 }
 
-func (h *health) add(c *condition) {
+func (h *health) addCondition(c *condition) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conditions = append(h.conditions, c)
@@ -64,10 +64,10 @@ func (h *health) add(c *condition) {
 // readiness.
 func (h *health) failedConditions(ctx context.Context) (isReady bool, failures []string) {
 	h.mu.Lock()
-	current, conditions := h.phase, h.conditions
+	currentPhase, conditions := h.phase, h.conditions
 	h.mu.Unlock()
-	if current != phaseWorking {
-		return false, []string{string(current)}
+	if currentPhase != phaseWorking {
+		return false, []string{string(currentPhase)}
 	}
 	isReady = true
 	for _, c := range conditions {
@@ -83,30 +83,30 @@ const checkInterval = 5 * time.Second
 
 // watch logs the conditions that have failed failuresBeforeReport times in a row, and those of them that are met again.
 func (h *health) watch(ctx context.Context, log *slog.Logger) {
-	failuresByCondition := map[string]int{}
+	failureCountByCondition := map[string]int{}
 	for pause.For(ctx, checkInterval) == nil {
-		h.logChanges(ctx, log, failuresByCondition)
+		h.logChanges(ctx, log, failureCountByCondition)
 	}
 }
 
-// logChanges logs the changes. failed counts the failures in a row of each condition.
-func (h *health) logChanges(ctx context.Context, log *slog.Logger, failuresByCondition map[string]int) {
+// logChanges logs the changes. failureCountByCondition counts the failures in a row of each condition.
+func (h *health) logChanges(ctx context.Context, log *slog.Logger, failureCountByCondition map[string]int) {
 	h.mu.Lock()
-	current, conditions := h.phase, h.conditions
+	currentPhase, conditions := h.phase, h.conditions
 	h.mu.Unlock()
 	for _, c := range conditions {
 		err := c.checkCached(ctx)
 		switch {
-		case current != phaseWorking || c.logsItself:
+		case currentPhase != phaseWorking || c.logsItself:
 		case err != nil:
-			if failuresByCondition[c.name]++; failuresByCondition[c.name] == failuresBeforeReport {
+			if failureCountByCondition[c.name]++; failureCountByCondition[c.name] == failuresBeforeReport {
 				log.Warn(c.name+": this worker is held up", "error", err)
 			}
-		case failuresByCondition[c.name] >= failuresBeforeReport:
-			failuresByCondition[c.name] = 0
+		case failureCountByCondition[c.name] >= failuresBeforeReport:
+			failureCountByCondition[c.name] = 0
 			log.Info(c.name + ": this worker is held up no more")
 		default:
-			failuresByCondition[c.name] = 0
+			failureCountByCondition[c.name] = 0
 		}
 	}
 }
@@ -144,8 +144,8 @@ const buildCheckInterval = 30 * time.Second
 
 // checkCurrentBuild checks that new work goes to this build. It passes if the deployment does not exist yet.
 func (s *service) checkCurrentBuild(ctx context.Context) error {
-	deployment := s.client.WorkerDeploymentClient().GetHandle(s.deployment)
-	d, err := deployment.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	deploymentHandle := s.client.WorkerDeploymentClient().GetHandle(s.deploymentName)
+	d, err := deploymentHandle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
 		return nil
@@ -153,9 +153,9 @@ func (s *service) checkCurrentBuild(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the current build is unknown: %w", err)
 	}
-	routing, currentText := d.Info.RoutingConfig, "none is"
+	routing, currentBuildText := d.Info.RoutingConfig, "none is"
 	if v := routing.CurrentVersion; v != nil {
-		currentText = v.BuildID + " is"
+		currentBuildText = v.BuildID + " is"
 		if v.BuildID == s.buildID {
 			return nil
 		}
@@ -164,5 +164,5 @@ func (s *service) checkCurrentBuild(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("build %s of deployment %s is not current (%s): it gets no new processes until it is",
-		s.buildID, s.deployment, currentText)
+		s.buildID, s.deploymentName, currentBuildText)
 }

@@ -21,7 +21,7 @@ type pollMonitor struct {
 // pollState is the state of one kind of polls.
 type pollState struct {
 	startedAt time.Time // the latest
-	failedAt  time.Time // the latest failure, if none has succeeded since
+	endedAt   time.Time // the latest failure, if none has succeeded since
 	err       error
 }
 
@@ -68,7 +68,7 @@ func (p *pollMonitor) recordEnd(method string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if k := p.stateByMethod[method]; k != nil {
-		k.err, k.failedAt = err, time.Now()
+		k.err, k.endedAt = err, time.Now()
 	}
 }
 
@@ -81,7 +81,8 @@ func (p *pollMonitor) check(context.Context) error {
 		if k == nil {
 			return errors.New("they have not polled for " + kind.what + " yet")
 		}
-		if isWaiting := k.startedAt.After(k.failedAt) && time.Since(k.startedAt) > pollSettleTime; k.err != nil && !isWaiting {
+		if isWaiting := k.startedAt.After(k.endedAt) && time.Since(k.startedAt) > pollSettleTime; k.err != nil &&
+			!isWaiting {
 			return fmt.Errorf("polling for %s fails: %w", kind.what, k.err)
 		}
 	}

@@ -53,7 +53,7 @@ func newRated(t *testing.T) *rated {
 	r.env = []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + server.Namespace(),
 		"PROCESSIDEA_STORE=" + store, "PROCESSIDEA_HTTP_ALLOW=" + shop.Listener.Addr().String(),
 		"OPENAI_BASE_URL=" + shop.URL + "/v1"}
-	r.Client, err = client.Dial(t.Context(), client.Options{Store: store,
+	r.Client, err = client.Dial(t.Context(), client.Options{StorePlace: store,
 		Temporal: sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}})
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestAllWorkersAndProcessesShareTheRateOfATool(t *testing.T) {
 	letter := strings.ReplaceAll(ratedTool, "RATE", rate)
 	r.start("parts", strings.Replace(strings.Replace(letter, `{"type": "plan"`, rows.String()+`{"type": "plan"`, 1),
 		strings.Repeat(`, {"_tool": "letter"}`, 5), "", 1))
-	r.startOf(client.StartOptions{ID: "caller", Delegates: client.IdeaFiles{"letters.json": r.read(letter)},
+	r.startOf(client.StartOptions{ID: "caller", DelegateFiles: client.IdeaFiles{"letters.json": r.read(letter)},
 		Idea: r.read(`{"schema": {"tools": {"letters": {"type": "object", "properties": {}, "_delegate": "letters.json"}}},
 			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letters"}]}]}`)})
 	if _, err := first.Result(t.Context()); err != nil {
@@ -232,7 +232,7 @@ func TestAllWorkersAndProcessesShareTheRateOfATool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := r.startOf(client.StartOptions{Idea: fork, ForkOf: "p"})
+	again := r.startOf(client.StartOptions{Idea: fork, ForkSourceID: "p"})
 	if _, err := again.Result(t.Context()); err != nil {
 		t.Fatal(err)
 	}

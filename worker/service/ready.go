@@ -30,7 +30,7 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := s.readEnvironment(c.Flags(), lookupEnv); err != nil {
-				return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
+				return fmt.Errorf("%w: %w", errUsage, flags.JoinSettingErrors(err))
 			}
 			return askReady(c.Context(), s.listenAddress)
 		},
@@ -64,7 +64,7 @@ func askReady(ctx context.Context, listenAddress string) error {
 	return nil
 }
 
-// reachableAddress returns the address at which this machine reaches a worker that listens at listen.
+// reachableAddress returns the address at which this machine reaches a worker that listens at listenAddress.
 func reachableAddress(listenAddress string) (string, error) {
 	if listenAddress == "" {
 		return "", errors.New("it has no address to ask: set --listen")

@@ -48,16 +48,16 @@ type service struct {
 	cleanups    []func()
 	// What readSettings read.
 	temporalOptions client.Options
-	engineParts     engine.Parts
+	engineParts     engine.Dependencies
 	gatewayOptions  server.Options // of the gateway
 }
 
-// run works until ctx ends, and then drains. wrong is the error that is already known in the settings.
+// run works until ctx ends, and then drains. settingsErr is the error that is already known in the settings.
 func run(ctx context.Context, cfg settings, settingsErr error, log *slog.Logger) error {
 	slog.SetDefault(log) // for panics, and for libraries
 	s := &service{settings: cfg, log: log, health: newHealth()}
 	defer s.close()
-	for _, warning := range flags.MisspelledVariables(os.Environ()) {
+	for _, warning := range flags.MisspelledVariableHints(os.Environ()) {
 		log.Warn(warning)
 	}
 	if err := s.readSettings(ctx, settingsErr); err != nil {
@@ -89,18 +89,18 @@ func (s *service) readSettings(ctx context.Context, knownErr error) error {
 	errs := []error{knownErr}
 	addError := func(err error) { errs = append(errs, err) }
 	var err error
-	s.temporalOptions, _, err = connect.TemporalFromEnvironment()
+	s.temporalOptions, _, err = connect.TemporalOptionsFromEnvironment()
 	addError(err)
 	_, err = connect.KeysFromEnvironment()
 	addError(err)
-	s.engineParts, err = engine.Parts{Log: s.log}.With(s.additions).Check()
+	s.engineParts, err = engine.Dependencies{Log: s.log}.With(s.additions).FillAndCheck()
 	addError(err)
 	if s.gatewayAddress != "" {
 		s.gatewayOptions, err = server.FromEnvironment(s.gatewayAddress, server.SystemUser(os.Getenv), os.Getenv)
 		addError(err)
 	}
 	addError(s.startTraces(ctx))
-	if err = flags.InvalidSettings(errs...); err != nil {
+	if err = flags.JoinSettingErrors(errs...); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return nil
@@ -111,18 +111,18 @@ func (s *service) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, err = connect.OpenStore(ctx, place, blobs.WithCache(s.storeCacheBytes))
+	s.store, err = connect.OpenStore(ctx, place, blobs.WithCacheBytes(s.storeCacheBytes))
 	if encryption.IsKeyError(err) {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if err != nil {
 		return err
 	}
-	if s.findStore == nil && os.Getenv(connect.StoreVariable) == "" {
+	if s.findStorePlace == nil && os.Getenv(connect.StoreVariable) == "" {
 		s.log.Warn("no store is set: this worker uses a store of its own, which no other program reads",
 			"variable", connect.StoreVariable, "store", place)
 	}
-	if id := s.store.Keys().Primary(); id != "" {
+	if id := s.store.Keys().PrimaryID(); id != "" {
 		s.log.Info("encrypting", "key", id)
 	}
 	s.cleanups = append(s.cleanups, func() { _ = s.store.Close() })
@@ -130,11 +130,11 @@ func (s *service) openStore(ctx context.Context) error {
 }
 
 func (s *service) storePlace() (string, error) {
-	if s.findStore != nil {
-		return s.findStore(), nil
+	if s.findStorePlace != nil {
+		return s.findStorePlace(), nil
 	}
-	data, err := connect.DataFolder("")
-	return connect.StorePlace(data), err
+	dataFolder, err := connect.DataFolder("")
+	return connect.StorePlace(dataFolder), err
 }
 
 // storePollInterval is how often an unavailable store is tried again.
@@ -195,7 +195,7 @@ func (s *service) makeWorker(context.Context) (err error) {
 	parts := s.engineParts
 	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
 	parts.StopTimeout, parts.Limits = s.drainTimeout, s.limits
-	parts.Version = connect.Version{Deployment: s.deployment, BuildID: s.buildID}
+	parts.Version = connect.Version{Deployment: s.deploymentName, BuildID: s.buildID}
 	if !parts.LLM.IsConfigured() {
 		s.log.Warn(
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
@@ -209,7 +209,8 @@ func (s *service) makeWorker(context.Context) (err error) {
 		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version,
 		IdeaFolder:   s.gateIdeaFolder,
 		MaxHistories: s.maxGateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies},
+		Tools: ideafiles.Tools{Registry: kinds.NewKnownTools(parts.Tools, parts.Runners),
+			CheckReplies: rehearsal.CountReplies},
 	})
 	return nil
 }

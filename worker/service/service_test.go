@@ -18,7 +18,7 @@ import (
 	"processidea/worker/workertest"
 )
 
-func init() { workertest.Main() }
+func init() { workertest.RunIfWorker() }
 
 // silent is an address where somebody listens and never answers.
 func silent(t *testing.T) string {

@@ -39,13 +39,13 @@ type settings struct {
 	storeCacheBytes    int // bytes
 	maxCachedWorkflows int
 
-	deployment, buildID string
+	deploymentName, buildID string
 
 	logLevel  slog.Level
 	logFormat string
 
-	additions engine.Additions
-	findStore func() string // where the store is; nil: in the environment
+	additions      engine.Additions
+	findStorePlace func() string // where the store is; nil: in the environment
 }
 
 // Option adds to a worker what no flag can.
@@ -67,9 +67,11 @@ func WithAdditions(additions engine.Additions) Option {
 	return func(s *settings) { s.additions = additions }
 }
 
-// WithStore sets where the store is, a folder or a bucket's URL, in place of the environment. place is called when the
-// worker starts.
-func WithStore(place func() string) Option { return func(s *settings) { s.findStore = place } }
+// WithStore sets where the store is, a folder or a bucket's URL, in place of the environment. findPlace is called when
+// the worker starts.
+func WithStore(findPlace func() string) Option {
+	return func(s *settings) { s.findStorePlace = findPlace }
+}
 
 // envVarOf names the environment variable of a flag.
 func envVarOf(flag string) string {
@@ -84,7 +86,7 @@ func defaultSettings() settings {
 		limits: engine.Limits{
 			Requests: 100, Calls: 1000, PureCalls: 1000, EagerCalls: 3, HeartbeatTimeout: 30 * time.Second,
 			LLMPatience: activities.DefaultLLMPatience, LLMMaxPause: llm.DefaultMaxPause,
-			MaxResultBytes: 20 << 20, MemoryBytes: memory.DefaultBudget, WorkflowTasks: 1000,
+			MaxResultBytes: 20 << 20, MemoryBytes: memory.DefaultBudgetBytes, WorkflowTasks: 1000,
 			WorkflowPollers: 5, ActivityPollers: 5,
 		},
 	}
@@ -98,7 +100,7 @@ func (s *settings) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.gatewayAddress, "gateway", "",
 		"`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
 	s.addNumberFlags(f)
-	f.StringVar(&s.deployment, "deployment", "",
+	f.StringVar(&s.deploymentName, "deployment", "",
 		"`name` of its Worker Deployment, for versions; with --build-id")
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.StringVar(&s.gateIdeaFolder, "gate-ideas", "",
@@ -114,7 +116,7 @@ func (s *settings) addFlags(f *pflag.FlagSet) {
 const (
 	maxNumber  = 1_000_000
 	maxPollers = 500
-	maxBytes   = heap.MaxBytes
+	maxBytes   = heap.MaxLimitBytes
 )
 
 // addNumberFlags adds the flags that are numbers.
@@ -138,9 +140,9 @@ func (s *settings) addNumberFlags(f *pflag.FlagSet) {
 	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.MinLLMPatience, false,
 		"how long a Request is tried again while its LLM's server is away, unless the Idea says "+
 			"(config.llm.patience); at least 1s")
-	flags.Duration(f, &l.LLMMaxPause, "llm-pause", engine.MinLLMPause, false,
+	flags.Duration(f, &l.LLMMaxPause, "llm-pause", engine.MinLLMMaxPause, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
-	f.BoolVar(&l.SaveActions, "save-actions", true,
+	f.BoolVar(&l.MinimizesActions, "save-actions", true,
 		"processes that begin here use fewer of the actions that a hosted Temporal bills; each report of an "+
 			"instance takes some milliseconds more")
 	flags.Int(f, &l.MaxResultBytes, "max-result-bytes", 1, maxBytes,
@@ -159,8 +161,8 @@ func (s *settings) addNumberFlags(f *pflag.FlagSet) {
 	flags.Int(f, &l.ActivityPollers, "activity-pollers", 1, maxPollers, "polls for Calls and Requests at once")
 }
 
-// standardVariablesByFlag are the variables that Temporal's worker controller sets; ours take precedence.
-var standardVariablesByFlag = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
+// temporalVariablesByFlag are the variables that Temporal's worker controller sets; ours take precedence.
+var temporalVariablesByFlag = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
 	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
 // readEnvironment takes the settings whose flags are not given from the environment, and returns all errors together.
@@ -168,7 +170,7 @@ var standardVariablesByFlag = map[string][]string{"deployment": {"TEMPORAL_DEPLO
 func (s *settings) readEnvironment(f *pflag.FlagSet, lookupEnv func(string) (string, bool)) error {
 	var errs []error
 	f.VisitAll(func(f *pflag.Flag) {
-		for _, variable := range append([]string{envVarOf(f.Name)}, standardVariablesByFlag[f.Name]...) {
+		for _, variable := range append([]string{envVarOf(f.Name)}, temporalVariablesByFlag[f.Name]...) {
 			v, isSet := lookupEnv(variable)
 			if f.Changed || !isSet || (v == "" && f.Name != "listen") {
 				continue
@@ -179,7 +181,7 @@ func (s *settings) readEnvironment(f *pflag.FlagSet, lookupEnv func(string) (str
 			return
 		}
 	})
-	if (s.deployment == "") != (s.buildID == "") {
+	if (s.deploymentName == "") != (s.buildID == "") {
 		errs = append(errs, fmt.Errorf("--deployment (%s) and --build-id (%s) go together", envVarOf("deployment"),
 			envVarOf("build-id")))
 	}

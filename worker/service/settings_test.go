@@ -45,11 +45,11 @@ func TestAFlagCountsBeforeItsVariableAndTheVariableBeforeTheDefault(t *testing.T
 
 func TestTemporalsControllerMayNameTheVersion(t *testing.T) {
 	env := map[string]string{"TEMPORAL_DEPLOYMENT_NAME": "default/refunds", "TEMPORAL_WORKER_BUILD_ID": "4f2c"}
-	if s, err := read(env); err != nil || s.deployment != "default/refunds" || s.buildID != "4f2c" {
+	if s, err := read(env); err != nil || s.deploymentName != "default/refunds" || s.buildID != "4f2c" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	env["PROCESSIDEA_DEPLOYMENT"] = "ours"
-	if s, err := read(env); err != nil || s.deployment != "ours" || s.buildID != "4f2c" {
+	if s, err := read(env); err != nil || s.deploymentName != "ours" || s.buildID != "4f2c" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -172,7 +172,7 @@ func refusalOf(t *testing.T, name, value string) string {
 	asked := false
 	getenv := func(variable string) string { asked = asked || variable == name; return os.Getenv(variable) }
 	_, limits := engine.EmbeddedLimitsFromEnv(getenv)
-	_, memory := heap.BytesFromEnv(getenv, heap.LimitVariable)
+	_, memory := heap.BytesFromEnv(getenv, heap.LimitEnvVariable)
 	if beside := errors.Join(limits, memory); asked && (beside == nil || !strings.Contains(beside.Error(), "want ")) {
 		return fmt.Sprintf("beside the server: %v", beside)
 	}
@@ -204,7 +204,7 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 func TestAMisspelledSettingIsToldOfEach(t *testing.T) {
 	t.Parallel()
 	DeclaredFlags().VisitAll(func(f *pflag.Flag) {
-		if name := envVarOf(f.Name) + "X"; len(flags.MisspelledVariables([]string{name + "=1"})) == 0 {
+		if name := envVarOf(f.Name) + "X"; len(flags.MisspelledVariableHints([]string{name + "=1"})) == 0 {
 			t.Errorf("nobody is told of %s", name)
 		}
 	})

@@ -38,7 +38,7 @@ func waiting(t *testing.T, cause, plan string, shop http.HandlerFunc, flags ...s
 	worker := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(),
 		"TEMPORAL_NAMESPACE=" + server.Namespace(), "PROCESSIDEA_STORE=" + store,
 		"PROCESSIDEA_HTTP_ALLOW=" + tools.Listener.Addr().String()}, flags...)
-	c, err := client.Dial(t.Context(), client.Options{Store: store,
+	c, err := client.Dial(t.Context(), client.Options{StorePlace: store,
 		Temporal: sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}})
 	if err != nil {
 		t.Fatal(err)
@@ -70,12 +70,12 @@ func TestWhatASlowWorkerLeavesWaitingIsSaid(t *testing.T) {
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }, "--calls-per-second", "0.01")
 	devtest.Eventually(t, "the list says both", func() bool {
 		list, err := c.List(t.Context(), client.ListOptions{})
-		return err == nil && len(list) == 1 && len(list[0].HoldUps) == 1 && list[0].Awaiting == 1
+		return err == nil && len(list) == 1 && len(list[0].HoldUps) == 1 && list[0].AwaitingCount == 1
 	})
 }
 
 func TestTheLogSaysWhichCallWaitsForItsServer(t *testing.T) {
-	_, worker := waiting(t, turn.CodeToolWaits, `[{"_tool": "letter"}]`, func(w http.ResponseWriter, _ *http.Request) {
+	_, worker := waiting(t, turn.CodeToolBusy, `[{"_tool": "letter"}]`, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7200")
 		http.Error(w, "come back tomorrow", http.StatusTooManyRequests)
 	})

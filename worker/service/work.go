@@ -14,11 +14,11 @@ const stopGracePeriod = 5 * time.Second
 
 // runWorker runs the worker until ctx ends, or until it cannot go on.
 func (s *service) runWorker(ctx context.Context) error {
-	s.health.add(&condition{name: "pollers", check: s.pollMonitor.check})
-	s.health.add(&condition{name: "temporal", interval: time.Second, check: s.checkTemporal})
-	s.health.add(&condition{name: "store", interval: storeCheckInterval, check: s.store.CheckWritable})
+	s.health.addCondition(&condition{name: "pollers", check: s.pollMonitor.check})
+	s.health.addCondition(&condition{name: "temporal", interval: time.Second, check: s.checkTemporal})
+	s.health.addCondition(&condition{name: "store", interval: storeCheckInterval, check: s.store.CheckWritable})
 	if s.buildID != "" {
-		s.health.add(&condition{
+		s.health.addCondition(&condition{
 			name: "version", interval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
 		})
 	}

@@ -18,9 +18,9 @@ type spanIdentity struct {
 }
 
 // identityOf returns the identity of a part of a process, such as a Request; without a part, the process's own.
-func (t *Traces) identityOf(process string, part ...any) spanIdentity {
-	id := spanIdentity{traceID: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
-	id.spanID = trace.SpanID(hashTexts("span", t.namespace, process, fmt.Sprintln(part...))[:8])
+func (t *Traces) identityOf(processID string, subjectParts ...any) spanIdentity {
+	id := spanIdentity{traceID: trace.TraceID(hashTexts("trace", t.namespace, processID)[:16])}
+	id.spanID = trace.SpanID(hashTexts("span", t.namespace, processID, fmt.Sprintln(subjectParts...))[:8])
 	return id
 }
 

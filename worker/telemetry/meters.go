@@ -44,24 +44,25 @@ func attributes(labels []string) metric.MeasurementOption {
 // ObserveRequest counts a Request.
 func (m *Metrics) ObserveRequest(r activities.RequestAttempt) {
 	u := r.Usage
-	m.count(1, "requests", "Finished Requests and finished attempts at them, by outcome.", "llm", r.LLM,
+	m.count(1, "requests", "Finished Requests and finished attempts at them, by outcome.", "llm", r.LLMName,
 		"outcome", r.Outcome)
-	m.observe(r.EndedAt.Sub(r.StartedAt), "request_duration", "From the turn of a Request to its end.", "llm", r.LLM,
+	m.observe(r.EndedAt.Sub(r.StartedAt), "request_duration", "From the turn of a Request to its end.", "llm",
+		r.LLMName,
 		"outcome", r.Outcome)
 	m.observe(r.SlotWaitTime, "request_wait", "How long a Request waited for its turn at this worker.")
 	if !r.FirstByteAt.IsZero() {
 		m.observe(r.FirstByteAt.Sub(r.StartedAt), "request_time_to_first_byte",
-			"From the turn of a Request to the first thing that its LLM sent.", "llm", r.LLM)
+			"From the turn of a Request to the first thing that its LLM sent.", "llm", r.LLMName)
 	}
 	for kind, n := range map[string]int{"input": u.PromptTokens, "output": u.CompletionTokens,
 		"cached": u.CachedTokens, "reasoning": u.ReasoningTokens} {
 		m.count(n, "tokens", "Tokens that LLMs read (input; of these, cached) and wrote (output; of these, reasoning).",
-			"llm", r.LLM, "type", kind)
+			"llm", r.LLMName, "type", kind)
 	}
-	cost, _ := m.meter.Float64Counter("processidea_cost_dollars",
+	costCounter, _ := m.meter.Float64Counter("processidea_cost_dollars",
 		metric.WithDescription("Cost of the LLMs that have a price, in US dollars."))
-	cost.Add(context.Background(), float64(u.Cost)/float64(price.Dollar), attributes([]string{"llm", r.LLM}))
-	m.count(u.UnpricedTokens, "unpriced_tokens", "Tokens of LLMs that have no price.", "llm", r.LLM)
+	costCounter.Add(context.Background(), float64(u.Cost)/float64(price.Dollar), attributes([]string{"llm", r.LLMName}))
+	m.count(u.UnpricedTokens, "unpriced_tokens", "Tokens of LLMs that have no price.", "llm", r.LLMName)
 }
 
 // ObserveHoldUps sets how many processes a cause holds up.
@@ -72,14 +73,14 @@ func (m *Metrics) ObserveHoldUps(cause string, processCount int) {
 
 // ObserveDecision counts a decision, and how long the Call had waited for it.
 func (m *Metrics) ObserveDecision(d approval.Decision) {
-	decider := "person"
+	deciderKind := "person"
 	switch {
 	case d.OrderID != "":
-		decider = "order"
+		deciderKind = "order"
 	case d.DecidedBy == approval.DecidedByTimeout:
-		decider = "deadline"
+		deciderKind = "deadline"
 	}
-	labels := []string{"tool", d.Tool, "decision", d.Kind, "by", decider}
+	labels := []string{"tool", d.Tool, "decision", d.Kind, "by", deciderKind}
 	m.count(1, "decisions", "Decisions on Calls that waited, by tool, decision and decider.", labels...)
 	m.observe(d.DecidedAt.Sub(d.WaitingSince), "decision",
 		"From when a Call began to wait for people to the decision on it.", labels...)

@@ -20,10 +20,10 @@ import (
 // Metrics are the metrics of one worker: the Temporal SDK's, this program's, and those of Go and of the operating
 // system's process.
 type Metrics struct {
-	registry *prometheus.Registry
-	provider *metric.MeterProvider
-	meter    api.Meter
-	waiting  waitingReader
+	registry      *prometheus.Registry
+	provider      *metric.MeterProvider
+	meter         api.Meter
+	waitingReader waitingReader
 }
 
 // latencyBuckets are upper bounds in seconds, for durations from milliseconds to minutes.

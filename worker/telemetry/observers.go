@@ -19,7 +19,8 @@ func (o CombinedObserver) ObserveRequest(r activities.RequestAttempt) {
 }
 
 // ObserveCall reports a Call to both; the Tool gets the context of its span.
-func (o CombinedObserver) ObserveCall(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
+func (o CombinedObserver) ObserveCall(ctx context.Context,
+	c activities.CallAttempt) (context.Context, func(outcome string)) {
 	ctx, endMetrics := o.Metrics.ObserveCall(ctx, c)
 	ctx, endTrace := o.Traces.ObserveCall(ctx, c)
 	return ctx, func(outcome string) {

@@ -31,22 +31,23 @@ const (
 
 // spanContext returns the context of a span that another call exports: the process's, or a Request's. The span is
 // started, so that the sampler decides the same, and never ended, so that it is not exported twice.
-func (t *Traces) spanContext(process string, request int) context.Context {
-	ctx, _ := t.tracer.Start(withIdentity(context.Background(), t.identityOf(process)), "process", trace.WithNewRoot())
-	if request > 0 {
-		ctx, _ = t.tracer.Start(withIdentity(ctx, t.identityOf(process, "request", request)), "request")
+func (t *Traces) spanContext(processID string, requestNumber int) context.Context {
+	ctx, _ := t.tracer.Start(withIdentity(context.Background(), t.identityOf(processID)), "process",
+		trace.WithNewRoot())
+	if requestNumber > 0 {
+		ctx, _ = t.tracer.Start(withIdentity(ctx, t.identityOf(processID, "request", requestNumber)), "request")
 	}
 	return withIdentity(ctx, spanIdentity{})
 }
 
-// ObserveRequest exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to; failed
-// attempts before it have spans of their own.
+// ObserveRequest exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to;
+// failed attempts before it have spans of their own.
 func (t *Traces) ObserveRequest(r activities.RequestAttempt) {
 	ctx := t.spanContext(r.ProcessID, 0)
 	if !r.FirstByteAt.IsZero() {
 		ctx = withIdentity(ctx, t.identityOf(r.ProcessID, "request", r.RequestNumber))
 	}
-	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.StartedAt),
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLMName), trace.WithTimestamp(r.StartedAt),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
 	setOutcome(span, r.Outcome, activities.OutcomeComplete)
 	span.End(trace.WithTimestamp(r.EndedAt))
@@ -54,7 +55,7 @@ func (t *Traces) ObserveRequest(r activities.RequestAttempt) {
 
 func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{
-		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
+		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLMName), semconv.GenAIRequestStream(true),
 		semconv.GenAIOutputTypeJSON,
 		semconv.SessionID(r.ProcessID), semconv.GenAIConversationID(r.ProcessID), keyProcess.String(r.ProcessID),
 		keyRequest.Int(r.RequestNumber), keyInstanceCount.Int(r.InstanceCount), keyAttempt.Int(r.AttemptNumber),
@@ -118,8 +119,8 @@ func providerName(host string) string {
 
 // ObserveCall exports a Call, under its Request, or under its process if its Plan came without one.
 func (t *Traces) ObserveCall(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
-	request, _ := strconv.Atoi(strings.SplitN(c.CallID, ".", 2)[0])
-	_, span := t.tracer.Start(t.spanContext(c.ProcessID, request), "execute_tool "+c.Tool, trace.WithAttributes(
+	requestNumber, _ := strconv.Atoi(strings.SplitN(c.CallID, ".", 2)[0])
+	_, span := t.tracer.Start(t.spanContext(c.ProcessID, requestNumber), "execute_tool "+c.Tool, trace.WithAttributes(
 		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.CallID),
 		semconv.GenAIToolType(toolType(c.Kind)),
 		semconv.SessionID(c.ProcessID), keyProcess.String(c.ProcessID), keyInstance.String(c.InstanceToken),
@@ -139,9 +140,9 @@ func toolType(k ideafile.ToolKind) string {
 }
 
 // setOutcome records the outcome in a span. The error's text is left out, since it may contain anything.
-func setOutcome(span trace.Span, outcome, success string) {
+func setOutcome(span trace.Span, outcome, successOutcome string) {
 	span.SetAttributes(keyOutcome.String(outcome))
-	if outcome != success {
+	if outcome != successOutcome {
 		span.SetAttributes(semconv.ErrorTypeKey.String(outcome))
 		span.SetStatus(codes.Error, "")
 	}
@@ -151,26 +152,27 @@ func setOutcome(span trace.Span, outcome, success string) {
 // continue-as-new, are its children.
 func (t *Traces) exportProcess(r processRun) {
 	ctx := withIdentity(context.Background(), t.identityOf(r.processID))
-	if !r.isFirst {
+	if !r.isFirstRun {
 		ctx = withIdentity(t.spanContext(r.processID, 0), t.identityOf(r.processID, "run", r.runID))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.ideaPath), trace.WithTimestamp(r.startedAt),
 		trace.WithAttributes(
-			semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.ideaPath), semconv.SessionID(r.processID),
+			semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.ideaPath),
+			semconv.SessionID(r.processID),
 			semconv.GenAIConversationID(r.processID),
 			keyProcess.String(r.processID)))
-	success := string(loop.StatusCompleted)
+	successOutcome := string(loop.StatusCompleted)
 	if r.outcome == outcomeContinued {
-		success = outcomeContinued
+		successOutcome = outcomeContinued
 	}
-	setOutcome(span, r.outcome, success)
+	setOutcome(span, r.outcome, successOutcome)
 	span.End(trace.WithTimestamp(r.endedAt))
 }
 
 // processRun is the observed part of one run of a Process workflow.
 type processRun struct {
 	processID, runID, ideaPath string
-	isFirst                    bool
+	isFirstRun                 bool
 	startedAt, endedAt         time.Time
 	outcome                    string
 }

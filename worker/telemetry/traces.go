@@ -85,7 +85,8 @@ func checkSampler(getenv func(string) string) error {
 		return nil
 	case "traceidratio":
 		text := getenv(argName)
-		if share, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(share >= 0 && share <= 1)) {
+		if sampleRatio, err := strconv.ParseFloat(text, 64); text != "" &&
+			(err != nil || !(sampleRatio >= 0 && sampleRatio <= 1)) {
 			return fmt.Errorf("%s is %q; want the share of traces to send, from 0 to 1", argName, text)
 		}
 		return nil

@@ -34,7 +34,7 @@ func story(t *Traces, process string) {
 	end(activities.OutcomeDone)
 	t.ObserveRequest(activities.RequestAttempt{ProcessID: process, RequestNumber: 1, AttemptNumber: 1, StartedAt: now, FirstByteAt: now, EndedAt: now,
 		Outcome: activities.OutcomeComplete})
-	t.exportProcess(processRun{processID: process, runID: "r", isFirst: true, startedAt: now, endedAt: now, outcome: "completed"})
+	t.exportProcess(processRun{processID: process, runID: "r", isFirstRun: true, startedAt: now, endedAt: now, outcome: "completed"})
 }
 
 func closeTraces(t *testing.T, traces *Traces) {
@@ -99,7 +99,7 @@ func TestWhoSendsIsNamedUnlessTheEnvironmentDoes(t *testing.T) {
 		if want == "" {
 			want = serviceName
 		}
-		if got := r.Services(); len(got) != 1 || got[0] != want {
+		if got := r.ServiceNames(); len(got) != 1 || got[0] != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces, r := begin(t)
 	now := time.Now()
-	traces.exportProcess(processRun{processID: "p", runID: "1", isFirst: true, startedAt: now, endedAt: now, outcome: outcomeContinued})
+	traces.exportProcess(processRun{processID: "p", runID: "1", isFirstRun: true, startedAt: now, endedAt: now, outcome: outcomeContinued})
 	traces.exportProcess(processRun{processID: "p", runID: "2", startedAt: now, endedAt: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()

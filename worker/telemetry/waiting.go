@@ -24,16 +24,16 @@ const (
 	waitingMaxAge  = 5 * time.Second
 )
 
-// SetWaitingCounter adds what waits for people in all processes to the metrics, as counted by count. Every worker
-// exports the same numbers, so they must not be added up. count runs before the metrics are collected, not during,
-// since the metrics of count's own client would wait for the end of the collection.
+// SetWaitingCounter adds what waits for people in all processes to the metrics, as counted by countWaiting. Every
+// worker exports the same numbers, so they must not be added up. countWaiting runs before the metrics are collected,
+// not during, since the metrics of countWaiting's own client would wait for the end of the collection.
 func (m *Metrics) SetWaitingCounter(countWaiting func(context.Context) ([]client.WaitingCount, error)) {
-	m.waiting.countWaiting = countWaiting
+	m.waitingReader.countWaiting = countWaiting
 }
 
-// recordWaiting updates the gauges. If count fails, they stay as they are: perhaps no worker answers just now.
+// recordWaiting updates the gauges. If countWaiting fails, they stay as they are: perhaps no worker answers just now.
 func (m *Metrics) recordWaiting(ctx context.Context) {
-	w := &m.waiting
+	w := &m.waitingReader
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.countWaiting == nil || !w.countedAt.IsZero() && time.Since(w.countedAt) < waitingMaxAge {
@@ -41,19 +41,19 @@ func (m *Metrics) recordWaiting(ctx context.Context) {
 	}
 	countCtx, cancel := context.WithTimeout(ctx, waitingTimeout)
 	defer cancel()
-	list, err := w.countWaiting(countCtx)
+	waitingCounts, err := w.countWaiting(countCtx)
 	w.countedAt = time.Now()
 	if err != nil {
 		return
 	}
-	for _, one := range list {
+	for _, one := range waitingCounts {
 		age := time.Duration(0)
 		if one.Count > 0 {
 			age = time.Since(one.OldestSince)
 		}
 		m.set(one.Count, "waiting", "Calls that wait for a person, in all processes, by tool.", "tool", one.Tool)
-		oldest, _ := m.meter.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
+		oldestGauge, _ := m.meter.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
 			metric.WithDescription("How long the oldest of these Calls has waited, by tool."))
-		oldest.Record(ctx, age.Seconds(), attributes([]string{"tool", one.Tool}))
+		oldestGauge.Record(ctx, age.Seconds(), attributes([]string{"tool", one.Tool}))
 	}
 }

@@ -24,25 +24,25 @@ func (o *workerInterceptor) InterceptWorkflow(ctx workflow.Context,
 	if workflow.GetInfo(ctx).WorkflowType.Name != protocol.ProcessType {
 		return next
 	}
-	w := &tracedProcess{traces: o.traces}
+	w := &processInterceptor{traces: o.traces}
 	w.Next = next
 	return w
 }
 
-type tracedProcess struct {
+type processInterceptor struct {
 	interceptor.WorkflowInboundInterceptorBase
 	traces *Traces
 }
 
 // ExecuteWorkflow exports a run that has ended. A run that is evicted from the worker's memory does not return.
-func (w *tracedProcess) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+func (w *processInterceptor) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
 	out, err := w.Next.ExecuteWorkflow(ctx, in)
 	if !workflow.IsReplaying(ctx) {
 		info := workflow.GetInfo(ctx)
 		w.traces.exportProcess(processRun{
 			processID: info.WorkflowExecution.ID, runID: info.WorkflowExecution.RunID,
-			isFirst:  info.FirstRunID == info.WorkflowExecution.RunID,
-			ideaPath: ideaPath(in.Args), startedAt: info.WorkflowStartTime, endedAt: workflow.Now(ctx),
+			isFirstRun: info.FirstRunID == info.WorkflowExecution.RunID,
+			ideaPath:   ideaPath(in.Args), startedAt: info.WorkflowStartTime, endedAt: workflow.Now(ctx),
 			outcome: outcomeOf(err),
 		})
 	}

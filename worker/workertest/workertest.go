@@ -20,13 +20,13 @@ import (
 	"processidea/worker/service"
 )
 
-// asWorkerVariable is the variable that makes a test binary the worker.
-const asWorkerVariable = "PROCESSIDEA_TEST_AS_WORKER"
+// asWorkerEnvVariable is the variable that makes a test binary the worker.
+const asWorkerEnvVariable = "PROCESSIDEA_TEST_AS_WORKER"
 
-// Main runs the worker, and does not return, if this process was started by Start. A test package that uses Start calls
-// it before anything else, in an init function or in TestMain.
-func Main() {
-	if os.Getenv(asWorkerVariable) != "" {
+// RunIfWorker runs the worker, and does not return, if this process was started by Start. A test package that uses
+// Start calls it before anything else, in an init function or in TestMain.
+func RunIfWorker() {
+	if os.Getenv(asWorkerEnvVariable) != "" {
 		safegotest.PanicFromEnvironment()
 		// for examples
 		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register)))
@@ -35,13 +35,13 @@ func Main() {
 
 // WorkerProcess is a worker that runs beside the test.
 type WorkerProcess struct {
-	t        testing.TB
-	cmd      *exec.Cmd
-	urlChan  chan string // of the worker's endpoints; closed when its log has ended
-	knownURL string
-	urlOnce  sync.Once
-	ended    chan struct{}
-	log      strings.Builder // complete once ended is closed
+	t         testing.TB
+	cmd       *exec.Cmd
+	urlChan   chan string // of the worker's endpoints; closed when its log has ended
+	knownURL  string
+	urlOnce   sync.Once
+	endedChan chan struct{}
+	log       strings.Builder // complete once endedChan is closed
 }
 
 // Start starts a worker with these variables ("NAME=value") and flags. It is killed when the test is over, and its log
@@ -59,28 +59,28 @@ func StartProgram(t testing.TB, program string, env []string, args ...string) *W
 	if verbCount < 0 {
 		verbCount = len(args)
 	}
-	p := &WorkerProcess{t: t, urlChan: make(chan string, 1), ended: make(chan struct{})}
+	p := &WorkerProcess{t: t, urlChan: make(chan string, 1), endedChan: make(chan struct{})}
 	p.cmd = exec.CommandContext(t.Context(), program,
 		slices.Concat(args[:verbCount], []string{"--listen", "127.0.0.1:0", "--log-format", "json"},
 			args[verbCount:])...)
-	p.cmd.Env = append(append(os.Environ(), asWorkerVariable+"=1"), env...)
-	log, err := p.cmd.StderrPipe()
+	p.cmd.Env = append(append(os.Environ(), asWorkerEnvVariable+"=1"), env...)
+	stderr, err := p.cmd.StderrPipe()
 	if err == nil {
 		err = p.cmd.Start()
 	}
 	if err != nil {
 		t.Fatalf("start worker: %v", err)
 	}
-	go p.readLog(log)
+	go p.readLog(stderr)
 	t.Cleanup(p.stop)
 	return p
 }
 
 // readLog keeps the log, and finds the address of the endpoints in it.
-func (p *WorkerProcess) readLog(log io.Reader) {
-	defer close(p.ended)
+func (p *WorkerProcess) readLog(stderr io.Reader) {
+	defer close(p.endedChan)
 	defer close(p.urlChan)
-	lines := bufio.NewScanner(log)
+	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		p.log.WriteString(lines.Text() + "\n")
 		var l struct{ Msg, Address string }
@@ -93,7 +93,7 @@ func (p *WorkerProcess) readLog(log io.Reader) {
 
 func (p *WorkerProcess) stop() {
 	_ = p.cmd.Process.Kill()
-	<-p.ended
+	<-p.endedChan
 	if p.t.Failed() {
 		p.t.Logf("worker %d ended with %v:\n%s", p.cmd.Process.Pid, p.cmd.ProcessState, p.log.String())
 	}
@@ -127,7 +127,7 @@ func (p *WorkerProcess) Get(path string) (status int, body string) {
 func (p *WorkerProcess) IsReady() bool {
 	p.t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.endedChan:
 		p.t.Fatal("the worker has ended")
 	default:
 	}
@@ -153,7 +153,7 @@ func (p *WorkerProcess) Signal(s os.Signal) {
 func (p *WorkerProcess) Wait() (code int, log string) {
 	p.t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.endedChan:
 	case <-p.t.Context().Done():
 		p.t.Fatal("wait for worker: the test is over")
 	}

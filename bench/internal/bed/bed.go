@@ -47,21 +47,22 @@ type TestBed struct {
 
 	requestCounter actions.RequestCounter // of the client and the worker
 
-	mu              sync.Mutex
-	script          http.Handler
-	arrivalByNumber map[int]time.Time // the tool's requests, by Call
+	mu                 sync.Mutex
+	script             http.Handler
+	arrivalByToolInput map[int]time.Time // the tool's requests, by Call
 
 	limits               engine.Limits
 	tally                Tally
-	lastMBByPlaceAndKind map[[2]string]float64 // MB at the last call of GrowthSinceLastCall, by place and kind
+	lastMBByPlaceAndKind map[[2]string]float64 // MB at the last call of MeasureGrowth, by place and kind
 }
 
 // HostedLimits are the limits of a worker whose server runs in another program.
-var HostedLimits = engine.Limits{SaveActions: true, HeartbeatTimeout: 30 * time.Second}
+var HostedLimits = engine.Limits{MinimizesActions: true, HeartbeatTimeout: 30 * time.Second}
 
 // New starts everything. The limits apply to the worker.
 func New(ctx context.Context, limits engine.Limits) (*TestBed, error) {
-	b := &TestBed{arrivalByNumber: map[int]time.Time{}, lastMBByPlaceAndKind: map[[2]string]float64{}, limits: limits}
+	b := &TestBed{arrivalByToolInput: map[int]time.Time{}, lastMBByPlaceAndKind: map[[2]string]float64{},
+		limits: limits}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (b *TestBed) dial(ctx context.Context, o sdk.Options) (*client.Client, erro
 }
 
 func (b *TestBed) startWorker() (err error) {
-	b.worker, err = engine.NewWorker(b.temporal, engine.Parts{
+	b.worker, err = engine.NewWorker(b.temporal, engine.Dependencies{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llmServer.URL + "/v1"},
 		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(b.toolServer.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
@@ -139,11 +140,11 @@ func (b *TestBed) ToolURL() string { return b.toolServer.URL }
 // LLMURL is the address of the scripted LLM.
 func (b *TestBed) LLMURL() string { return b.llmServer.URL }
 
-// ToolArrivals returns the times at which the HTTP tool got its requests, by the number in the request.
-func (b *TestBed) ToolArrivals() map[int]time.Time {
+// ToolArrivalTimes returns the times at which the HTTP tool got its requests, by the number in the request.
+func (b *TestBed) ToolArrivalTimes() map[int]time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return maps.Clone(b.arrivalByNumber)
+	return maps.Clone(b.arrivalByToolInput)
 }
 
 // shopPath is where the bed serves the shop of the examples.
@@ -164,14 +165,14 @@ func (b *TestBed) serveTool(w http.ResponseWriter, r *http.Request) {
 	var in struct{ N int }
 	_ = json.Unmarshal(body, &in)
 	b.mu.Lock()
-	b.arrivalByNumber[in.N] = now
+	b.arrivalByToolInput[in.N] = now
 	b.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprint(w, `"ok"`)
 }
 
 // UseScript sets the LLM's replies from now on.
-func (b *TestBed) UseScript(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
+func (b *TestBed) UseScript(lines []string, opts ...rehearsal.Option) (*script.ScriptedLLM, error) {
 	s, err := script.New(lines, opts...)
 	if err == nil {
 		b.mu.Lock()

@@ -19,16 +19,16 @@ import (
 // closeTimeout bounds the wait until visibility shows as closed what has ended.
 const closeTimeout = time.Minute
 
-// Runs lists every run of every workflow on the server. It waits until visibility shows them all as closed.
-func (b *TestBed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
-	wait, stop := context.WithTimeout(ctx, closeTimeout)
+// AwaitClosedRuns lists every run of every workflow on the server. It waits until visibility shows them all as closed.
+func (b *TestBed) AwaitClosedRuns(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
+	waitCtx, stop := context.WithTimeout(ctx, closeTimeout)
 	defer stop()
 	for {
 		runs, openWorkflowID, err := b.listRuns(ctx)
 		if err != nil || openWorkflowID == "" {
 			return runs, err
 		}
-		if err := pause.For(wait, 50*time.Millisecond); err != nil {
+		if err := pause.For(waitCtx, 50*time.Millisecond); err != nil {
 			return nil, fmt.Errorf("wait until workflow %s is closed: %w", openWorkflowID, err)
 		}
 	}
@@ -36,7 +36,7 @@ func (b *TestBed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, 
 
 // eachEvent calls do for every event of every history, with the id of its workflow.
 func (b *TestBed) eachEvent(ctx context.Context, visit func(id string, e *history.HistoryEvent)) error {
-	runs, err := b.Runs(ctx)
+	runs, err := b.AwaitClosedRuns(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,11 @@ func (b *TestBed) Actions(ctx context.Context) (actions.Counts, error) {
 }
 
 // PollCount is how often the worker has polled for tasks since the start. Polls are not billed.
-func (b *TestBed) PollCount() int { return b.requestCounter.Polls() }
+func (b *TestBed) PollCount() int { return b.requestCounter.PollCount() }
 
-// listRuns lists the runs that visibility shows; open is the id of one that has not ended, if any.
-func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, openWorkflowID string, err error) {
+// listRuns lists the runs that visibility shows; openWorkflowID is the id of one that has not ended, if any.
+func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, openWorkflowID string,
+	err error) {
 	for e, err := range connect.Executions(ctx, b.temporal.ListWorkflow,
 		&workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000}) {
 		if err != nil {

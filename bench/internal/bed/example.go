@@ -35,7 +35,7 @@ func (b *TestBed) RunExample(ctx context.Context, name string) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go b.approveAll(ctx, p.ID())
+	go b.approveUntilCanceled(ctx, p.ID())
 	_, err = b.Await(ctx, p)
 	return err
 }
@@ -50,8 +50,8 @@ func (b *TestBed) readExample(name string) (o client.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	known := ideafiles.Tools{Registry: kinds.NewKnownTools(newTools(), nil), CheckReplies: rehearsal.CountReplies}
-	d, problems, err := ideafiles.Load(source, known)
+	knownTools := ideafiles.Tools{Registry: kinds.NewKnownTools(newTools(), nil), CheckReplies: rehearsal.CountReplies}
+	d, problems, err := ideafiles.Load(source, knownTools)
 	if err == nil && len(problems.Errors()) > 0 {
 		err = problems.Errors()
 	}
@@ -66,8 +66,9 @@ func (b *TestBed) readExample(name string) (o client.StartOptions, err error) {
 	config, _ := idea["config"].(jsonval.Object)
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
 	idea["config"] = jsonval.DeepMerge(config, jsonval.Object{"gather": "10m"})
-	return client.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates,
-		StartedBy: "bench"}, nil
+	return client.StartOptions{ID: "example-" + name, Idea: idea, ScriptedReplies: d.RepliesText,
+		DelegateFiles: d.Delegates,
+		StartedBy:     "bench"}, nil
 }
 
 // findExample looks for an example's folder below the current folder and the two folders above it.
@@ -81,13 +82,14 @@ func findExample(name string) (folder string, err error) {
 	return folder, err
 }
 
-// approveAll approves what waits until ctx ends. A decision that fails is made again in the next round.
-func (b *TestBed) approveAll(ctx context.Context, id string) {
+// approveUntilCanceled approves what waits until ctx ends. A decision that fails is made again in the next round.
+func (b *TestBed) approveUntilCanceled(ctx context.Context, id string) {
 	p := b.uncountedClient.Process(id)
 	for pause.For(ctx, 300*time.Millisecond) == nil {
 		list, _ := p.Approvals(ctx)
 		for _, a := range list {
-			_ = p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})
+			_ = p.Decide(ctx, client.Decision{Kind: client.Approve, CallID: a.CallID, ApprovalDigest: a.Digest,
+				By: "bench"})
 		}
 	}
 }

@@ -10,22 +10,24 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// floorQueue is the task queue of the plain workflows.
-const floorQueue = "floor"
+// plainTaskQueue is the task queue of the plain workflows.
+const plainTaskQueue = "floor"
 
-// MeasureFloor measures how long Temporal itself takes: it runs plain workflows in the shape of instances with one Call
-// each, on the same server. A workflow starts a child for each; a child runs one activity and returns its result.
-func (b *TestBed) MeasureFloor(ctx context.Context, n int) (time.Duration, error) {
-	w := worker.New(b.temporal, floorQueue, worker.Options{})
-	w.RegisterWorkflow(floorParent)
-	w.RegisterWorkflow(floorChild)
+// MeasurePlainWorkflows measures how long Temporal itself takes: it runs plain workflows in the shape of instances with
+// one Call each, on the same server. A workflow starts a child for each; a child runs one activity and returns its
+// result.
+func (b *TestBed) MeasurePlainWorkflows(ctx context.Context, n int) (time.Duration, error) {
+	w := worker.New(b.temporal, plainTaskQueue, worker.Options{})
+	w.RegisterWorkflow(plainParentWorkflow)
+	w.RegisterWorkflow(plainChildWorkflow)
 	w.RegisterActivity(Instant)
 	if err := w.Start(); err != nil {
 		return 0, err
 	}
 	defer w.Stop()
 	begin := time.Now()
-	run, err := b.temporal.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{TaskQueue: floorQueue}, floorParent, n)
+	run, err := b.temporal.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{TaskQueue: plainTaskQueue},
+		plainParentWorkflow, n)
 	if err != nil {
 		return 0, err
 	}
@@ -36,10 +38,10 @@ func (b *TestBed) MeasureFloor(ctx context.Context, n int) (time.Duration, error
 	return time.Since(begin), nil
 }
 
-func floorParent(ctx workflow.Context, n int) (sum int, err error) {
+func plainParentWorkflow(ctx workflow.Context, n int) (sum int, err error) {
 	var children []workflow.ChildWorkflowFuture
 	for i := range n {
-		children = append(children, workflow.ExecuteChildWorkflow(ctx, floorChild, ToolInput{N: i + 1}))
+		children = append(children, workflow.ExecuteChildWorkflow(ctx, plainChildWorkflow, ToolInput{N: i + 1}))
 	}
 	for _, child := range children {
 		var one int
@@ -51,7 +53,7 @@ func floorParent(ctx workflow.Context, n int) (sum int, err error) {
 	return sum, nil
 }
 
-func floorChild(ctx workflow.Context, in ToolInput) (n int, err error) {
+func plainChildWorkflow(ctx workflow.Context, in ToolInput) (n int, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
 	return n, workflow.ExecuteActivity(ctx, Instant, in).Get(ctx, &n)
 }

@@ -26,11 +26,11 @@ type ProcessSpec struct {
 
 // Run starts a process and waits for it to complete.
 func (b *TestBed) Run(ctx context.Context, p ProcessSpec) (*loop.Result, error) {
-	started, err := b.Start(ctx, p)
+	process, err := b.Start(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return b.Await(ctx, started)
+	return b.Await(ctx, process)
 }
 
 // Start starts a process.
@@ -41,7 +41,7 @@ func (b *TestBed) Start(ctx context.Context, p ProcessSpec) (*client.Process, er
 	if err != nil {
 		return nil, err
 	}
-	return b.client.Start(ctx, client.StartOptions{ID: p.ID, Idea: idea, Instances: p.StateMessages})
+	return b.client.Start(ctx, client.StartOptions{ID: p.ID, Idea: idea, InstanceRows: p.StateMessages})
 }
 
 // pauseCheckInterval is how often a process is asked whether it is paused.
@@ -67,7 +67,7 @@ func (b *TestBed) Await(ctx context.Context, p *client.Process) (*loop.Result, e
 }
 
 func pausedError(id string, v client.Status) error {
-	return fmt.Errorf("process %s is paused: %s", id, strings.Join(v.Waiting, "; "))
+	return fmt.Errorf("process %s is paused: %s", id, strings.Join(v.WaitingFor, "; "))
 }
 
 // isDeadlineExceeded reports whether a wait took too long. Either the context or the Temporal server may say so first.

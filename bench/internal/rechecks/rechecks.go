@@ -14,8 +14,8 @@ import (
 	"processidea/model/turn"
 )
 
-// ErrorProfile says how an LLM errs. Errs is the probability at a place (from 1) in a prompt with this number of
-// instances.
+// ErrorProfile says how an LLM errs. ErrorProbability is the probability at a place (from 1) in a prompt with this
+// number of instances.
 type ErrorProfile struct {
 	Name             string
 	ErrorProbability func(place, instances int) float64
@@ -48,14 +48,14 @@ type Outcome struct {
 	// the true disagreement at the first size, and the share of intervals that contain it
 	TrueDisagreement, CoverageShare float64
 	RecheckTokenShare               float64 // of rechecks, as a share of those of first answers
-	FinalSize                       float64 // found at the end, on average
+	MeanFinalSize                   float64 // found at the end, on average
 	// the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
 	WithinLimitShare float64
 }
 
 // simulateProcess plays one process. Each part is a Request and a recheck of some of its instances.
 func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
-	adaptsSize bool) (tallies map[int]*quality.Tally, size int, firstTokens, recheck int) {
+	adaptsSize bool) (tallies map[int]*quality.Tally, size int, firstTokens, recheckTokens int) {
 	tallies, size = map[int]*quality.Tally{}, quality.SizeForSharedCalls
 	for part, remaining := 1, instanceCount; remaining > 0; part++ {
 		n := min(size, remaining)
@@ -64,24 +64,28 @@ func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
 			tallies[size] = &quality.Tally{}
 		}
 		tally, partSeed := tallies[size], fmt.Sprintf("%s/%d", seed, part)
-		sampled := (&quality.Tally{}).DrawSample(partSeed, 1, n, recheckShare, true)
-		shuffled := quality.ShuffledOrder(partSeed, 1, quality.PurposeRequest, n)
-		positions := jsonval.Map(sampled, func(sampleIndex int) int { return slices.Index(shuffled, sampleIndex) + 1 })
-		for recheck, sampleIndex := range quality.RecheckOrder(partSeed, 1, positions) {
-			erred := random.Float64() < s.ErrorProbability(positions[sampleIndex], n)
-			tally.Add(turn.AnswerComparison{PromptPosition: positions[sampleIndex],
-				HasDiffered: erred != (random.Float64() < s.ErrorProbability(recheck+1, len(sampled)))})
+		sampledIndexes := (&quality.Tally{}).DrawSample(partSeed, 1, n, recheckShare, true)
+		shuffledIndexes := quality.ShuffledOrder(partSeed, 1, quality.PurposeRequest, n)
+		positions := jsonval.Map(sampledIndexes, func(sampleIndex int) int {
+			return slices.Index(shuffledIndexes,
+				sampleIndex) + 1
+		})
+		for index, sampleIndex := range quality.RecheckOrder(partSeed, 1, positions) {
+			hasErred := random.Float64() < s.ErrorProbability(positions[sampleIndex], n)
+			tally.AddComparison(turn.AnswerComparison{PromptPosition: positions[sampleIndex],
+				HasDiffered: hasErred != (random.Float64() < s.ErrorProbability(index+1, len(sampledIndexes)))})
 		}
-		firstTokens, recheck = firstTokens+requestTokens(n), recheck+requestTokens(len(sampled))
+		firstTokens += requestTokenCount(n)
+		recheckTokens += requestTokenCount(len(sampledIndexes))
 		if adaptsSize {
 			size, _ = quality.NextSize(size, quality.SizeForSharedCalls, tally.RecheckCount, disagreementLimit)
 		}
 	}
-	return tallies, size, firstTokens, recheck
+	return tallies, size, firstTokens, recheckTokens
 }
 
-// requestTokens returns the tokens of a Request's prompt and reply.
-func requestTokens(instances int) int {
+// requestTokenCount returns the tokens of a Request's prompt and reply.
+func requestTokenCount(instances int) int {
 	if instances == 0 {
 		return 0
 	}
@@ -106,13 +110,14 @@ func (s ErrorProfile) Simulate() (o Outcome) {
 	for seed := range SeedCount {
 		name := fmt.Sprint(seed)
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
-		tallies, _, firstRequest, recheck := s.simulateProcess(name, random, false)
-		firstTokens, recheckTokens = firstTokens+firstRequest, recheckTokens+recheck
-		if low, high := tallies[quality.SizeForSharedCalls].Interval(); low <= o.TrueDisagreement && o.TrueDisagreement <= high {
+		tallies, _, seedFirstTokens, seedRecheckTokens := s.simulateProcess(name, random, false)
+		firstTokens, recheckTokens = firstTokens+seedFirstTokens, recheckTokens+seedRecheckTokens
+		if low, high := tallies[quality.SizeForSharedCalls].Interval(); low <= o.TrueDisagreement &&
+			o.TrueDisagreement <= high {
 			o.CoverageShare += 1. / SeedCount
 		}
 		_, size, _, _ := s.simulateProcess(name, random, true)
-		o.FinalSize += float64(size) / SeedCount
+		o.MeanFinalSize += float64(size) / SeedCount
 		if s.trueDisagreement(size) <= 1.1*disagreementLimit {
 			o.WithinLimitShare += 1. / SeedCount
 		}
@@ -131,13 +136,14 @@ func Main(out io.Writer) error {
 	for _, s := range ErrorProfiles {
 		o := s.Simulate()
 		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.0f | %.1f %% |\n", s.Name,
-			100*o.TrueDisagreement, 100*o.CoverageShare, 100*o.RecheckTokenShare, o.FinalSize, 100*o.WithinLimitShare)
+			100*o.TrueDisagreement, 100*o.CoverageShare, 100*o.RecheckTokenShare, o.MeanFinalSize,
+			100*o.WithinLimitShare)
 		if err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks take %.1f %%: rules and Tools again.\n",
-		100*float64(requestTokens(int(recheckShare*quality.SizeForSharedCalls)))/
-			float64(requestTokens(quality.SizeForSharedCalls)))
+		100*float64(requestTokenCount(int(recheckShare*quality.SizeForSharedCalls)))/
+			float64(requestTokenCount(quality.SizeForSharedCalls)))
 	return err
 }

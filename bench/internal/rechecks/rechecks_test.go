@@ -18,7 +18,7 @@ func TestRechecksKnowTheTruthAndSizesKeepTheLimit(t *testing.T) {
 			t.Errorf("%s: rechecks take %.2f %% of the tokens", s.Name, 100*o.RecheckTokenShare)
 		}
 		if o.WithinLimitShare < 0.85 { // what is close to the limit cannot be told from it
-			t.Errorf("%s: %.1f %% keep the limit, at %.0f a Request", s.Name, 100*o.WithinLimitShare, o.FinalSize)
+			t.Errorf("%s: %.1f %% keep the limit, at %.0f a Request", s.Name, 100*o.WithinLimitShare, o.MeanFinalSize)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// FloorFigure names the figure that says, for each work, what plain workflows took in the same run. Times from
+// FloorFigureName names the figure that says, for each work, what plain workflows took in the same run. Times from
 // different machines, or from different hours of one machine, are compared as multiples of it.
-const FloorFigure = "floor: 50 plain workflows"
+const FloorFigureName = "floor: 50 plain workflows"
 
 // Bounds are the maximum times, as multiples of the floor of their run, by work and figure. 0 means not measured yet.
 type Bounds map[string]map[string]float64
@@ -21,22 +21,22 @@ type Bounds map[string]map[string]float64
 const tolerance = 1.1
 
 // ReadBounds reads a file that Save of Bounds wrote.
-func ReadBounds(name string) (b Bounds, err error) {
-	data, err := os.ReadFile(name)
+func ReadBounds(fileName string) (b Bounds, err error) {
+	data, err := os.ReadFile(fileName)
 	if err == nil {
 		err = json.Unmarshal(data, &b)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read bounds of %s: %w", name, err)
+		return nil, fmt.Errorf("read bounds of %s: %w", fileName, err)
 	}
 	return b, nil
 }
 
 // Save writes the bounds to a file.
-func (b Bounds) Save(name string) error {
+func (b Bounds) Save(fileName string) error {
 	data, err := json.MarshalIndent(b, "", "  ")
 	if err == nil {
-		err = os.WriteFile(name, append(data, '\n'), 0o600)
+		err = os.WriteFile(fileName, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write bounds: %w", err)
@@ -44,21 +44,21 @@ func (b Bounds) Save(name string) error {
 	return nil
 }
 
-// FindExceeded lists what breaks the bounds of measured works: figures whose tenth percentile exceeds the bound,
+// FindProblems lists what breaks the bounds of measured works: figures whose tenth percentile exceeds the bound,
 // missing figures, and missing bounds.
-func (b Bounds) FindExceeded(figures []Figure) (problems []string) {
+func (b Bounds) FindProblems(figures []Figure) (problems []string) {
 	for work, bounds := range jsonval.Sorted(b) {
 		for name, bound := range jsonval.Sorted(bounds) {
-			measured, floor := find(figures, work, name), find(figures, work, FloorFigure)
+			measuredFigure, floorFigure := findFigure(figures, work, name), findFigure(figures, work, FloorFigureName)
 			switch {
-			case floor == nil: // the work was not measured
-			case measured == nil:
+			case floorFigure == nil: // the work was not measured
+			case measuredFigure == nil:
 				problems = append(problems, fmt.Sprintf("%s: there is no figure %q", work, name))
 			case bound <= 0:
 				problems = append(problems, fmt.Sprintf("%s: %s has no bound yet", work, name))
-			case measured.Measured.P10 > bound*floor.Measured.Median:
+			case measuredFigure.MeasuredSpread.P10 > bound*floorFigure.MeasuredSpread.Median:
 				problems = append(problems, fmt.Sprintf("%s: %s is %.3g of the floor, at most %.3g", work, name,
-					measured.Measured.P10/floor.Measured.Median, bound))
+					measuredFigure.MeasuredSpread.P10/floorFigure.MeasuredSpread.Median, bound))
 			}
 		}
 	}
@@ -69,22 +69,24 @@ func (b Bounds) FindExceeded(figures []Figure) (problems []string) {
 func (b Bounds) Update(figures []Figure) {
 	for work, bounds := range b {
 		for name := range bounds {
-			if measured, floor := find(figures, work, name), find(figures, work, FloorFigure); measured != nil && floor != nil {
-				bounds[name] = math.Round(measured.Measured.Median/floor.Measured.Median*tolerance*1e4) / 1e4
+			if measuredFigure, floorFigure := findFigure(figures, work, name),
+				findFigure(figures, work, FloorFigureName); measuredFigure != nil && floorFigure != nil {
+				ratio := measuredFigure.MeasuredSpread.Median / floorFigure.MeasuredSpread.Median
+				bounds[name] = math.Round(ratio*tolerance*1e4) / 1e4
 			}
 		}
 	}
 }
 
-// find returns a figure of a work, with its times in milliseconds, or nil if there is none.
-func find(figures []Figure, work, name string) *Figure {
+// findFigure returns a figure of a work, with its times in milliseconds, or nil if there is none.
+func findFigure(figures []Figure, work, name string) *Figure {
 	n := slices.IndexFunc(figures, func(f Figure) bool { return f.Workload == work && f.Name == name })
 	if n < 0 {
 		return nil
 	}
 	f := figures[n]
 	if f.Unit == "s" {
-		f.Measured.P10, f.Measured.Median = f.Measured.P10*1000, f.Measured.Median*1000
+		f.MeasuredSpread.P10, f.MeasuredSpread.Median = f.MeasuredSpread.P10*1000, f.MeasuredSpread.Median*1000
 	}
 	return &f
 }

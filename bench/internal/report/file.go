@@ -18,12 +18,12 @@ type savedReport struct {
 }
 
 // Save writes the figures to a JSON file.
-func Save(name string, quick bool, figures []Figure) error {
-	f := savedReport{GoVersion: runtime.Version(), CPUCount: runtime.NumCPU(), IsQuick: quick, Figures: figures,
+func Save(fileName string, isQuick bool, figures []Figure) error {
+	f := savedReport{GoVersion: runtime.Version(), CPUCount: runtime.NumCPU(), IsQuick: isQuick, Figures: figures,
 		Growths: ComputeGrowths(figures)}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err == nil {
-		err = os.WriteFile(name, append(data, '\n'), 0o600)
+		err = os.WriteFile(fileName, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write figures: %w", err)
@@ -32,15 +32,15 @@ func Save(name string, quick bool, figures []Figure) error {
 }
 
 // Read joins the figures of several files that Save wrote. If several files have a work, the last one counts.
-func Read(names []string) (figures []Figure, err error) {
-	for _, name := range names {
+func Read(fileNames []string) (figures []Figure, err error) {
+	for _, fileName := range fileNames {
 		var f savedReport
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(fileName)
 		if err == nil {
 			err = json.Unmarshal(data, &f)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read figures of %s: %w", name, err)
+			return nil, fmt.Errorf("read figures of %s: %w", fileName, err)
 		}
 		figures = append(dropRemeasured(figures, f.Figures), f.Figures...)
 	}

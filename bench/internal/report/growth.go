@@ -20,15 +20,15 @@ type Growth struct {
 	Axis       string  `json:"axis"`
 	Steps      []Step  `json:"steps"`
 	Unevenness float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
-	IsMet      bool    `json:"met"`
+	MeetsLimit bool    `json:"met"`
 }
 
 // Step is the cost of one more between two sizes, in ms or KB.
 type Step struct {
 	FromSize    int     `json:"from"`
 	ToSize      int     `json:"to"`
-	CostPerUnit float64 `json:"each"`
-	Unit        string  `json:"unit"`
+	CostPerItem float64 `json:"each"`
+	CostUnit    string  `json:"unit"`
 }
 
 // figureSeries is one figure of one work at several sizes, the smallest first.
@@ -43,33 +43,33 @@ var sizeSuffix = regexp.MustCompile(`-\d+$`)
 // ComputeGrowths returns the growth of time and bytes of every work that was measured over two or more orders of
 // magnitude.
 func ComputeGrowths(figures []Figure) (growths []Growth) {
-	for _, l := range groupBySize(figures) {
-		tenfold := selectTenfoldFigures(l.figures)
-		if len(tenfold) < 3 {
+	for _, l := range groupIntoSeries(figures) {
+		tenfoldFigures := selectTenfoldFigures(l.figures)
+		if len(tenfoldFigures) < 3 {
 			continue
 		}
 		g := Growth{Name: l.name, Axis: l.axis}
-		for n, to := range tenfold[1:] {
-			g.Steps = append(g.Steps, stepBetween(tenfold[n], to))
+		for n, to := range tenfoldFigures[1:] {
+			g.Steps = append(g.Steps, stepBetween(tenfoldFigures[n], to))
 		}
-		g.checkSteps()
+		g.computeUnevenness()
 		growths = append(growths, g)
 	}
 	return growths
 }
 
-// groupBySize groups the figures that differ only in size.
-func groupBySize(figures []Figure) (series []figureSeries) {
+// groupIntoSeries groups the figures that differ only in size.
+func groupIntoSeries(figures []Figure) (series []figureSeries) {
 	for _, f := range figures {
 		prefix := f.Name[:min(len(f.Name), len("time"))]
 		if prefix != "time" {
 			prefix = "bytes"
 		}
-		measuredName, hasPrefix := strings.CutPrefix(f.Name, prefix)
-		if !hasPrefix || f.Axis == "" || f.Size <= 0 || f.Measured.Median <= 0 || f.isSubfigure() {
+		nameAfterPrefix, hasPrefix := strings.CutPrefix(f.Name, prefix)
+		if !hasPrefix || f.Axis == "" || f.Size <= 0 || f.MeasuredSpread.Median <= 0 || f.isSubfigure() {
 			continue
 		}
-		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Workload, "") + strings.TrimPrefix(measuredName, ":")
+		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Workload, "") + strings.TrimPrefix(nameAfterPrefix, ":")
 		n := slices.IndexFunc(series, func(l figureSeries) bool { return l.name == name && l.axis == f.Axis })
 		if n < 0 {
 			n, series = len(series), append(series, figureSeries{name: name, axis: f.Axis})
@@ -80,24 +80,24 @@ func groupBySize(figures []Figure) (series []figureSeries) {
 	return series
 }
 
-// checkSteps compares the steps with the limit.
-func (g *Growth) checkSteps() {
-	costs := jsonval.Map(g.Steps, func(s Step) float64 { return s.CostPerUnit })
-	if least := slices.Min(costs); least > 0 {
-		g.Unevenness = slices.Max(costs) / least
+// computeUnevenness compares the steps with the limit.
+func (g *Growth) computeUnevenness() {
+	costs := jsonval.Map(g.Steps, func(s Step) float64 { return s.CostPerItem })
+	if leastCost := slices.Min(costs); leastCost > 0 {
+		g.Unevenness = slices.Max(costs) / leastCost
 	}
-	g.IsMet = g.Unevenness > 0 && g.Unevenness <= maxUnevenness
+	g.MeetsLimit = g.Unevenness > 0 && g.Unevenness <= maxUnevenness
 }
 
 // selectTenfoldFigures returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
 // smallest first.
-func selectTenfoldFigures(figures []Figure) (tenfold []Figure) {
+func selectTenfoldFigures(figures []Figure) (tenfoldFigures []Figure) {
 	for _, f := range slices.Backward(figures) {
-		if len(tenfold) == 0 || tenfold[0].Size == 10*f.Size {
-			tenfold = slices.Insert(tenfold, 0, f)
+		if len(tenfoldFigures) == 0 || tenfoldFigures[0].Size == 10*f.Size {
+			tenfoldFigures = slices.Insert(tenfoldFigures, 0, f)
 		}
 	}
-	return tenfold
+	return tenfoldFigures
 }
 
 // stepBetween returns the cost of one more in ms or KB, from figures in seconds, ms or MB.
@@ -109,8 +109,8 @@ func stepBetween(from, to Figure) Step {
 	case "MB":
 		unit, scale = "KB", 1024
 	}
-	return Step{FromSize: from.Size, ToSize: to.Size, Unit: unit,
-		CostPerUnit: scale * (to.Measured.Median - from.Measured.Median) / float64(to.Size-from.Size)}
+	return Step{FromSize: from.Size, ToSize: to.Size, CostUnit: unit,
+		CostPerItem: scale * (to.MeasuredSpread.Median - from.MeasuredSpread.Median) / float64(to.Size-from.Size)}
 }
 
 // PrintGrowths writes the growths as a Markdown table. It writes nothing if there are none.
@@ -121,14 +121,14 @@ func PrintGrowths(w io.Writer, growths []Growth) {
 	fmt.Fprint(w, "\n| one more of | what | from … to: each | most against least | limit | met |\n| --- | --- | --- "+
 		"| --- | --- | --- |\n")
 	for _, g := range growths {
-		steps := ""
+		stepsText := ""
 		for n, s := range g.Steps {
 			if n > 0 {
-				steps += "; "
+				stepsText += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s %s", s.FromSize, s.ToSize, formatNumber(s.CostPerUnit), s.Unit)
+			stepsText += fmt.Sprintf("%d … %d: %s %s", s.FromSize, s.ToSize, formatNumber(s.CostPerItem), s.CostUnit)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Unevenness),
-			formatNumber(maxUnevenness), yesOrNo(g.IsMet))
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, stepsText, formatNumber(g.Unevenness),
+			formatNumber(maxUnevenness), yesOrNo(g.MeetsLimit))
 	}
 }

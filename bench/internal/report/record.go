@@ -2,47 +2,47 @@ package report
 
 import "fmt"
 
-// Record collects the figures of one work over its rounds, and of the same work at other sizes.
-type Record struct {
+// Recorder collects the figures of one work over its rounds, and of the same work at other sizes.
+type Recorder struct {
 	template Figure // the start of each new figure: the work, the axis and the position on it
 	figures  *[]*Figure
 }
 
-// NewRecord returns an empty record of a work.
-func NewRecord(work string) *Record { return &Record{Figure{Workload: work}, new([]*Figure)} }
+// NewRecorder returns an empty record of a work.
+func NewRecorder(work string) *Recorder { return &Recorder{Figure{Workload: work}, new([]*Figure)} }
 
 // Figure is one line of the table. Axis says what At counts: Requests, Calls or instances.
 type Figure struct {
-	Workload    string  `json:"work"`
-	Name        string  `json:"name"`
-	Unit        string  `json:"unit"`
-	Axis        string  `json:"axis,omitempty"`
-	Size        int     `json:"at,omitempty"`
-	Measured    Spread  `json:"ours"`
-	Plain       *Spread `json:"plain,omitempty"`
-	Ratio       float64 `json:"ratio,omitempty"`
-	Limit       float64 `json:"limit,omitempty"`
-	Rule        string  `json:"rule,omitempty"`   // the limit in words
-	PlainFactor float64 `json:"factor,omitempty"` // the limit as a multiple of plain
-	IsMet       *bool   `json:"met,omitempty"`
+	Workload         string  `json:"work"`
+	Name             string  `json:"name"`
+	Unit             string  `json:"unit"`
+	Axis             string  `json:"axis,omitempty"`
+	Size             int     `json:"at,omitempty"`
+	MeasuredSpread   Spread  `json:"ours"`
+	PlainGoSpread    *Spread `json:"plain,omitempty"`
+	Ratio            float64 `json:"ratio,omitempty"`
+	Limit            float64 `json:"limit,omitempty"`
+	LimitDescription string  `json:"rule,omitempty"`   // the limit in words
+	PlainRatioLimit  float64 `json:"factor,omitempty"` // the limit as a multiple of plain
+	MeetsLimit       *bool   `json:"met,omitempty"`
 }
 
 // WithAxis returns the record for figures at this number of Requests, Calls or instances.
-func (r *Record) WithAxis(axis string, size int) *Record {
+func (r *Recorder) WithAxis(axis string, size int) *Recorder {
 	copied := *r
 	copied.template.Axis, copied.template.Size = axis, size
 	return &copied
 }
 
 // WithSize returns the record of the same work at another size.
-func (r *Record) WithSize(n int) *Record {
+func (r *Recorder) WithSize(size int) *Recorder {
 	copied := *r
-	copied.template.Workload = fmt.Sprintf("%s-%d", r.template.Workload, n)
+	copied.template.Workload = fmt.Sprintf("%s-%d", r.template.Workload, size)
 	return &copied
 }
 
-// Figure returns the figure of this name, and adds it if it is new.
-func (r *Record) Figure(name, unit string) *Figure {
+// FindOrAddFigure returns the figure of this name, and adds it if it is new.
+func (r *Recorder) FindOrAddFigure(name, unit string) *Figure {
 	for _, f := range *r.figures {
 		if f.Workload == r.template.Workload && f.Name == name {
 			return f
@@ -56,16 +56,16 @@ func (r *Record) Figure(name, unit string) *Figure {
 
 // Add adds samples of Process Idea.
 func (f *Figure) Add(values ...float64) *Figure {
-	f.Measured.Values = append(f.Measured.Values, values...)
+	f.MeasuredSpread.Values = append(f.MeasuredSpread.Values, values...)
 	return f
 }
 
-// AddPlain adds samples of plain Go, which does the same work.
-func (f *Figure) AddPlain(values ...float64) *Figure {
-	if f.Plain == nil {
-		f.Plain = &Spread{}
+// AddPlainGo adds samples of plain Go, which does the same work.
+func (f *Figure) AddPlainGo(values ...float64) *Figure {
+	if f.PlainGoSpread == nil {
+		f.PlainGoSpread = &Spread{}
 	}
-	f.Plain.Values = append(f.Plain.Values, values...)
+	f.PlainGoSpread.Values = append(f.PlainGoSpread.Values, values...)
 	return f
 }
 
@@ -75,31 +75,33 @@ func (f *Figure) WithLimit(limit float64) *Figure {
 	return f
 }
 
-// WithRule sets the text that the table shows for the limit, or for its absence.
-func (f *Figure) WithRule(rule string) *Figure {
-	f.Rule = rule
+// WithLimitDescription sets the text that the table shows for the limit, or for its absence.
+func (f *Figure) WithLimitDescription(rule string) *Figure {
+	f.LimitDescription = rule
 	return f
 }
 
-// WithFactorOfPlain sets the limit as a multiple of plain Go; 0 sets none.
-func (f *Figure) WithFactorOfPlain(factor float64) *Figure {
-	f.PlainFactor = factor
+// WithPlainRatioLimit sets the limit as a multiple of plain Go; 0 sets none.
+func (f *Figure) WithPlainRatioLimit(factor float64) *Figure {
+	f.PlainRatioLimit = factor
 	return f
 }
 
 // AddFigures adds another process's measurements of the same work.
-func (r *Record) AddFigures(figures []Figure) {
+func (r *Recorder) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		merged := (&Record{Figure{Workload: f.Workload, Axis: f.Axis, Size: f.Size}, r.figures}).Figure(f.Name, f.Unit)
-		merged.Add(f.Measured.Values...).WithLimit(f.Limit).WithRule(f.Rule).WithFactorOfPlain(f.PlainFactor)
-		if f.Plain != nil {
-			merged.AddPlain(f.Plain.Values...)
+		merged := (&Recorder{Figure{Workload: f.Workload, Axis: f.Axis, Size: f.Size},
+			r.figures}).FindOrAddFigure(f.Name, f.Unit)
+		merged.Add(f.MeasuredSpread.Values...).WithLimit(f.Limit).WithLimitDescription(f.LimitDescription).
+			WithPlainRatioLimit(f.PlainRatioLimit)
+		if f.PlainGoSpread != nil {
+			merged.AddPlainGo(f.PlainGoSpread.Values...)
 		}
 	}
 }
 
-// Figures sums up the samples of every figure.
-func (r *Record) Figures() (all []Figure) {
+// SummarizedFigures sums up the samples of every figure.
+func (r *Recorder) SummarizedFigures() (all []Figure) {
 	for _, f := range *r.figures {
 		all = append(all, f.summarize())
 	}
@@ -107,17 +109,18 @@ func (r *Record) Figures() (all []Figure) {
 }
 
 func (f Figure) summarize() Figure {
-	f.Measured = SpreadOf(f.Measured.Values)
-	if f.Plain != nil {
-		p := SpreadOf(f.Plain.Values)
-		f.Plain = &p
+	f.MeasuredSpread = SpreadOf(f.MeasuredSpread.Values)
+	if f.PlainGoSpread != nil {
+		p := SpreadOf(f.PlainGoSpread.Values)
+		f.PlainGoSpread = &p
 		if p.Median > 0 {
-			f.Ratio = f.Measured.Median / p.Median
+			f.Ratio = f.MeasuredSpread.Median / p.Median
 		}
 	}
-	if f.Limit > 0 || f.PlainFactor > 0 {
-		met := (f.Limit == 0 || f.Measured.Median <= f.Limit) && (f.PlainFactor == 0 || f.Ratio <= f.PlainFactor)
-		f.IsMet = &met
+	if f.Limit > 0 || f.PlainRatioLimit > 0 {
+		meetsLimit := (f.Limit == 0 || f.MeasuredSpread.Median <= f.Limit) &&
+			(f.PlainRatioLimit == 0 || f.Ratio <= f.PlainRatioLimit)
+		f.MeetsLimit = &meetsLimit
 	}
 	return f
 }

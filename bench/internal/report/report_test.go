@@ -12,33 +12,33 @@ import (
 )
 
 func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
-	apart, together := report.NewRecord("w"), report.NewRecord("w")
+	apart, together := report.NewRecorder("w"), report.NewRecorder("w")
 	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
-		one := report.NewRecord("w")
-		for _, r := range []*report.Record{one, together} {
-			r.WithAxis("calls", 7).Figure("a", "ms").Add(values...).AddPlain(values[0]).WithLimit(4).WithFactorOfPlain(2)
-			r.Figure("b", "s").Add(values[0])
+		one := report.NewRecorder("w")
+		for _, r := range []*report.Recorder{one, together} {
+			r.WithAxis("calls", 7).FindOrAddFigure("a", "ms").Add(values...).AddPlainGo(values[0]).WithLimit(4).WithPlainRatioLimit(2)
+			r.FindOrAddFigure("b", "s").Add(values[0])
 		}
-		apart.AddFigures(one.Figures())
+		apart.AddFigures(one.SummarizedFigures())
 	}
-	if got, want := apart.Figures(), together.Figures(); !reflect.DeepEqual(got, want) {
+	if got, want := apart.SummarizedFigures(), together.SummarizedFigures(); !reflect.DeepEqual(got, want) {
 		t.Errorf("put together it is %+v, want %+v", got, want)
 	}
 }
 
 func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
-	r := report.NewRecord("w")
-	r.Figure("as a value", "ms").Add(5, 1, 3).WithLimit(3)
-	r.Figure("over a value", "ms").Add(4).WithLimit(3)
-	r.Figure("as a multiple", "s").Add(2.2).AddPlain(2).WithFactorOfPlain(1.2)
-	r.Figure("over a multiple", "s").Add(2.6).AddPlain(2).WithFactorOfPlain(1.2)
-	r.Figure("without", "s").Add(2)
+	r := report.NewRecorder("w")
+	r.FindOrAddFigure("as a value", "ms").Add(5, 1, 3).WithLimit(3)
+	r.FindOrAddFigure("over a value", "ms").Add(4).WithLimit(3)
+	r.FindOrAddFigure("as a multiple", "s").Add(2.2).AddPlainGo(2).WithPlainRatioLimit(1.2)
+	r.FindOrAddFigure("over a multiple", "s").Add(2.6).AddPlainGo(2).WithPlainRatioLimit(1.2)
+	r.FindOrAddFigure("without", "s").Add(2)
 	var met []any
-	for _, f := range r.Figures() {
-		if f.IsMet == nil {
+	for _, f := range r.SummarizedFigures() {
+		if f.MeetsLimit == nil {
 			met = append(met, nil)
 		} else {
-			met = append(met, *f.IsMet)
+			met = append(met, *f.MeetsLimit)
 		}
 	}
 	if want := []any{true, false, true, false, nil}; !slices.Equal(met, want) {
@@ -62,9 +62,9 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 	uneven := func(n int) float64 { return 5 + 0.01*float64(n) + 0.00001*float64(n*n) }
 	for name, cost := range map[string]func(n int) float64{"even": even, "uneven": uneven} {
 		for _, n := range []int{1000, 10, 300, 100, 5} {
-			r := report.NewRecord(fmt.Sprintf("%s-%d", name, n)).WithAxis("requests", n)
-			r.Figure("time", "s").Add(cost(n))
-			figures = append(figures, r.Figures()...)
+			r := report.NewRecorder(fmt.Sprintf("%s-%d", name, n)).WithAxis("requests", n)
+			r.FindOrAddFigure("time", "s").Add(cost(n))
+			figures = append(figures, r.SummarizedFigures()...)
 		}
 	}
 	var out strings.Builder
@@ -81,14 +81,14 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 
 func TestATimeIsBoundedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
 	measured := func(took, floor float64) []report.Figure {
-		r := report.NewRecord("batch")
-		r.Figure("time", "s").Add(took)
-		r.Figure(report.FloorFigure, "ms").Add(floor)
-		return r.Figures()
+		r := report.NewRecorder("batch")
+		r.FindOrAddFigure("time", "s").Add(took)
+		r.FindOrAddFigure(report.FloorFigureName, "ms").Add(floor)
+		return r.SummarizedFigures()
 	}
 	name := filepath.Join(t.TempDir(), "bounds.json")
 	bounds := report.Bounds{"batch": {"time": 0}, "chain": {"time": 0}}
-	if got := bounds.FindExceeded(measured(2, 500)); len(got) != 1 || got[0] != "batch: time has no bound yet" {
+	if got := bounds.FindProblems(measured(2, 500)); len(got) != 1 || got[0] != "batch: time has no bound yet" {
 		t.Errorf("before anything was measured: %q", got)
 	}
 	bounds.Update(measured(2, 500))
@@ -105,12 +105,12 @@ func TestATimeIsBoundedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
 		passed      string
 	}{{2, 500, ""}, {4, 1000, ""}, {2.1, 500, ""}, {2.3, 500, "batch: time is 4.6 of the floor, at most 4.4"},
 		{2, 250, "batch: time is 8 of the floor, at most 4.4"}, {1, 500, ""}} {
-		if got := strings.Join(bounds.FindExceeded(measured(c.took, c.floor)), "; "); got != c.passed {
+		if got := strings.Join(bounds.FindProblems(measured(c.took, c.floor)), "; "); got != c.passed {
 			t.Errorf("%v s, with a floor of %v ms: %q, want %q", c.took, c.floor, got, c.passed)
 		}
 	}
 	bounds["batch"]["tme"] = 3
-	if got := bounds.FindExceeded(measured(2, 500)); len(got) != 1 || got[0] != `batch: there is no figure "tme"` {
+	if got := bounds.FindProblems(measured(2, 500)); len(got) != 1 || got[0] != `batch: there is no figure "tme"` {
 		t.Errorf("of a figure that is not there: %q", got)
 	}
 }

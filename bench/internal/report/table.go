@@ -12,16 +12,17 @@ func PrintTable(w io.Writer, figures []Figure) {
 	fmt.Fprintln(w, "| work | figure | unit | median | p10 | p90 | plain Go | ratio | limit | met |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, f := range figures {
-		if f.isSubfigure() && f.Measured.Median < 0.1 {
+		if f.isSubfigure() && f.MeasuredSpread.Median < 0.1 {
 			continue
 		}
 		plain, ratio := "", ""
-		if f.Plain != nil {
-			plain, ratio = formatNumber(f.Plain.Median), formatNumber(f.Ratio)
+		if f.PlainGoSpread != nil {
+			plain, ratio = formatNumber(f.PlainGoSpread.Median), formatNumber(f.Ratio)
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Workload, f.Name, f.Unit,
-			formatNumber(f.Measured.Median),
-			formatNumber(f.Measured.P10), formatNumber(f.Measured.P90), plain, ratio, f.limitText(), f.metText())
+			formatNumber(f.MeasuredSpread.Median),
+			formatNumber(f.MeasuredSpread.P10), formatNumber(f.MeasuredSpread.P90), plain, ratio, f.limitText(),
+			f.metText())
 	}
 }
 
@@ -30,10 +31,10 @@ func (f Figure) isSubfigure() bool { return strings.Count(f.Name, ": ") > 1 }
 
 func (f Figure) limitText() string {
 	switch {
-	case f.PlainFactor > 0:
-		return formatNumber(f.PlainFactor) + " × plain"
-	case f.Rule != "":
-		return f.Rule
+	case f.PlainRatioLimit > 0:
+		return formatNumber(f.PlainRatioLimit) + " × plain"
+	case f.LimitDescription != "":
+		return f.LimitDescription
 	case f.Limit > 0:
 		return formatNumber(f.Limit)
 	}
@@ -41,10 +42,10 @@ func (f Figure) limitText() string {
 }
 
 func (f Figure) metText() string {
-	if f.IsMet == nil {
+	if f.MeetsLimit == nil {
 		return ""
 	}
-	return yesOrNo(*f.IsMet)
+	return yesOrNo(*f.MeetsLimit)
 }
 
 func yesOrNo(met bool) string {

@@ -14,7 +14,7 @@ import (
 
 // TestOnlyRequestsAreCounted dials the LLM's port as a client of a stopped Temporal server does.
 func TestOnlyRequestsAreCounted(t *testing.T) {
-	llm, err := script.New([]string{script.Reply(nil, "null", "")})
+	llm, err := script.New([]string{script.ReplyLine(nil, "null", "")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,5 +2,5 @@
 
 package usage
 
-// ProcessorTime is 0, since this system does not report it.
-func ProcessorTime() float64 { return 0 }
+// ProcessorSeconds is 0, since this system does not report it.
+func ProcessorSeconds() float64 { return 0 }

@@ -32,14 +32,14 @@ type actionCase struct {
 func actionsWork(ctx context.Context, r Round) error {
 	cases := append(r.singleInstanceCases(ctx), r.manyInstanceCases(ctx)...)
 	for _, w := range append(cases, r.exampleCases(ctx)...) {
-		before := r.Tally()
+		tallyBefore := r.Tally()
 		counts, err := r.countActions(ctx, w.run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		w.addFigure(r, counts, r.Tally().Since(before))
+		w.addFigure(r, counts, r.Tally().Since(tallyBefore))
 	}
-	return r.measureWaiting(ctx)
+	return r.measureLongCalls(ctx)
 }
 
 // addFigure compares the actions with the limit: per instance for a batch, otherwise in total. Above the limit it lists
@@ -61,36 +61,36 @@ func (w actionCase) addFigure(r Round, counts actions.Counts, tally bed.Tally) {
 		limitText = fmt.Sprintf("%.0f: %s", maxActions, limitText)
 	}
 	r = r.withAxis("instances", tally.Instances)
-	r.Figure(name, "").Add(total).WithLimit(maxActions).WithRule(limitText)
+	r.FindOrAddFigure(name, "").Add(total).WithLimit(maxActions).WithLimitDescription(limitText)
 	if maxActions == 0 || total <= maxActions {
 		return
 	}
 	for kind, n := range jsonval.Sorted(counts) {
-		r.Figure(w.name+": of which "+kind, "").Add(float64(n))
+		r.FindOrAddFigure(w.name+": of which "+kind, "").Add(float64(n))
 	}
 }
 
 // countActions counts the actions during run.
 func (r Round) countActions(ctx context.Context, run func() error) (actions.Counts, error) {
-	before, err := r.Actions(ctx)
+	countsBefore, err := r.Actions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := run(); err != nil {
 		return nil, err
 	}
-	after, err := r.Actions(ctx)
-	return after.IncreaseSince(before), err
+	countsAfter, err := r.Actions(ctx)
+	return countsAfter.IncreaseSince(countsBefore), err
 }
 
 // singleInstanceCases are processes of one instance.
 func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
-	n := r.size(200, 6)
+	n := r.pickSize(200, 6)
 	chain := func(id, tool string) func() error {
 		return func() error { _, err := r.runRequestChain(ctx, id, tool, n); return err }
 	}
-	diamond := func(id string, oneRequest bool) func() error {
-		return func() error { _, err := r.runDiamond(ctx, id, script.DiamondLines(oneRequest, "")); return err }
+	diamond := func(id string, inOneRequest bool) func() error {
+		return func() error { _, err := r.runDiamond(ctx, id, script.DiamondReplyLines(inOneRequest, "")); return err }
 	}
 	fanout := func(id, tool string) func() error {
 		return func() error { _, err := r.runFanout(ctx, id, tool, n); return err }
@@ -110,12 +110,12 @@ func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
 func (r Round) manyInstanceCases(ctx context.Context) []actionCase {
 	return []actionCase{
 		{name: "batch", isBatch: true, run: func() error {
-			_, _, err := r.runBatch(ctx, r.size(100, 30), "")
+			_, _, err := r.runBatch(ctx, r.pickSize(100, 30), "")
 			return err
 		}},
 		// The process is split into parts, except in a quick run.
 		{name: "instances by a Plan", isBatch: true, run: func() error {
-			_, err := r.runInstances(ctx, r.size(300, 30), bed.GoToolJSON("instant"))
+			_, err := r.runInstances(ctx, r.pickSize(300, 30), bed.GoToolJSON("instant"))
 			return err
 		}},
 	}
@@ -135,15 +135,15 @@ func (r Round) exampleCases(ctx context.Context) (list []actionCase) {
 	return list
 }
 
-// measureWaiting runs one long Call in each instance and watches them. The longest takes 55 seconds, a little less than
-// its timeout. Each takes some milliseconds longer than the one before, so that something happens all the time.
-func (r Round) measureWaiting(ctx context.Context) error {
-	n, spacing := r.size(100, 10), r.size(550, 60)
-	runningSeconds := float64(spacing*n*(n+1)/2) / 1000 // in seconds, all Calls together
+// measureLongCalls runs one long Call in each instance and watches them. The longest takes 55 seconds, a little less
+// than its timeout. Each takes some milliseconds longer than the one before, so that something happens all the time.
+func (r Round) measureLongCalls(ctx context.Context) error {
+	callCount, spacingMillis := r.pickSize(100, 10), r.pickSize(550, 60)
+	runningSeconds := float64(spacingMillis*callCount*(callCount+1)/2) / 1000 // in seconds, all Calls together
 	pollsBefore := r.PollCount()
 	counts, err := r.countActions(ctx, func() error {
 		p, err := r.Start(ctx, bed.ProcessSpec{ID: "waiting", Tool: bed.GoToolJSON("pause"),
-			StateMessages: bed.NewStateMessages(n, spacing),
+			StateMessages: bed.NewStateMessages(callCount, spacingMillis),
 			MessagesJSON:  bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {
 			return err
@@ -157,11 +157,12 @@ func (r Round) measureWaiting(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("waiting: %w", err)
 	}
-	r = r.withAxis("calls", n)
-	r.Figure("waiting: heartbeats a second", "").Add(float64(counts[actions.KindHeartbeats]) / runningSeconds).
-		WithLimit(maxActionsPerHeartbeat).WithRule(fmt.Sprint(maxActionsPerHeartbeat, " a second a running Call"))
-	r.Figure("waiting: queries of a watcher", "").Add(float64(counts[actions.KindQueries])).
-		WithLimit(maxActionsPerWatcher).WithRule(fmt.Sprint(maxActionsPerWatcher, " an hour a watcher"))
-	r.Figure("waiting: polls, which are not billed", "").Add(float64(r.PollCount() - pollsBefore))
+	r = r.withAxis("calls", callCount)
+	r.FindOrAddFigure("waiting: heartbeats a second", "").Add(float64(counts[actions.KindHeartbeats]) / runningSeconds).
+		WithLimit(maxActionsPerHeartbeat).WithLimitDescription(fmt.Sprint(maxActionsPerHeartbeat,
+		" a second a running Call"))
+	r.FindOrAddFigure("waiting: queries of a watcher", "").Add(float64(counts[actions.KindQueries])).
+		WithLimit(maxActionsPerWatcher).WithLimitDescription(fmt.Sprint(maxActionsPerWatcher, " an hour a watcher"))
+	r.FindOrAddFigure("waiting: polls, which are not billed", "").Add(float64(r.PollCount() - pollsBefore))
 	return nil
 }

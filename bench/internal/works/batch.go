@@ -14,24 +14,25 @@ import (
 // the output by References, so that one Request is enough. Plain Go does it the usual way: one Request with a Call for
 // each instance.
 func batchWork(ctx context.Context, r Round) error {
-	n := r.size(100, 5)
+	n := r.pickSize(100, 5)
 	r = r.withAxis("instances", n)
 	var calls []string
 	for i := range n {
 		calls = append(calls, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1,
 			i+1))
 	}
-	plain, err := r.runPlainBatch(ctx, script.Reply(calls, "null", r.pace()))
+	plainDuration, err := r.runBatchWithoutEngine(ctx, script.ReplyLine(calls, "null", r.pace()))
 	if err != nil {
 		return err
 	}
-	took, requests, err := r.runBatch(ctx, n, r.pace())
+	took, requestCount, err := r.runBatch(ctx, n, r.pace())
 	if err != nil {
 		return err
 	}
-	r.Figure("time", "s").Add(took.Seconds()).AddPlain(plain.Seconds()).WithLimit(2.5)
-	r.Figure("requests", "").Add(float64(requests)).WithLimit(1)
-	r.Figure("characters of Calls", "").Add(float64(callsLength(oneCallForAll))).AddPlain(float64(callsLength(calls)))
+	r.FindOrAddFigure("time", "s").Add(took.Seconds()).AddPlainGo(plainDuration.Seconds()).WithLimit(2.5)
+	r.FindOrAddFigure("requests", "").Add(float64(requestCount)).WithLimit(1)
+	r.FindOrAddFigure("characters of Calls",
+		"").Add(float64(callsLength(oneCallForAll))).AddPlainGo(float64(callsLength(calls)))
 	return nil
 }
 
@@ -46,26 +47,27 @@ func callsLength(calls []string) (n int) {
 	return n
 }
 
-func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration, int, error) {
-	llm, err := r.UseScript([]string{script.Reply(oneCallForAll, `{"all":"†state.done"}`, pace)})
+func (r Round) runBatch(ctx context.Context, instanceCount int, pace string) (time.Duration, int, error) {
+	llm, err := r.UseScript([]string{script.ReplyLine(oneCallForAll, `{"all":"†state.done"}`, pace)})
 	if err != nil {
 		return 0, 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.ProcessSpec{ID: "batch", Tool: bed.GoToolJSON("instant"), MessagesJSON: bed.TextMessage("Go."),
-		OutputSchema: `{"type": "object"}`, StateMessages: bed.NewStateMessages(n, 1)})
-	if err == nil && result.Calls.Done != n {
-		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, n)
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: "batch", Tool: bed.GoToolJSON("instant"),
+		MessagesJSON: bed.TextMessage("Go."),
+		OutputSchema: `{"type": "object"}`, StateMessages: bed.NewStateMessages(instanceCount, 1)})
+	if err == nil && result.Calls.Done != instanceCount {
+		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, instanceCount)
 	}
 	return time.Since(begin), len(llm.Requests()), err
 }
 
-func (r Round) runPlainBatch(ctx context.Context, line string) (time.Duration, error) {
-	if _, err := r.UseScript([]string{line}); err != nil {
+func (r Round) runBatchWithoutEngine(ctx context.Context, replyLine string) (time.Duration, error) {
+	if _, err := r.UseScript([]string{replyLine}); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	calls, err := askPlain(ctx, r.TestBed, "Go.")
+	calls, err := askLLMWithoutEngine(ctx, r.TestBed, "Go.")
 	if err != nil {
 		return 0, err
 	}

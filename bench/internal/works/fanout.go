@@ -16,7 +16,7 @@ import (
 // goes through all sizes, so that compared sizes meet the machine in the same state.
 type fanoutBench struct {
 	tool, label string
-	limit       float64 // for two hundred Calls, in ms
+	limitMillis float64 // for two hundred Calls, in ms
 	turnCount   int
 	sizes       []fanoutSize
 }
@@ -26,14 +26,14 @@ type fanoutSize struct{ callCount, everyNthTurn int }
 
 // activityFanouts are instant Calls, each an activity.
 var activityFanouts = fanoutBench{
-	tool: "instant", label: "as activities", limit: 400, turnCount: 4,
+	tool: "instant", label: "as activities", limitMillis: 400, turnCount: 4,
 	sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
 }
 
 // pureFanouts are Calls of a pure function. A Call takes a tenth of a millisecond; a process without any takes about
 // fifteen milliseconds.
 var pureFanouts = fanoutBench{
-	tool: "instantPure", label: "as pure functions", limit: 60, turnCount: 25,
+	tool: "instantPure", label: "as pure functions", limitMillis: 60, turnCount: 25,
 	sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
 }
 
@@ -41,17 +41,18 @@ var pureFanouts = fanoutBench{
 // the next Request, which comes when all Calls are done. With more Calls, more of them are done before the end of the
 // stream, so the growth is measured from the first token. The bytes are measured in the first process of each size.
 func (f fanoutBench) run(ctx context.Context, r Round) error {
-	for turn := range r.size(f.turnCount, 1) {
+	for turn := range r.pickSize(f.turnCount, 1) {
 		for _, size := range f.sizes {
 			if turn%size.everyNthTurn != 0 {
 				continue
 			}
-			n := r.size(size.callCount, min(size.callCount, 10))
-			sized := r.withAxis("calls", n)
+			callCount := r.pickSize(size.callCount, min(size.callCount, 10))
+			sizedRound := r.withAxis("calls", callCount)
 			if size.callCount != 200 {
-				sized.Record = sized.WithSize(size.callCount)
+				sizedRound.Recorder = sizedRound.WithSize(size.callCount)
 			}
-			if err := f.measure(ctx, sized, fmt.Sprintf("fanout-%d-%d", size.callCount, turn+1), n, turn); err != nil {
+			if err := f.measure(ctx, sizedRound, fmt.Sprintf("fanout-%d-%d", size.callCount, turn+1), callCount,
+				turn); err != nil {
 				return err
 			}
 		}
@@ -62,25 +63,26 @@ func (f fanoutBench) run(ctx context.Context, r Round) error {
 // plainTurnInterval is the interval, in turns, at which plain Go does the same.
 const plainTurnInterval = 5
 
-func (f fanoutBench) measure(ctx context.Context, r Round, id string, n, turn int) error {
+func (f fanoutBench) measure(ctx context.Context, r Round, id string, callCount, turn int) error {
 	// Collecting the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
 	runtime.GC()
-	secondsBefore := usage.ProcessorSeconds()
-	took, err := r.runFanout(ctx, id, f.tool, n)
+	processorSecondsBefore := usage.ProcessorSeconds()
+	times, err := r.runFanout(ctx, id, f.tool, callCount)
 	if err != nil {
 		return err
 	}
-	r.Figure("time of the processor", "ms").Add((usage.ProcessorSeconds() - secondsBefore) * 1000)
-	fromFirstToken := r.Figure("time from the first token", "ms").Add(milliseconds(took.fromFirstToken))
-	afterStream := r.Figure("end of stream to all done, "+f.label, "ms").Add(milliseconds(took.fromStreamEnd)).
-		WithLimit(limitIf(n == 200, f.limit))
+	r.FindOrAddFigure("time of the processor", "ms").Add((usage.ProcessorSeconds() - processorSecondsBefore) * 1000)
+	firstTokenFigure := r.FindOrAddFigure("time from the first token", "ms").Add(milliseconds(times.fromFirstToken))
+	afterStreamFigure := r.FindOrAddFigure("end of stream to all done, "+f.label,
+		"ms").Add(milliseconds(times.fromStreamEnd)).
+		WithLimit(limitIf(callCount == 200, f.limitMillis))
 	if turn%plainTurnInterval == 0 {
-		plain, err := r.runPlainFanout(ctx, n)
+		plainTimes, err := r.runFanoutWithoutEngine(ctx, callCount)
 		if err != nil {
 			return err
 		}
-		fromFirstToken.AddPlain(milliseconds(plain.fromFirstToken))
-		afterStream.AddPlain(milliseconds(plain.fromStreamEnd))
+		firstTokenFigure.AddPlainGo(milliseconds(plainTimes.fromFirstToken))
+		afterStreamFigure.AddPlainGo(milliseconds(plainTimes.fromStreamEnd))
 	}
 	if turn > 0 {
 		return nil
@@ -91,8 +93,8 @@ func (f fanoutBench) measure(ctx context.Context, r Round, id string, n, turn in
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
 type fanoutTimes struct{ fromFirstToken, fromStreamEnd time.Duration }
 
-func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutTimes, err error) {
-	llm, err := r.UseScript(script.FanoutLines(tool, n))
+func (r Round) runFanout(ctx context.Context, id, tool string, callCount int) (t fanoutTimes, err error) {
+	llm, err := r.UseScript(script.FanoutReplyLines(tool, callCount))
 	if err != nil {
 		return t, err
 	}
@@ -101,22 +103,22 @@ func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutT
 		return t, err
 	}
 	requests := llm.Requests()
-	if result.Calls.Done != n || len(requests) != 2 {
-		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, len(requests))
+	if result.Calls.Done != callCount || len(requests) != 2 {
+		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, callCount, len(requests))
 	}
 	return fanoutTimes{requests[1].ArrivedAt.Sub(requests[0].FirstTokenAt), llm.RequestGaps()[0]}, nil
 }
 
-func (r Round) runPlainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {
-	llm, err := r.UseScript(script.FanoutLines("instant", n))
+func (r Round) runFanoutWithoutEngine(ctx context.Context, callCount int) (t fanoutTimes, err error) {
+	llm, err := r.UseScript(script.FanoutReplyLines("instant", callCount))
 	if err != nil {
 		return t, err
 	}
-	calls, err := askPlain(ctx, r.TestBed, "Go.")
+	calls, err := askLLMWithoutEngine(ctx, r.TestBed, "Go.")
 	if err != nil {
 		return t, err
 	}
-	results := make([]int, n)
+	results := make([]int, callCount)
 	var group sync.WaitGroup
 	for i, c := range calls {
 		group.Go(func() { results[i], _ = bed.Instant(ctx, c.ToolInput) })

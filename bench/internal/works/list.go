@@ -10,35 +10,35 @@ import (
 // List holds works that a command line may name.
 type List []Workload
 
-// Parse reads flags and names in any order, and returns the named works, or nil if there are no names.
-func (l List) Parse(f *flag.FlagSet, args []string, stderr io.Writer) (selected []Workload, err error) {
+// SelectByArgs reads flags and names in any order, and returns the named works, or nil if there are no names.
+func (l List) SelectByArgs(f *flag.FlagSet, args []string, stderr io.Writer) (selected []Workload, err error) {
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		fmt.Fprintf(stderr, "usage: %s [work…] [flags]\nworks: %s\n", f.Name(), l.names())
+		fmt.Fprintf(stderr, "usage: %s [work…] [flags]\nworks: %s\n", f.Name(), l.joinedNames())
 		f.PrintDefaults()
 	}
 	for {
 		if err := f.Parse(args); err != nil || f.NArg() == 0 {
 			return selected, err
 		}
-		work, known := l.Find(f.Arg(0))
-		if !known {
-			return nil, fmt.Errorf("there is no work %q; there are %s", f.Arg(0), l.names())
+		work, isKnown := l.Find(f.Arg(0))
+		if !isKnown {
+			return nil, fmt.Errorf("there is no work %q; there are %s", f.Arg(0), l.joinedNames())
 		}
 		selected, args = append(selected, work), f.Args()[1:]
 	}
 }
 
-func (l List) names() string {
-	var all []string
+func (l List) joinedNames() string {
+	var names []string
 	for _, work := range l {
-		all = append(all, work.Name)
+		names = append(names, work.Name)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(names, ", ")
 }
 
 // Find returns the work with this name.
-func (l List) Find(name string) (work Workload, known bool) {
+func (l List) Find(name string) (work Workload, isKnown bool) {
 	for _, work := range l {
 		if work.Name == name {
 			return work, true

@@ -16,11 +16,12 @@ import (
 // plainCall is a Call of the LLM as plain Go reads it.
 type plainCall struct {
 	bed.ToolInput
-	Path string `json:"_outputPath"`
+	OutputPath string `json:"_outputPath"`
 }
 
-// askPlain asks the LLM as a program without durability would: it reads the whole stream, then the Calls in its JSON.
-func askPlain(ctx context.Context, b *bed.TestBed, prompt string) ([]plainCall, error) {
+// askLLMWithoutEngine asks the LLM as a program without durability would: it reads the whole stream, then the Calls in
+// its JSON.
+func askLLMWithoutEngine(ctx context.Context, b *bed.TestBed, prompt string) ([]plainCall, error) {
 	var reply bytes.Buffer
 	if err := streamReply(ctx, b, prompt, &reply); err != nil {
 		return nil, fmt.Errorf("ask in plain Go: %w", err)
@@ -30,9 +31,9 @@ func askPlain(ctx context.Context, b *bed.TestBed, prompt string) ([]plainCall, 
 	return solution.Calls, err
 }
 
-// streamPlainCalls asks the LLM, and calls each with the input of a Call as soon as the Call is complete in the stream. It
-// returns at the end of the stream.
-func streamPlainCalls(ctx context.Context, b *bed.TestBed, prompt string, onCall func(bed.ToolInput)) error {
+// streamCallsWithoutEngine asks the LLM, and calls each with the input of a Call as soon as the Call is complete in the
+// stream. It returns at the end of the stream.
+func streamCallsWithoutEngine(ctx context.Context, b *bed.TestBed, prompt string, onCall func(bed.ToolInput)) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
 	d := json.NewDecoder(r)

@@ -25,12 +25,12 @@ var replyVariants = [][]string{
 // repeatWork runs one process many times: with an LLM that does not always reply the same, and with the first reply as
 // a fixed Plan. It counts the different end results: the Plan must give only one.
 func repeatWork(ctx context.Context, r Round) error {
-	n := r.size(2*len(replyVariants), len(replyVariants))
+	n := r.pickSize(2*len(replyVariants), len(replyVariants))
 	llmOutcomes, planOutcomes := map[string]bool{}, map[string]bool{}
-	requests := 0
+	requestCount := 0
 	for i := range n {
-		llm, err := r.UseScript([]string{script.Reply(replyVariants[i%len(replyVariants)], "null", ""),
-			script.Reply(nil, "null", "")})
+		llm, err := r.UseScript([]string{script.ReplyLine(replyVariants[i%len(replyVariants)], "null", ""),
+			script.ReplyLine(nil, "null", "")})
 		if err != nil {
 			return err
 		}
@@ -38,24 +38,24 @@ func repeatWork(ctx context.Context, r Round) error {
 		if err := r.runRepeated(ctx, id+"-llm", bed.TextMessage("Rate it and pay it."), llmOutcomes); err != nil {
 			return err
 		}
-		requestsBefore := len(llm.Requests())
+		requestCountBefore := len(llm.Requests())
 		if err := r.runRepeated(ctx, id+"-plan", bed.PlanMessage("optimal", replyVariants[0]...),
 			planOutcomes); err != nil {
 			return err
 		}
-		requests += len(llm.Requests()) - requestsBefore
+		requestCount += len(llm.Requests()) - requestCountBefore
 	}
 	r = r.withAxis("runs", n)
-	r.Figure("different ends, by the Plan", "").Add(float64(len(planOutcomes))).WithLimit(1)
-	r.Figure("different ends, by the LLM", "").Add(float64(len(llmOutcomes)))
-	r.Figure("Requests of the Plan", "").Add(float64(requests))
+	r.FindOrAddFigure("different ends, by the Plan", "").Add(float64(len(planOutcomes))).WithLimit(1)
+	r.FindOrAddFigure("different ends, by the LLM", "").Add(float64(len(llmOutcomes)))
+	r.FindOrAddFigure("Requests of the Plan", "").Add(float64(requestCount))
 	return nil
 }
 
 // runRepeated runs the process once and adds its end result to ends.
-func (r Round) runRepeated(ctx context.Context, id, message string, outcomes map[string]bool) error {
+func (r Round) runRepeated(ctx context.Context, id, messagesJSON string, outcomes map[string]bool) error {
 	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON("instant"),
-		MessagesJSON: `{"type": "state", "state": {"n": 7}}, ` + message})
+		MessagesJSON: `{"type": "state", "state": {"n": 7}}, ` + messagesJSON})
 	if err != nil {
 		return err
 	}

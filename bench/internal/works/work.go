@@ -12,17 +12,17 @@ import (
 
 // Workload is one work to measure.
 type Workload struct {
-	Name          string
-	RoundCount    int  // the default; the command line may set another number
-	isOptIn       bool // runs only by name
-	savesActions  bool // the worker saves actions, as beside a server that is not embedded
-	HasFirmLimits bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
-	Run           func(context.Context, Round) error
+	Name             string
+	RoundCount       int  // the default; the command line may set another number
+	isOptIn          bool // runs only by name
+	usesHostedLimits bool // the worker saves actions, as beside a server that is not embedded
+	HasFirmLimits    bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
+	Run              func(context.Context, Round) error
 }
 
 // Limits returns the limits of the work's worker.
 func (w Workload) Limits() engine.Limits {
-	if w.savesActions {
+	if w.usesHostedLimits {
 		return bed.HostedLimits
 	}
 	return engine.EmbeddedLimits
@@ -31,22 +31,22 @@ func (w Workload) Limits() engine.Limits {
 // Round is one round of a work: on its own bed, into the record of all rounds.
 type Round struct {
 	*bed.TestBed
-	*report.Record
+	*report.Recorder
 	Number  int
 	IsQuick bool // only checks whether it works
 }
 
-// size returns the full size, or the small size for a quick run.
-func (r Round) size(fullSize, smallSize int) int {
+// pickSize returns the full size, or the small size for a quick run.
+func (r Round) pickSize(fullSize, quickSize int) int {
 	if r.IsQuick {
-		return smallSize
+		return quickSize
 	}
 	return fullSize
 }
 
 // withAxis returns the round with a record for figures at this number of Requests, Calls or instances.
 func (r Round) withAxis(axis string, size int) Round {
-	r.Record = r.WithAxis(axis, size)
+	r.Recorder = r.WithAxis(axis, size)
 	return r
 }
 
@@ -70,7 +70,7 @@ var AllWorkloads = List{
 	{Name: "fanout", RoundCount: 6, Run: activityFanouts.run},
 	{Name: "fanout-pure", RoundCount: 10, Run: pureFanouts.run},
 	{Name: "batch", RoundCount: 4, Run: batchWork},
-	{Name: "actions", RoundCount: 1, savesActions: true, HasFirmLimits: true, Run: actionsWork},
+	{Name: "actions", RoundCount: 1, usesHostedLimits: true, HasFirmLimits: true, Run: actionsWork},
 	{Name: "repeat", RoundCount: 1, Run: repeatWork},
 	{Name: "instances-10", RoundCount: 5, Run: instancesWork(10)},
 	{Name: "instances-100", RoundCount: 5, Run: instancesWork(100)},
@@ -91,17 +91,17 @@ func DefaultWorkloads() (defaults []Workload) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func toMilliseconds(all []time.Duration) (values []float64) {
-	for _, d := range all {
+func toMilliseconds(durations []time.Duration) (values []float64) {
+	for _, d := range durations {
 		values = append(values, milliseconds(d))
 	}
 	return values
 }
 
 // sumSeconds adds up durations.
-func sumSeconds(all []time.Duration) float64 {
+func sumSeconds(durations []time.Duration) float64 {
 	var s time.Duration
-	for _, d := range all {
+	for _, d := range durations {
 		s += d
 	}
 	return s.Seconds()

@@ -15,11 +15,11 @@ type runServer struct {
 	pace string
 
 	mu          sync.Mutex
-	scriptByRun map[string]*script.Script
+	scriptByRun map[string]*script.ScriptedLLM
 }
 
 func newRunServer(quick bool) http.Handler {
-	r := &runServer{pace: script.RealTimePace, scriptByRun: map[string]*script.Script{}}
+	r := &runServer{pace: script.RealTimePace, scriptByRun: map[string]*script.ScriptedLLM{}}
 	if quick {
 		r.pace = ""
 	}
@@ -33,13 +33,13 @@ func newRunServer(quick bool) http.Handler {
 func (r *runServer) replyLines(work string, size int) ([]string, error) {
 	switch work {
 	case "diamond":
-		return script.DiamondLines(false, r.pace), nil
+		return script.DiamondReplyLines(false, r.pace), nil
 	case "diamond-one-call":
-		return script.DiamondStepLines(r.pace), nil
+		return script.DiamondStepReplyLines(r.pace), nil
 	case "chain":
-		return script.ChainLines("grow", size), nil
+		return script.ChainReplyLines("grow", size), nil
 	case "fanout":
-		return script.FanoutLines("instant", size), nil
+		return script.FanoutReplyLines("instant", size), nil
 	case "batch":
 		return script.OneCallPerReplyLines("instant", size, r.pace), nil
 	}
@@ -47,7 +47,7 @@ func (r *runServer) replyLines(work string, size int) ([]string, error) {
 }
 
 // scriptFor returns the script of a run, and makes it for a new run.
-func (r *runServer) scriptFor(req *http.Request) (*script.Script, error) {
+func (r *runServer) scriptFor(req *http.Request) (*script.ScriptedLLM, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	work, size, run := req.PathValue("work"), req.PathValue("size"), req.PathValue("run")

@@ -18,26 +18,26 @@ import (
 // data, Plans and their records, and solution. Values that merely look like handles are escaped. Messages without
 // either stay as they were written.
 func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
-	context := jsonval.AsList(idea["context"])
+	rawMessages := jsonval.AsList(idea["context"])
 	out := jsonval.Object{}
 	maps.Copy(out, idea)
-	offloaded := make([]any, len(context))
-	for n, raw := range context {
-		m, err := offloadMessage(ctx, store, raw)
+	offloadedMessages := make([]any, len(rawMessages))
+	for n, rawMessage := range rawMessages {
+		m, err := offloadMessage(ctx, store, rawMessage)
 		if err != nil {
 			return nil, fmt.Errorf("store $.context[%d]: %w", n, err)
 		}
-		offloaded[n] = m
+		offloadedMessages[n] = m
 	}
-	if context != nil {
-		out["context"] = offloaded
+	if rawMessages != nil {
+		out["context"] = offloadedMessages
 	}
 	out, err := offloadTools(ctx, store, out)
 	if err != nil {
 		return nil, fmt.Errorf("store $.schema.tools: %w", err)
 	}
 	if solution, ok := idea["solution"].(jsonval.Object); ok {
-		calls, err := offloadEach(ctx, store, solution["calls"])
+		calls, err := offloadListItems(ctx, store, solution["calls"])
 		if err != nil {
 			return nil, fmt.Errorf("store $.solution: %w", err)
 		}
@@ -56,15 +56,15 @@ func offloadTools(ctx context.Context, store *blobs.Store, idea jsonval.Object) 
 	if jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return idea, nil
 	}
-	stored, err := store.OffloadTools(ctx, tools)
+	storedTools, err := store.OffloadTools(ctx, tools)
 	if err != nil {
 		return nil, err
 	}
-	return ideafile.WithTools(idea, stored), nil
+	return ideafile.WithTools(idea, storedTools), nil
 }
 
-// Files puts the Idea files of delegates into the store if they are large together.
-func Files(ctx context.Context, store *blobs.Store, files jsonval.Object) (jsonval.Object, error) {
+// IdeaFiles puts the Idea files of delegates into the store if they are large together.
+func IdeaFiles(ctx context.Context, store *blobs.Store, files jsonval.Object) (jsonval.Object, error) {
 	if jsonval.SizeUpToLimit(files, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return files, nil
 	}
@@ -79,24 +79,24 @@ func Files(ctx context.Context, store *blobs.Store, files jsonval.Object) (jsonv
 	return out, nil
 }
 
-func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, error) {
-	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+func offloadMessage(ctx context.Context, store *blobs.Store, rawMessage any) (any, error) {
+	m, ok := ideafile.ReadMessage(rawMessage, "", new(diag.Problems))
 	if ok && m.Type == ideafile.TypePlan {
 		return offloadPlan(ctx, store, m.Source)
 	}
 	if !ok || m.PayloadKind == "" {
-		return raw, nil
+		return rawMessage, nil
 	}
 	payload, err := store.OffloadMembers(ctx, m.Payload)
 	if err != nil || jsonval.Equal(payload, m.Payload) {
-		return raw, err
+		return rawMessage, err
 	}
 	return ideafiles.WithPayload(m, payload), nil
 }
 
 // offloadPlan offloads the Calls of a Plan, and the results and decisions in its record.
 func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (any, error) {
-	calls, err := offloadEach(ctx, store, plan["plan"])
+	calls, err := offloadListItems(ctx, store, plan["plan"])
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +118,19 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (
 				entry = jsonval.WithKey(entry, key, values)
 			}
 		}
-		if decided, ok := entry["decided"]; ok {
-			if decided, err = offloadEach(ctx, store, decided); err != nil {
+		if decisions, ok := entry["decided"]; ok {
+			if decisions, err = offloadListItems(ctx, store, decisions); err != nil {
 				return nil, err
 			}
-			entry = jsonval.WithKey(entry, "decided", decided)
+			entry = jsonval.WithKey(entry, "decided", decisions)
 		}
 		record = jsonval.WithKey(record, id, entry)
 	}
 	return jsonval.WithKey(out, "record", record), nil
 }
 
-// offloadEach offloads the members of a list's objects; the list itself stays.
-func offloadEach(ctx context.Context, store *blobs.Store, v any) (any, error) {
+// offloadListItems offloads the members of a list's objects; the list itself stays.
+func offloadListItems(ctx context.Context, store *blobs.Store, v any) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
 		return v, nil

@@ -57,7 +57,7 @@ func (p *Pace) DelayToNextDescribe() time.Duration {
 	return min(500*time.Millisecond<<min(p.idleCount/8, 4), 5*time.Second)
 }
 
-// RetryDelay returns the backoff after n consecutive failures (n ≥ 1).
-func RetryDelay(failures int) time.Duration {
-	return min(300*time.Millisecond<<min(failures-1, 8), 75*time.Second)
+// RetryDelay returns the backoff after failureCount consecutive failures, at least one.
+func RetryDelay(failureCount int) time.Duration {
+	return min(300*time.Millisecond<<min(failureCount-1, 8), 75*time.Second)
 }

@@ -19,14 +19,14 @@ var articles = map[string]article{
 }
 
 type orderLine struct {
-	SKU      string `json:"sku"`
-	Name     string `json:"name,omitempty"`
-	Quantity int    `json:"quantity"`
-	Cents    int    `json:"cents"` // of the whole line
+	SKU        string `json:"sku"`
+	Name       string `json:"name,omitempty"`
+	Quantity   int    `json:"quantity"`
+	TotalCents int    `json:"cents"` // of the whole line
 }
 
-// readLines reads {"lines": […]}, checks each article and quantity, and adds names and prices.
-func readLines(r *http.Request) ([]orderLine, error) {
+// readOrderLines reads {"lines": […]}, checks each article and quantity, and adds names and prices.
+func readOrderLines(r *http.Request) ([]orderLine, error) {
 	var in struct {
 		Lines []orderLine `json:"lines"`
 	}
@@ -35,7 +35,7 @@ func readLines(r *http.Request) ([]orderLine, error) {
 	}
 	for i := range in.Lines {
 		l := &in.Lines[i]
-		known, ok := articles[l.SKU]
+		catalogArticle, ok := articles[l.SKU]
 		if !ok {
 			return nil, newRefusal(http.StatusNotFound, "no article %q", l.SKU)
 		}
@@ -43,25 +43,25 @@ func readLines(r *http.Request) ([]orderLine, error) {
 			return nil, newRefusal(http.StatusUnprocessableEntity, "%s: want a quantity from 1 to 1000, not %d",
 				l.SKU, l.Quantity)
 		}
-		l.Name, l.Cents = known.name, known.cents*l.Quantity
+		l.Name, l.TotalCents = catalogArticle.name, catalogArticle.cents*l.Quantity
 	}
 	return in.Lines, nil
 }
 
 // priceBasket computes the prices and the weight of an order.
 func priceBasket(r *http.Request) (any, error) {
-	type priced struct {
+	type pricedBasket struct {
 		Lines         []orderLine `json:"lines"`
 		SubtotalCents int         `json:"subtotalCents"`
 		WeightGrams   int         `json:"weightGrams"`
 	}
-	basketLines, err := readLines(r)
+	basketLines, err := readOrderLines(r)
 	if err != nil {
 		return nil, err
 	}
-	out := priced{Lines: basketLines}
+	out := pricedBasket{Lines: basketLines}
 	for _, l := range basketLines {
-		out.SubtotalCents += l.Cents
+		out.SubtotalCents += l.TotalCents
 		out.WeightGrams += articles[l.SKU].grams * l.Quantity
 	}
 	return out, nil
@@ -69,7 +69,7 @@ func priceBasket(r *http.Request) (any, error) {
 
 // findWarehouse finds the first warehouse that has everything.
 func findWarehouse(r *http.Request) (any, error) {
-	lines, err := readLines(r)
+	lines, err := readOrderLines(r)
 	if err != nil {
 		return nil, err
 	}

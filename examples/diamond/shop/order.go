@@ -8,7 +8,7 @@ import (
 
 type country struct {
 	taxPercent      int            // per cent
-	zone            int            // of the parcel service, 1 is the cheapest
+	parcelZone      int            // of the parcel service, 1 is the cheapest
 	daysByWarehouse map[string]int // days from each warehouse to the country's border
 }
 
@@ -29,7 +29,7 @@ func readDestination(r *http.Request) (country, error) {
 
 const maxExpressGrams = 5000
 
-type shipping struct {
+type shippingQuote struct {
 	Carrier string `json:"carrier"`
 	Cents   int    `json:"cents"`
 	Days    int    `json:"days"`
@@ -37,7 +37,7 @@ type shipping struct {
 
 // quoteExpress takes light parcels only.
 func quoteExpress(r *http.Request) (any, error) {
-	c, grams, err := readParcel(r)
+	c, grams, err := readDestinationAndWeight(r)
 	if err != nil {
 		return nil, err
 	}
@@ -45,19 +45,19 @@ func quoteExpress(r *http.Request) (any, error) {
 		return nil, newRefusal(http.StatusUnprocessableEntity, "the express courier takes %d g at most, not %d g",
 			maxExpressGrams, grams)
 	}
-	return shipping{"express", 1490 + 400*(c.zone-1), 1}, nil
+	return shippingQuote{"express", 1490 + 400*(c.parcelZone-1), 1}, nil
 }
 
 // quoteStandard takes everything, at a price for each kilogram begun.
 func quoteStandard(r *http.Request) (any, error) {
-	c, grams, err := readParcel(r)
+	c, grams, err := readDestinationAndWeight(r)
 	if err != nil {
 		return nil, err
 	}
-	return shipping{"standard", 490 + 60*((grams+999)/1000)*c.zone, 1 + c.zone}, nil
+	return shippingQuote{"standard", 490 + 60*((grams+999)/1000)*c.parcelZone, 1 + c.parcelZone}, nil
 }
 
-func readParcel(r *http.Request) (country, int, error) {
+func readDestinationAndWeight(r *http.Request) (country, int, error) {
 	c, err := readDestination(r)
 	if err != nil {
 		return c, 0, err

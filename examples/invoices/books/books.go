@@ -19,22 +19,22 @@ const firstInvoice, lastInvoice = "2026-101", "2026-112"
 
 // Books records the letters that were sent. Its zero value is ready.
 type Books struct {
-	mu          sync.Mutex
-	letterByKey map[string]string // by the Call's idempotency key: sent again, a letter is the same
+	mu                     sync.Mutex
+	letterByIdempotencyKey map[string]string // by the Call's idempotency key: sent again, a letter is the same
 }
 
 // ServeHTTP answers GET /invoices/NUMBER and POST /letters.
 func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /invoices/{number}", func(w http.ResponseWriter, r *http.Request) {
-		number := r.PathValue("number")
-		if len(number) != len(firstInvoice) || number < firstInvoice || number > lastInvoice {
-			http.Error(w, fmt.Sprintf("there is no invoice %q", number), http.StatusNotFound)
+		invoiceNumber := r.PathValue("number")
+		if len(invoiceNumber) != len(firstInvoice) || invoiceNumber < firstInvoice || invoiceNumber > lastInvoice {
+			http.Error(w, fmt.Sprintf("there is no invoice %q", invoiceNumber), http.StatusNotFound)
 			return
 		}
-		days, isOpen := overdueDaysByInvoice[number]
-		writeJSON(w, map[string]any{"open": isOpen, "daysOverdue": days,
-			"contact": "accounts+" + strings.TrimPrefix(number, "2026-") + "@customer.example"})
+		overdueDays, isOpen := overdueDaysByInvoice[invoiceNumber]
+		writeJSON(w, map[string]any{"open": isOpen, "daysOverdue": overdueDays,
+			"contact": "accounts+" + strings.TrimPrefix(invoiceNumber, "2026-") + "@customer.example"})
 	})
 	mux.HandleFunc("POST /letters", b.acceptLetter)
 	mux.ServeHTTP(w, r)
@@ -52,14 +52,14 @@ func (b *Books) acceptLetter(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := r.Header.Get("Idempotency-Key")
-	if b.letterByKey == nil {
-		b.letterByKey = map[string]string{}
+	idempotencyKey := r.Header.Get("Idempotency-Key")
+	if b.letterByIdempotencyKey == nil {
+		b.letterByIdempotencyKey = map[string]string{}
 	}
-	if b.letterByKey[key] == "" {
-		b.letterByKey[key] = fmt.Sprintf("L-%s", letter.Invoice)
+	if b.letterByIdempotencyKey[idempotencyKey] == "" {
+		b.letterByIdempotencyKey[idempotencyKey] = fmt.Sprintf("L-%s", letter.Invoice)
 	}
-	writeJSON(w, map[string]any{"letter": b.letterByKey[key]})
+	writeJSON(w, map[string]any{"letter": b.letterByIdempotencyKey[idempotencyKey]})
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

@@ -54,13 +54,13 @@ type Issuer struct {
 // Start serves an issuer until the test is over.
 func Start(t testing.TB) *Issuer {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
+	publicKey, privateKey, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &Issuer{People: map[string]Claims{}, signingKey: private, authQueryByCode: map[string]url.Values{},
+	i := &Issuer{People: map[string]Claims{}, signingKey: privateKey, authQueryByCode: map[string]url.Values{},
 		userinfoByToken: map[string]Claims{}}
-	i.keyServer = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: public, KeyID: "k1",
+	i.keyServer = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: publicKey, KeyID: "k1",
 		Algorithm: oidc.EdDSA}}, Algorithms: []string{oidc.EdDSA}}
 	mux := http.NewServeMux()
 	mux.Handle("/", i.keyServer)
@@ -110,10 +110,10 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is no request that an issuer answers: "+r.URL.RawQuery, http.StatusBadRequest)
 		return
 	}
-	person := q.Get("person")
+	personName := q.Get("person")
 	redirectQuery := url.Values{"state": {q.Get("state")}, "iss": {i.URL}}
 	switch {
-	case person == "":
+	case personName == "":
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprint(w, "<!doctype html><title>issuer</title><main><h1>Who are you?</h1>")
 		for name := range i.People {
@@ -122,7 +122,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 				html.EscapeString(name))
 		}
 		return
-	case i.People[person] == nil:
+	case i.People[personName] == nil:
 		redirectQuery.Set("error", "access_denied")
 	default:
 		code := rand.Text()
@@ -187,13 +187,13 @@ func (i *Issuer) serveUserinfo(w http.ResponseWriter, r *http.Request) {
 
 // logout logs a person out and redirects to the given address.
 func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) {
-	redirect := r.URL.Query().Get("post_logout_redirect_uri")
-	if r.URL.Query().Get("client_id") != ClientID || redirect == "" {
+	redirectURI := r.URL.Query().Get("post_logout_redirect_uri")
+	if r.URL.Query().Get("client_id") != ClientID || redirectURI == "" {
 		http.Error(w, "who logs out of what?", http.StatusBadRequest)
 		return
 	}
 	i.mu.Lock()
-	i.logoutRedirect = redirect
+	i.logoutRedirect = redirectURI
 	i.mu.Unlock()
-	http.Redirect(w, r, redirect, http.StatusFound)
+	http.Redirect(w, r, redirectURI, http.StatusFound)
 }

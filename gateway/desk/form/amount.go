@@ -47,9 +47,10 @@ func (a fieldFormatter) amountText(name string, value any) string {
 }
 
 // readAmount reads an amount. If the text stands for the value before, that value is returned with unchanged digits.
-func (a fieldFormatter) readAmount(format shown.Format, text string, previous any) (n json.Number, problem string) {
+func (a fieldFormatter) readAmount(format shown.Format, text string,
+	previousValue any) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
-	if number, isNumber := previous.(json.Number); isNumber && text == format.InputText(number, a.language) {
+	if number, isNumber := previousValue.(json.Number); isNumber && text == format.InputText(number, a.language) {
 		return number, ""
 	}
 	return format.ParseInput(text, a.language)

@@ -52,8 +52,8 @@ func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 			text = v.String()
 			if count, err := v.Int64(); err == nil && one.noun != "" {
 				text = readable.Plural(int(count), one.noun)
-			} else if amount := a.amountText(name, v); amount != "" {
-				text = amount
+			} else if amountText := a.amountText(name, v); amountText != "" {
+				text = amountText
 			}
 			c.text = fmt.Sprintf(one.text, text)
 		case string:
@@ -87,8 +87,8 @@ func (a fieldFormatter) hints(n node, name string) (hints []string, pattern stri
 	return hints, pattern
 }
 
-// violation says which constraint an entered value breaks, or "". A text that names another value is not the value.
-func (a fieldFormatter) violation(n node, name string, value any) string {
+// violationText says which constraint an entered value breaks, or "". A text that names another value is not the value.
+func (a fieldFormatter) violationText(n node, name string, value any) string {
 	if text, isText := value.(string); isText && strings.Contains(text, "†") {
 		return ""
 	}
@@ -117,8 +117,8 @@ var datePattern, _ = syntax.Parse(`^\d{4}-\d{2}-\d{2}$`, syntax.Perl)
 // plainWordsPattern matches a regular expression that lists whole words.
 var plainWordsPattern = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
 
-// describePattern puts a regular expression into words: one that lists words, or asks for certain characters one after the
-// other. It returns "" for any other.
+// describePattern puts a regular expression into words: one that lists words, or asks for certain characters one after
+// the other. It returns "" for any other.
 func describePattern(pattern string) string {
 	if m := plainWordsPattern.FindStringSubmatch(pattern); m != nil {
 		return "one of " + strings.ReplaceAll(m[1], "|", ", ")
@@ -131,11 +131,11 @@ func describePattern(pattern string) string {
 		return dateHint
 	}
 	parts := tree.Sub
-	last := len(parts) - 1
-	if parts[0].Op != syntax.OpBeginText || parts[last].Op != syntax.OpEndText {
+	lastIndex := len(parts) - 1
+	if parts[0].Op != syntax.OpBeginText || parts[lastIndex].Op != syntax.OpEndText {
 		return ""
 	}
-	parts = parts[1:last]
+	parts = parts[1:lastIndex]
 	var texts []string
 	for _, part := range parts {
 		text := describePatternPart(part)

@@ -34,9 +34,9 @@ const (
 
 // The states of a value that may be absent or null.
 const (
-	StateHasValue = "given"
-	StateOmitted  = "out"  // it is left out
-	StateNull     = "null" // it is null
+	PresenceGiven   = "given"
+	PresenceOmitted = "out"  // it is left out
+	PresenceNull    = "null" // it is null
 )
 
 // Field is one control, or a group of them.
@@ -50,8 +50,8 @@ type Field struct {
 	Kind         Kind
 	Value        string // what the control holds
 	Options      []Option
-	States       []string // the states that the value can have; none: it is always given
-	State        string
+	Presences    []string // the states that the value can have; none: it is always given
+	Presence     string
 	Required     bool
 	Error        string
 	Fields       []*Field
@@ -71,7 +71,8 @@ type Field struct {
 func (f *Field) IsOpen() bool { return f.isMissing || f.hasError() }
 
 func (f *Field) hasError() bool {
-	return f.Error != "" || f.OtherMembers != nil && f.OtherMembers.Error != "" || slices.ContainsFunc(f.Fields, (*Field).hasError)
+	return f.Error != "" || f.OtherMembers != nil && f.OtherMembers.Error != "" ||
+		slices.ContainsFunc(f.Fields, (*Field).hasError)
 }
 
 // Option is an option of a Choice.
@@ -85,8 +86,8 @@ type Option struct {
 type Form struct {
 	// Schema is a JSON Schema; nil: the fields are made from the value alone.
 	Schema any
-	// Fixed are the top-level members that nobody changes.
-	Fixed []string
+	// FixedKeys are the top-level members that nobody changes.
+	FixedKeys []string
 	// Prefix begins the names of all controls.
 	Prefix string
 	// Language is the language in which people type amounts of money; the default is English.
@@ -103,26 +104,27 @@ const (
 // builder makes the fields of one form.
 type builder struct {
 	fieldFormatter
-	form       Form
-	entered    url.Values // the sent values, if the form is shown again; nil: it is new
-	errors     map[string]string
-	fieldCount int
+	form          Form
+	enteredValues url.Values // the sent values, if the form is shown again; nil: it is new
+	errorByName   map[string]string
+	fieldCount    int
 }
 
-// New makes the fields of a value; has reports whether there is one.
-func (f Form) New(value any, isPresent bool) *Field {
+// NewField makes the fields of a value; isPresent reports whether there is one.
+func (f Form) NewField(value any, isPresent bool) *Field {
 	b := &builder{form: f, fieldFormatter: f.fieldFormatter()}
 	return b.buildRoot(value, isPresent)
 }
 
-// FromEntered makes the fields of a form that was sent, with the errors.
-func (f Form) FromEntered(value any, isPresent bool, entered url.Values, errors map[string]string) *Field {
-	b := &builder{form: f, fieldFormatter: f.fieldFormatter(), entered: entered, errors: errors}
+// NewFieldFromEntered makes the fields of a form that was sent, with the errors.
+func (f Form) NewFieldFromEntered(value any, isPresent bool, enteredValues url.Values,
+	errorByName map[string]string) *Field {
+	b := &builder{form: f, fieldFormatter: f.fieldFormatter(), enteredValues: enteredValues, errorByName: errorByName}
 	return b.buildRoot(value, isPresent)
 }
 
 func (b *builder) buildRoot(value any, isPresent bool) *Field {
-	return b.build(position{name: b.form.Prefix, schemaNode: b.form.Schema, isRequired: true}, value, isPresent)
+	return b.buildField(position{name: b.form.Prefix, schemaNode: b.form.Schema, isRequired: true}, value, isPresent)
 }
 
 // position is the position of a Field.
@@ -136,10 +138,10 @@ type position struct {
 	depth      int
 }
 
-func (b *builder) build(p position, value any, isPresent bool) *Field {
+func (b *builder) buildField(p position, value any, isPresent bool) *Field {
 	node := describeNode(b.form.Schema, p.schemaNode, p.pointer)
 	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.isRequired, IsListItem: p.isItem,
-		Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
+		Error: b.errorByName[p.name], ForOperators: b.isForOperators(p.name),
 		isMissing: p.isRequired && !isPresent}
 	f.Hints, f.Pattern = b.hints(node, p.name)
 	if node.title != "" && node.title != f.Label {
@@ -149,12 +151,12 @@ func (b *builder) build(p position, value any, isPresent bool) *Field {
 		f.Help, f.Hints = "", nil // the page explains the whole form
 	}
 	b.fieldCount++
-	f.Kind = b.kindOf(node, p, value, isPresent)
-	b.addStates(f, node, p, value, isPresent)
-	if sent := b.entered.Get(p.name + kindSuffix); sent != "" && f.Kind != Fixed {
+	f.Kind = b.chooseKind(node, p, value, isPresent)
+	b.setPresence(f, node, p, value, isPresent)
+	if sent := b.enteredValues.Get(p.name + kindSuffix); sent != "" && f.Kind != Fixed {
 		f.Kind = Kind(sent)
 	}
-	f.IsRemoved = b.entered.Get(p.name+removedSuffix) != ""
+	f.IsRemoved = b.enteredValues.Get(p.name+removedSuffix) != ""
 	switch f.Kind {
 	case Object:
 		b.addMembers(f, node, p, value)
@@ -167,74 +169,74 @@ func (b *builder) build(p position, value any, isPresent bool) *Field {
 		if format, isAmount := b.unitFormat(p.name); isAmount && f.Kind == Number {
 			f.Unit, f.Value = format.Unit(), format.InputText(value, b.language)
 		}
-		if sent, wasSent := b.entered[p.name]; wasSent {
+		if sent, wasSent := b.enteredValues[p.name]; wasSent {
 			f.Value = sent[0]
 		}
 	}
 	return f
 }
 
-// addStates sets the possible states of a value, and its current state.
-func (b *builder) addStates(f *Field, node node, p position, value any, isPresent bool) {
+// setPresence sets the possible states of a value, and its current state.
+func (b *builder) setPresence(f *Field, node node, p position, value any, isPresent bool) {
 	if f.Kind == Fixed || f.Kind == JSON && p.isRequired {
 		return
 	}
 	if !p.isRequired {
-		f.States = append(f.States, StateOmitted)
+		f.Presences = append(f.Presences, PresenceOmitted)
 	}
 	if node.isNullable && f.Kind != JSON && !(f.Kind == Choice && node.hasNullChoice()) {
-		f.States = append(f.States, StateNull)
+		f.Presences = append(f.Presences, PresenceNull)
 	}
-	if f.States == nil {
+	if f.Presences == nil {
 		return
 	}
-	f.States = append([]string{StateHasValue}, f.States...)
+	f.Presences = append([]string{PresenceGiven}, f.Presences...)
 	switch {
 	case !isPresent && p.isRequired:
-		f.State = StateHasValue
+		f.Presence = PresenceGiven
 	case !isPresent:
-		f.State = StateOmitted
+		f.Presence = PresenceOmitted
 	case value == nil && f.Kind != JSON && f.Kind != Choice:
-		f.State = StateNull
+		f.Presence = PresenceNull
 	default:
-		f.State = StateHasValue
+		f.Presence = PresenceGiven
 	}
-	if sent := b.entered.Get(p.name + presenceSuffix); sent != "" {
-		f.State = sent
+	if sentPresence := b.enteredValues.Get(p.name + presenceSuffix); sentPresence != "" {
+		f.Presence = sentPresence
 	}
 }
 
 func (b *builder) addMembers(f *Field, node node, p position, value any) {
 	members, isObject := value.(jsonval.Object)
 	for _, key := range memberKeys(node, members) {
-		sub := position{
+		child := position{
 			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: b.memberLabel(node, key),
 			isRequired: node.requires(key), depth: p.depth + 1,
 		}
-		sub.schemaNode, sub.pointer = node.member(key)
+		child.schemaNode, child.pointer = node.member(key)
 		v, isPresent := members[key]
 		// an existing value without a required member may remain without it
-		sub.isRequired = sub.isRequired && (isPresent || !isObject)
-		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
-			f.Fields = append(f.Fields, &Field{Name: sub.name, Label: sub.label, Kind: Fixed,
-				ForOperators: b.isForOperators(sub.name),
-				Value:        cmp.Or(b.amountText(sub.name, v), valueText(JSON, v, isPresent))})
+		child.isRequired = child.isRequired && (isPresent || !isObject)
+		if p.depth == 0 && slices.Contains(b.form.FixedKeys, key) {
+			f.Fields = append(f.Fields, &Field{Name: child.name, Label: child.label, Kind: Fixed,
+				ForOperators: b.isForOperators(child.name),
+				Value:        cmp.Or(b.amountText(child.name, v), valueText(JSON, v, isPresent))})
 		} else {
-			f.Fields = append(f.Fields, b.build(sub, v, isPresent))
+			f.Fields = append(f.Fields, b.buildField(child, v, isPresent))
 		}
 		f.Keys = append(f.Keys, key)
 	}
 	if node.allowsMoreMembers() {
-		f.OtherMembers = &Field{Name: p.name + moreSuffix, Label: "Other values", Kind: JSON,
-			Value: b.entered.Get(p.name + moreSuffix), Error: b.errors[p.name+moreSuffix]}
+		f.OtherMembers = &Field{Name: p.name + otherMembersSuffix, Label: "Other values", Kind: JSON,
+			Value: b.enteredValues.Get(p.name + otherMembersSuffix), Error: b.errorByName[p.name+otherMembersSuffix]}
 	}
 }
 
 // memberLabel returns what people call a member. A member that the schema does not describe is called by its key, which
 // is data.
 func (b *builder) memberLabel(node node, key string) string {
-	memberSchema, described := jsonschema.Properties(node.schema)[key]
-	if !described {
+	memberSchema, isDescribed := jsonschema.Properties(node.schema)[key]
+	if !isDescribed {
 		return key
 	}
 	return cmp.Or(describeNode(b.form.Schema, memberSchema, "").title, shown.Format{}.TitleOr(key))
@@ -242,22 +244,23 @@ func (b *builder) memberLabel(node node, key string) string {
 
 func (b *builder) addItems(f *Field, node node, p position, value any) {
 	items, _ := value.([]any)
-	count := len(items)
-	if b.entered != nil {
-		count = submittedItemCount(b.entered, p.name)
-		if b.entered.Get(AddItemButton) == p.name {
-			count++
+	itemCount := len(items)
+	if b.enteredValues != nil {
+		itemCount = submittedItemCount(b.enteredValues, p.name)
+		if b.enteredValues.Get(AddItemButtonName) == p.name {
+			itemCount++
 		}
 	}
-	f.CanAdd = count < maxListItems
-	for n := range min(count, maxListItems) {
-		sub := position{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), isRequired: true, isItem: true,
-			depth: p.depth + 1}
-		sub.schemaNode, sub.pointer = node.items, node.pointer+"/items"
+	f.CanAdd = itemCount < maxListItems
+	for n := range min(itemCount, maxListItems) {
+		child := position{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), isRequired: true,
+			isItem: true,
+			depth:  p.depth + 1}
+		child.schemaNode, child.pointer = node.items, node.pointer+"/items"
 		if n < len(items) {
-			f.Fields = append(f.Fields, b.build(sub, items[n], true))
+			f.Fields = append(f.Fields, b.buildField(child, items[n], true))
 		} else {
-			f.Fields = append(f.Fields, b.build(sub, nil, false))
+			f.Fields = append(f.Fields, b.buildField(child, nil, false))
 		}
 	}
 }
@@ -279,12 +282,12 @@ func valueText(kind Kind, value any, isPresent bool) string {
 			return ""
 		}
 	}
-	return Pretty(value)
+	return PrettyJSON(value)
 }
 
-// Pretty formats a value as JSON over several lines, with unchanged numbers. It escapes characters that are invisible
-// in a text.
-func Pretty(v any) string {
+// PrettyJSON formats a value as JSON over several lines, with unchanged numbers. It escapes characters that are
+// invisible in a text.
+func PrettyJSON(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
 		return jsonval.EncodeToString(v)
@@ -307,13 +310,13 @@ func Pretty(v any) string {
 }
 
 func (b *builder) choiceOptions(name string, choices []any, value any, isPresent bool) (list []Option) {
-	hasSelected, entered := false, b.entered[name]
+	hasSelected, enteredValues := false, b.enteredValues[name]
 	for _, c := range choices {
 		o := Option{JSON: jsonval.EncodeToString(c),
 			Label: cmp.Or(b.amountText(name, c), shown.Format{}.Text(c, b.language))}
 		o.Selected = isPresent && jsonval.Equal(c, value)
-		if entered != nil {
-			o.Selected = o.JSON == entered[0]
+		if enteredValues != nil {
+			o.Selected = o.JSON == enteredValues[0]
 		}
 		hasSelected = hasSelected || o.Selected
 		list = append(list, o)

@@ -28,9 +28,9 @@ func collect(f *form.Field, to url.Values) {
 		return
 	}
 	to.Set(f.Name+"~kind", string(f.Kind))
-	if f.States != nil {
-		to.Set(f.Name+"~state", f.State)
-		to.Set(f.Name+"~was", f.State)
+	if f.Presences != nil {
+		to.Set(f.Name+"~state", f.Presence)
+		to.Set(f.Name+"~was", f.Presence)
 	}
 	switch f.Kind {
 	case form.Fixed:
@@ -89,7 +89,7 @@ const order = `{"type": "object", "required": ["id", "lines", "to"], "additional
 
 func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 	t.Parallel()
-	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}.New(modeltest.MustDecodeJSON(
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}.NewField(modeltest.MustDecodeJSON(
 		`{"id": "A 1", "cents": 1250, "note": null, "to": {"name": "Ann"}, "lines": [{"sku": "x", "n": 1.50}], "several": {"a": 1}}`), true)
 	for name, kind := range map[string]form.Kind{
 		"p": form.Object, "p/id": form.Text, "p/cents": form.Number, "p/rate": form.Number, "p/how": form.Choice,
@@ -107,8 +107,8 @@ func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 		"p/express": "out: given out", "p/any": "out: given out",
 	} {
 		one := find(t, f, name)
-		if got := one.State + ": " + strings.Join(one.States, " "); got != states &&
-			(states != "" || one.States != nil) {
+		if got := one.Presence + ": " + strings.Join(one.Presences, " "); got != states &&
+			(states != "" || one.Presences != nil) {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
@@ -136,7 +136,7 @@ func TestWhatNobodyTouchedIsReadAsItWas(t *testing.T) {
 				f.Schema = modeltest.MustDecodeJSON(schema)
 			}
 			v := modeltest.MustDecodeJSON(strings.ReplaceAll(text, "1e400", "1e300"))
-			got, errs := f.Read(v, sent(f.New(v, true)))
+			got, errs := f.Read(v, sent(f.NewField(v, true)))
 			if asJSON(got) != asJSON(v) || len(errs) > 0 {
 				t.Errorf("%s\n%s is read as\n%s %v", schema, asJSON(v), asJSON(got), errs)
 			}
@@ -154,7 +154,7 @@ func TestAnyValueIsReadAsItWas(t *testing.T) {
 			v[k] = value(t, 3)
 		}
 		f := form.Form{Prefix: "p", Schema: rapid.SampledFrom(schemas).Draw(t, "schema")}
-		got, errs := f.Read(v, sent(f.New(v, true)))
+		got, errs := f.Read(v, sent(f.NewField(v, true)))
 		if asJSON(got) != asJSON(v) || len(errs) > 0 {
 			t.Fatalf("%s is read as\n%s %v", asJSON(v), asJSON(got), errs)
 		}
@@ -189,7 +189,7 @@ func value(t *rapid.T, depth int) any {
 
 func TestWhatIsEnteredIsRead(t *testing.T) {
 	t.Parallel()
-	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p", Fixed: []string{"same"}}
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p", FixedKeys: []string{"same"}}
 	shown := modeltest.MustDecodeJSON(
 		`{"id": "A", "cents": 1, "note": "n", "to": {"name": "Ann"}, "lines": [{"sku": "x"}, {"sku": "y"}], "same": 7}`)
 	for _, c := range []struct {
@@ -222,7 +222,7 @@ func TestWhatIsEnteredIsRead(t *testing.T) {
 		{"what nobody changes", map[string]string{"p/same": "8"},
 			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
 	} {
-		values := sent(f.New(shown, true))
+		values := sent(f.NewField(shown, true))
 		for k, v := range c.enter {
 			values.Set(k, v)
 		}
@@ -231,7 +231,7 @@ func TestWhatIsEnteredIsRead(t *testing.T) {
 			(len(errs) != 1 || errs[c.wrong] == "") {
 			t.Errorf("%s: %s %v, want\n%s%s", c.name, asJSON(got), errs, c.want, c.wrong)
 		}
-		again := f.FromEntered(shown, true, values, errs)
+		again := f.NewFieldFromEntered(shown, true, values, errs)
 		for k, v := range c.enter {
 			if !strings.Contains(k, "~") && k != "p/same" && find(t, again, k).Kind != form.Choice &&
 				find(t, again, k).Value != v {
@@ -248,13 +248,13 @@ func TestAnItemIsAddedToAList(t *testing.T) {
 	t.Parallel()
 	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}
 	shown := modeltest.MustDecodeJSON(`{"lines": [{"sku": "x"}]}`)
-	values := sent(f.New(shown, true))
+	values := sent(f.NewField(shown, true))
 	values.Set("p/lines/0/sku", "changed")
-	values.Set(form.AddItemButton, "p/lines")
-	if !form.IsAdding(values) {
+	values.Set(form.AddItemButtonName, "p/lines")
+	if !form.IsAddItemRequest(values) {
 		t.Error("it is not seen")
 	}
-	again := f.FromEntered(shown, true, values, nil)
+	again := f.NewFieldFromEntered(shown, true, values, nil)
 	if lines := find(t, again, "p/lines"); len(lines.Fields) != 2 ||
 		find(t, again, "p/lines/0/sku").Value != "changed" {
 		t.Errorf("%+v", lines)
@@ -271,7 +271,7 @@ func TestASchemaThatHoldsItselfMakesAFormThatEnds(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}, "b": {"$ref": "#/$defs/t"}}},
 		"loop": {"$ref": "#/$defs/loop"}}, "properties": {"x": {"$ref": "#/$defs/loop"}}}`)
-	f := form.Form{Schema: schema, Prefix: "p"}.New(map[string]any{}, true)
+	f := form.Form{Schema: schema, Prefix: "p"}.NewField(map[string]any{}, true)
 	if n := count(f); n < 3 || n > 2000 {
 		t.Errorf("it has %d fields", n)
 	}
@@ -290,7 +290,7 @@ func TestAFieldIsLabelledAsPeopleCallIt(t *testing.T) {
 		"orderNumber": {"description": "On the invoice."}, "fixed": {"title": "Always", "type": "string"},
 		"lines": {"type": "array", "title": "Lines", "items": {"title": "Line", "properties": {"p": {"title": "Price"}}}}}}`)
 	value := modeltest.MustDecodeJSON(`{"orderNumber": "7", "fixed": "x", "a_key": "y", "lines": [{"p": 1}]}`)
-	fields := form.Form{Schema: schema, Prefix: "p", Fixed: []string{"fixed"}}.New(value, true)
+	fields := form.Form{Schema: schema, Prefix: "p", FixedKeys: []string{"fixed"}}.NewField(value, true)
 	for name, want := range map[string]string{"p/orderNumber": "Order number|On the invoice.", "p/fixed": "Always|",
 		"p/a_key": "a_key|Any", "p/lines": "Lines|", "p/lines/0": "1|Line", "p/lines/0/p": "Price|"} {
 		if f := find(t, fields, name); f.Label+"|"+f.Help != want {
@@ -333,7 +333,7 @@ func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 		f := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
 			`{"type": "object", "properties": {"v": {"type": "string", ` + c.schema + `}}}`)}
 		before := modeltest.MustDecodeJSON(`{"v": "the broken one"}`)
-		fields := f.New(before, true)
+		fields := f.NewField(before, true)
 		hints := find(t, fields, "p/v").Hints
 		if got := strings.Join(hints, ", "); got != c.hint {
 			t.Errorf("%s is %q, want %q", c.schema, got, c.hint)
@@ -367,7 +367,7 @@ func TestNumbersAndListsAreCheckedWhereTheyAreEntered(t *testing.T) {
 	for entered, want := range map[string]string{"p/n 1": "at least 2", "p/n 2.5": "a whole number", "p/n 2": "",
 		"p/cents 5.01": "at most 5.00 EUR", "p/cents 5": "", "p/list/0 long": "at most 3 characters",
 		"p/list/0~gone on": "at least 1 item"} {
-		values := sent(f.New(before, true))
+		values := sent(f.NewField(before, true))
 		name, value, _ := strings.Cut(entered, " ")
 		values.Set(name, value)
 		_, errs := f.Read(before, values)
@@ -383,7 +383,7 @@ func TestAShareIsTypedInPercent(t *testing.T) {
 		"_display": "percent"}}}`)
 	f := form.Form{Schema: schema, Prefix: "p"}
 	before := modeltest.MustDecodeJSON(`{"discount": 0.10}`)
-	field := f.New(before, true).Fields[0]
+	field := f.NewField(before, true).Fields[0]
 	if field.Value != "10" || field.Unit != "%" || strings.Join(field.Hints, ", ") != "at most 50%" {
 		t.Errorf("%+v", field)
 	}
@@ -409,8 +409,8 @@ func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
 		"one": {"enum": [100, 250], "_display": "money", "currency": "EUR", "minorUnits": true},
 		"list": {"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "number", "_display": "money", "currency": "USD"}]}}}}`)
 	value := modeltest.MustDecodeJSON(`{"amount": 123459, "wired": 100, "one": 250, "list": [1.50, 1e3, 0.001]}`)
-	f := form.Form{Schema: schema, Prefix: "p", Fixed: []string{"wired"}, Language: shown.German}
-	fields := f.New(value, true)
+	f := form.Form{Schema: schema, Prefix: "p", FixedKeys: []string{"wired"}, Language: shown.German}
+	fields := f.NewField(value, true)
 	amount := find(t, fields, "p/amount")
 	if amount.Value != "1234,59" || amount.Unit != "EUR" || strings.Join(amount.Hints, ", ") != "at least 1,00 EUR" ||
 		find(t, fields, "p/wired").Value != "1,00 EUR" || find(t, fields, "p/one").Options[1].Label != "2,50 EUR" {

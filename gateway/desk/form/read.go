@@ -15,54 +15,54 @@ import (
 
 // Suffixes of a control's name for its accompanying controls. In a JSON pointer, only 0 or 1 follows a tilde.
 const (
-	kindSuffix       = "~kind"
-	presenceSuffix   = "~state"
-	shownStateSuffix = "~was" // the state that was shown
-	removedSuffix    = "~gone"
-	keySuffix        = "~key"
-	moreSuffix       = "~more"
-	countSuffix      = "~count"
+	kindSuffix          = "~kind"
+	presenceSuffix      = "~state"
+	shownPresenceSuffix = "~was" // the state that was shown
+	removedSuffix       = "~gone"
+	keySuffix           = "~key"
+	otherMembersSuffix  = "~more"
+	countSuffix         = "~count"
 )
 
-// AddItemButton is the name of the buttons that add an item to a list. The value of a button is the list's name.
-const AddItemButton = "~add"
+// AddItemButtonName is the name of the buttons that add an item to a list. The value of a button is the list's name.
+const AddItemButtonName = "~add"
 
 // reader reads a sent form.
 type reader struct {
 	fieldFormatter
-	rootSchema any // the schema
-	values     url.Values
-	fixed      []string
-	errors     map[string]string
+	rootSchema  any // the schema
+	values      url.Values
+	fixedKeys   []string
+	errorByName map[string]string
 }
 
-// Read returns the entered value; shown is the value for which the form was made. errors has the errors by the names of
-// fields; it is empty if there are none.
-func (f Form) Read(shownValue any, values url.Values) (value any, errors map[string]string) {
-	r := &reader{fieldFormatter: f.fieldFormatter(), rootSchema: f.Schema, values: values, fixed: f.Fixed,
-		errors: map[string]string{}}
+// Read returns the entered value; shownValue is the value for which the form was made. errorByName has the errors by
+// the names of fields; it is empty if there are none.
+func (f Form) Read(shownValue any, values url.Values) (value any, errorByName map[string]string) {
+	r := &reader{fieldFormatter: f.fieldFormatter(), rootSchema: f.Schema, values: values, fixedKeys: f.FixedKeys,
+		errorByName: map[string]string{}}
 	value, _ = r.read(position{name: f.Prefix, schemaNode: f.Schema}, shownValue, true)
-	return value, r.errors
+	return value, r.errorByName
 }
 
-// IsAdding reports whether the sent form only asks for one more item of a list.
-func IsAdding(values url.Values) bool { return values.Get(AddItemButton) != "" }
+// IsAddItemRequest reports whether the sent form only asks for one more item of a list.
+func IsAddItemRequest(values url.Values) bool { return values.Get(AddItemButtonName) != "" }
 
-// read returns the value of the field at a place; has is false if the value is omitted. What somebody entered must fit
-// the schema; what was there before stays as it is.
+// read returns the value of the field at a place; hasValue is false if the value is omitted. What somebody entered must
+// fit the schema; what was there before stays as it is.
 func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, hasValue bool) {
 	name := p.name
-	kind, state := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
+	kind, presence := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
 	if p.depth > 4*maxDepth {
-		r.errors[name] = "it is too deep for a form"
+		r.errorByName[name] = "it is too deep for a form"
 		return nil, false
 	}
 	switch {
 	case kind == Fixed || kind == "":
 		return shownValue, wasPresent
-	case state == StateNull && !r.isTouched(name, kind):
+	case presence == PresenceNull && !r.isTouched(name, kind):
 		return nil, true
-	case state == StateOmitted && !r.isTouched(name, kind):
+	case presence == PresenceOmitted && !r.isTouched(name, kind):
 		return nil, false
 	}
 	node := describeNode(r.rootSchema, p.schemaNode, p.pointer)
@@ -74,9 +74,9 @@ func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, h
 	default:
 		value, hasValue = r.readControl(name, kind, shownValue)
 	}
-	if r.errors[name] == "" && !(wasPresent && jsonval.Equal(value, shownValue)) {
-		if problem := r.violation(node, name, value); problem != "" {
-			r.errors[name] = problem
+	if r.errorByName[name] == "" && !(wasPresent && jsonval.Equal(value, shownValue)) {
+		if problem := r.violationText(node, name, value); problem != "" {
+			r.errorByName[name] = problem
 		}
 	}
 	return value, hasValue
@@ -84,12 +84,12 @@ func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, h
 
 // isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
 func (r *reader) isTouched(name string, kind Kind) bool {
-	if r.values.Get(name+presenceSuffix) != r.values.Get(name+shownStateSuffix) {
+	if r.values.Get(name+presenceSuffix) != r.values.Get(name+shownPresenceSuffix) {
 		return false
 	}
 	switch kind {
 	case Object, List:
-		if r.values.Get(name+moreSuffix) != "" {
+		if r.values.Get(name+otherMembersSuffix) != "" {
 			return true
 		}
 		for key, sent := range r.values {
@@ -104,14 +104,14 @@ func (r *reader) isTouched(name string, kind Kind) bool {
 }
 
 func isHelperControl(name string) bool {
-	tilde := strings.LastIndex(name, "~")
-	suffixes := []string{kindSuffix, presenceSuffix, shownStateSuffix, removedSuffix, keySuffix, countSuffix}
-	return tilde >= 0 && slices.Contains(suffixes, name[tilde:])
+	tildeIndex := strings.LastIndex(name, "~")
+	suffixes := []string{kindSuffix, presenceSuffix, shownPresenceSuffix, removedSuffix, keySuffix, countSuffix}
+	return tildeIndex >= 0 && slices.Contains(suffixes, name[tildeIndex:])
 }
 
 func (r *reader) readControl(name string, kind Kind, shownValue any) (value any, hasValue bool) {
 	text := strings.ReplaceAll(r.values.Get(name), "\r\n", "\n")
-	if previous, ok := shownValue.(string); ok && (kind == Text || kind == LongText) && previous == text {
+	if previousText, ok := shownValue.(string); ok && (kind == Text || kind == LongText) && previousText == text {
 		return shownValue, true
 	}
 	switch kind {
@@ -121,42 +121,42 @@ func (r *reader) readControl(name string, kind Kind, shownValue any) (value any,
 		if format, isAmount := r.unitFormat(name); isAmount {
 			n, problem := r.fieldFormatter.readAmount(format, text, shownValue)
 			if problem != "" {
-				r.errors[name] = problem
+				r.errorByName[name] = problem
 			}
 			return n, true
 		}
 		v, err := jsonval.Decode([]byte(strings.TrimSpace(text)))
 		n, ok := v.(json.Number)
 		if err != nil || !ok {
-			r.errors[name] = "this is not a number: write it with digits and a point, such as 12.50"
+			r.errorByName[name] = "this is not a number: write it with digits and a point, such as 12.50"
 			return nil, true
 		}
 		return n, true
 	case Choice, JSON:
 		if strings.TrimSpace(text) == "" {
-			r.errors[name] = "choose a value"
+			r.errorByName[name] = "choose a value"
 			if kind == JSON {
-				r.errors[name] = "this is empty: write a text in quotes, or null for no value"
+				r.errorByName[name] = "this is empty: write a text in quotes, or null for no value"
 			}
 			return nil, true
 		}
 		v, err := jsonval.Decode([]byte(text))
 		if err != nil {
-			r.errors[name] = "this is not JSON: " + ideafiles.DecodeCause(err)
+			r.errorByName[name] = "this is not JSON: " + ideafiles.DecodeCause(err)
 		}
 		return v, true
 	}
-	r.errors[name] = fmt.Sprintf("the form has no control of kind %q", kind)
+	r.errorByName[name] = fmt.Sprintf("the form has no control of kind %q", kind)
 	return nil, true
 }
 
 func (r *reader) readObject(p position, node node, shownValue any) jsonval.Object {
 	name := p.name
-	previous, _ := shownValue.(jsonval.Object)
+	previousObject, _ := shownValue.(jsonval.Object)
 	out := jsonval.Object{}
 	for _, key := range r.values[name+keySuffix] {
-		v, wasPresent := previous[key]
-		if p.depth == 0 && slices.Contains(r.fixed, key) {
+		v, wasPresent := previousObject[key]
+		if p.depth == 0 && slices.Contains(r.fixedKeys, key) {
 			if wasPresent {
 				out[key] = v
 			}
@@ -168,17 +168,17 @@ func (r *reader) readObject(p position, node node, shownValue any) jsonval.Objec
 			out[key] = v
 		}
 	}
-	extraJSON := strings.TrimSpace(r.values.Get(name + moreSuffix))
-	if extraJSON == "" {
+	otherMembersJSON := strings.TrimSpace(r.values.Get(name + otherMembersSuffix))
+	if otherMembersJSON == "" {
 		return out
 	}
-	others, err := jsonval.DecodeObject([]byte(extraJSON))
+	otherMembers, err := jsonval.DecodeObject([]byte(otherMembersJSON))
 	if err != nil {
-		r.errors[name+moreSuffix] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
+		r.errorByName[name+otherMembersSuffix] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
 	}
-	for key, v := range others {
+	for key, v := range otherMembers {
 		if _, isField := out[key]; isField {
-			r.errors[name+moreSuffix] = fmt.Sprintf("%q has a field of its own", key)
+			r.errorByName[name+otherMembersSuffix] = fmt.Sprintf("%q has a field of its own", key)
 		}
 		out[key] = v
 	}
@@ -187,7 +187,7 @@ func (r *reader) readObject(p position, node node, shownValue any) jsonval.Objec
 
 func (r *reader) readList(p position, node node, shownValue any) []any {
 	name := p.name
-	previous, _ := shownValue.([]any)
+	previousItems, _ := shownValue.([]any)
 	out := []any{}
 	for n := range min(submittedItemCount(r.values, name), maxListItems) {
 		item := position{name: name + "/" + strconv.Itoa(n), schemaNode: node.items, pointer: node.pointer + "/items",
@@ -196,10 +196,10 @@ func (r *reader) readList(p position, node node, shownValue any) []any {
 			continue
 		}
 		var v any
-		if n < len(previous) {
-			v = previous[n]
+		if n < len(previousItems) {
+			v = previousItems[n]
 		}
-		v, _ = r.read(item, v, n < len(previous))
+		v, _ = r.read(item, v, n < len(previousItems))
 		out = append(out, v)
 	}
 	return out

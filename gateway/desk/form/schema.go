@@ -27,21 +27,21 @@ type node struct {
 }
 
 // describeNode reads a schema's node. A choice between null and one other schema is read as that schema, nullable.
-func describeNode(root, schema any, pointer string) (n node) {
-	n.rootSchema = root
+func describeNode(rootSchema, schema any, pointer string) (n node) {
+	n.rootSchema = rootSchema
 	var help, title string
 	for range maxDepth {
-		resolved, resolvedPointer := jsonschema.ResolveLocalRefs(root, schema, pointer)
+		resolvedSchema, resolvedPointer := jsonschema.ResolveLocalRefs(rootSchema, schema, pointer)
 		if m, ok := schema.(jsonval.Object); ok { // the keys beside a reference
 			help, title = firstText(help, m["description"]), firstText(title, m["title"])
 		}
-		m, ok := resolved.(jsonval.Object)
+		m, ok := resolvedSchema.(jsonval.Object)
 		if !ok {
 			break
 		}
 		n.schema, n.pointer = m, resolvedPointer
 		help, title = firstText(help, m["description"]), firstText(title, m["title"])
-		next, subPointer, hasNull, choices, isMixed := alternatives(m)
+		nextSchema, subPointer, hasNull, choices, isMixed := readAlternatives(m)
 		n.isNullable = n.isNullable || hasNull
 		if choices != nil {
 			n.choices = choices
@@ -49,13 +49,13 @@ func describeNode(root, schema any, pointer string) (n node) {
 		if isMixed {
 			n.isMixed = true
 		}
-		if next == nil {
+		if nextSchema == nil {
 			break
 		}
-		schema, pointer = next, resolvedPointer+subPointer
+		schema, pointer = nextSchema, resolvedPointer+subPointer
 	}
 	n.help, n.title = help, title
-	n.readTypes()
+	n.readTypesAndChoices()
 	return n
 }
 
@@ -66,9 +66,9 @@ func firstText(current string, v any) string {
 	return current
 }
 
-// alternatives evaluates anyOf and oneOf. next is the only alternative beside null; choices are the values, if all are
-// values.
-func alternatives(m jsonval.Object) (next any, subPointer string, hasNull bool, choices []any, isMixed bool) {
+// readAlternatives evaluates anyOf and oneOf. nextSchema is the only alternative beside null; choices are the values,
+// if all are values.
+func readAlternatives(m jsonval.Object) (nextSchema any, subPointer string, hasNull bool, choices []any, isMixed bool) {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list, ok := m[key].([]any)
 		if !ok {
@@ -112,10 +112,10 @@ func enumValues(m jsonval.Object) ([]any, bool) {
 	return nil, false
 }
 
-func (n *node) readTypes() {
+func (n *node) readTypesAndChoices() {
 	types, ok := jsonval.AsStringList(n.schema["type"])
-	if one, isText := n.schema["type"].(string); isText {
-		types, ok = []string{one}, true
+	if typeName, isText := n.schema["type"].(string); isText {
+		types, ok = []string{typeName}, true
 	}
 	if ok && slices.Contains(types, "null") {
 		n.isNullable = true
@@ -149,8 +149,8 @@ func (n *node) readTypes() {
 
 func (n node) hasNullChoice() bool { return slices.Contains(n.choices, nil) }
 
-// kindOf chooses the control for a value.
-func (b *builder) kindOf(n node, p position, value any, isPresent bool) Kind {
+// chooseKind chooses the control for a value.
+func (b *builder) chooseKind(n node, p position, value any, isPresent bool) Kind {
 	if isPresent && jsonval.SizeUpToLimit(value, maxValueBytes) >= maxValueBytes && p.depth > 0 {
 		return Fixed
 	}
@@ -161,7 +161,7 @@ func (b *builder) kindOf(n node, p position, value any, isPresent bool) Kind {
 		return JSON
 	}
 	hasValue := isPresent && value != nil
-	kind := n.kind(value, hasValue)
+	kind := n.preferredKind(value, hasValue)
 	if hasValue && !canHold(kind, value, n) {
 		return JSON
 	}
@@ -176,7 +176,7 @@ func (b *builder) kindOf(n node, p position, value any, isPresent bool) Kind {
 	return kind
 }
 
-func (n node) kind(value any, hasValue bool) Kind {
+func (n node) preferredKind(value any, hasValue bool) Kind {
 	switch {
 	case n.choices != nil && len(n.choices) <= maxFields:
 		return Choice
@@ -211,7 +211,7 @@ const maxLineChars = 120
 func (n node) kindOfType(t string) Kind {
 	switch t {
 	case "string":
-		if limit, known := n.intKeyword("maxLength"); known && limit > maxLineChars {
+		if limit, hasLimit := n.intKeyword("maxLength"); hasLimit && limit > maxLineChars {
 			return LongText
 		}
 		return Text
@@ -234,8 +234,8 @@ func canHold(kind Kind, value any, n node) bool {
 	case json.Number:
 		return kind == Number || kind == Choice && containsEqual(n.choices, v)
 	case jsonval.Object:
-		_, stored := jsonval.AsBlobHandle(v)
-		return kind == Object && !stored && len(v) <= maxFields
+		_, isBlobHandle := jsonval.AsBlobHandle(v)
+		return kind == Object && !isBlobHandle && len(v) <= maxFields
 	case []any:
 		return kind == List && len(v) <= maxListItems
 	}
@@ -248,9 +248,9 @@ func containsEqual(list []any, v any) bool {
 
 // memberKeys returns the keys with fields: the declared ones in the order for people, and then the others of the value.
 func memberKeys(n node, members jsonval.Object) []string {
-	declared, keys := jsonschema.Properties(n.schema), jsonschema.PropertyDisplayOrder(n.schema)
+	declaredProperties, keys := jsonschema.Properties(n.schema), jsonschema.PropertyDisplayOrder(n.schema)
 	for _, k := range jsonval.SortedKeys(members) {
-		if _, isDeclared := declared[k]; !isDeclared {
+		if _, isDeclared := declaredProperties[k]; !isDeclared {
 			keys = append(keys, k)
 		}
 	}
@@ -258,8 +258,8 @@ func memberKeys(n node, members jsonval.Object) []string {
 }
 
 func (n node) requires(key string) bool {
-	list, _ := jsonval.AsStringList(n.schema["required"])
-	return slices.Contains(list, key)
+	requiredKeys, _ := jsonval.AsStringList(n.schema["required"])
+	return slices.Contains(requiredKeys, key)
 }
 
 // member gives the schema of a member, and its place.
@@ -269,16 +269,16 @@ func (n node) member(key string) (schema any, pointer string) {
 			return p, n.pointer + "/properties/" + jsonschema.EscapePointerStep(key)
 		}
 	}
-	if more, ok := n.schema["additionalProperties"].(jsonval.Object); ok {
-		return more, n.pointer + "/additionalProperties"
+	if additionalSchema, ok := n.schema["additionalProperties"].(jsonval.Object); ok {
+		return additionalSchema, n.pointer + "/additionalProperties"
 	}
 	return nil, ""
 }
 
 // allowsMoreMembers reports whether an object may have members that have no fields yet.
 func (n node) allowsMoreMembers() bool {
-	more, isGiven := n.schema["additionalProperties"]
-	return n.schema != nil && more != false &&
+	additionalSchema, isGiven := n.schema["additionalProperties"]
+	return n.schema != nil && additionalSchema != false &&
 		(isGiven || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
 }
 

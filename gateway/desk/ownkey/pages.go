@@ -25,12 +25,12 @@ type Pages struct {
 }
 
 // Passkeys lists the valid passkeys of a person; none if the keys cannot be read.
-func (p *Pages) Passkeys(ctx context.Context, person string) []*signing.Key {
+func (p *Pages) Passkeys(ctx context.Context, personName string) []*signing.Key {
 	keys, err := p.keys(ctx)
 	if err != nil {
 		p.Log.Warn("nobody can sign with a passkey: the keys of those who decide cannot be read", "error", err)
 	}
-	return keys.Passkeys(person, time.Now())
+	return keys.Passkeys(personName, time.Now())
 }
 
 func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
@@ -42,8 +42,8 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 
 // usablePasskeys returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same
 // challenge, so keys are left out if their data on the person differ from those of the last one.
-func (p *Pages) usablePasskeys(ctx context.Context, person, origin string) ([]*signing.Key, error) {
-	all := p.Passkeys(ctx, person)
+func (p *Pages) usablePasskeys(ctx context.Context, personName, origin string) ([]*signing.Key, error) {
+	all := p.Passkeys(ctx, personName)
 	var list []*signing.Key
 	var otherOrigins []string
 	for _, k := range slices.Backward(all) {

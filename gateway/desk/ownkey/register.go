@@ -27,8 +27,8 @@ type KeyPage struct {
 	Entry             string // of the passkey that was made
 }
 
-// registration is a passkey that a browser was asked to make.
-type registration struct {
+// pendingRegistration is a passkey that a browser was asked to make.
+type pendingRegistration struct {
 	User      string    `json:"w"`
 	Challenge string    `json:"c"`
 	ExpiresAt time.Time `json:"u"`
@@ -50,12 +50,13 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) keyPage(r *http.Request) (page KeyPage, err error) {
 	person := access.PersonFrom(r.Context())
-	page = KeyPage{Keys: p.Passkeys(r.Context(), person.Name), UnknownKeysReason: p.unknownKeysReason(r.Context()), Host: r.Host}
+	page = KeyPage{Keys: p.Passkeys(r.Context(), person.Name), UnknownKeysReason: p.unknownKeysReason(r.Context()),
+		Host: r.Host}
 	var site *passkey.Site
 	if site, page.UnavailableReason = passkeySiteFor(r.Host); site == nil {
 		return page, nil
 	}
-	pending := registration{person.Name, newChallenge(), time.Now().Add(registerMaxAge)}
+	pending := pendingRegistration{person.Name, newChallenge(), time.Now().Add(registerMaxAge)}
 	if page.SealedState, err = p.Sessions.Seal(registerSealPurpose, pending); err == nil {
 		page.Options = creationOptions(person.Name, pending.Challenge, site, page.Keys)
 	}
@@ -91,42 +92,42 @@ func newChallenge() string {
 
 // creationOptions returns the options for a browser to make a passkey. A device keeps one passkey per person: a new one
 // replaces it, unless it is listed.
-func creationOptions(person, challenge string, site *passkey.Site, existing []*signing.Key) string {
-	id := sha256.Sum256([]byte("process idea\n" + person))
+func creationOptions(personName, challenge string, site *passkey.Site, existingKeys []*signing.Key) string {
+	id := sha256.Sum256([]byte("process idea\n" + personName))
 	var keyTypes []any
-	for _, a := range passkey.Algorithms {
+	for _, a := range passkey.COSEAlgorithms {
 		keyTypes = append(keyTypes, jsonval.Object{"type": "public-key", "alg": a})
 	}
 	return jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
 		"challenge": challenge, "rp": jsonval.Object{"id": site.RPID, "name": "Process Idea"},
-		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
-			"displayName": person},
-		"pubKeyCredParams": keyTypes, "excludeCredentials": credentials(existing), "attestation": "none",
+		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": personName,
+			"displayName": personName},
+		"pubKeyCredParams": keyTypes, "excludeCredentials": credentials(existingKeys), "attestation": "none",
 		"timeout":                browserTimeoutMillis,
 		"authenticatorSelection": jsonval.Object{"residentKey": "preferred", "userVerification": "required"},
 	}))
 }
 
-// MakeKey accepts the passkey that the browser made, and shows its entry for the list of keys.
-func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
+// RegisterKey accepts the passkey that the browser made, and shows its entry for the list of keys.
+func (p *Pages) RegisterKey(w http.ResponseWriter, r *http.Request) error {
 	person := access.PersonFrom(r.Context())
-	var pending registration
+	var pending pendingRegistration
 	if !p.Sessions.Unseal(registerSealPurpose, r.PostForm.Get("sealed"), &pending) || pending.User != person.Name ||
 		time.Now().After(pending.ExpiresAt) {
 		return api.Unprocessable("This took too long, or somebody else began it. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return api.Unprocessable(needsScript)
+		return api.Unprocessable(scriptNeededMessage)
 	}
 	site, err := passkey.SiteAt(r.Header.Get("Origin"))
 	if err != nil {
 		return api.Unprocessable("%s", err)
 	}
-	registered, err := site.Register([]byte(r.PostForm.Get("answer")), pending.Challenge)
+	newPasskey, err := site.Register([]byte(r.PostForm.Get("answer")), pending.Challenge)
 	if err != nil {
 		return api.Unprocessable("%s", err)
 	}
-	entry, err := signing.PasskeyEntry(registered, site, person.Name, person.Groups)
+	entry, err := signing.PasskeyEntry(newPasskey, site, person.Name, person.Groups)
 	if err != nil {
 		return err
 	}
@@ -138,4 +139,4 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	return p.ShowPage(w, r, "key", "Your passkey is made", page)
 }
 
-const needsScript = "The browser sent no passkey. Passkeys need a script, which is switched off or did not run."
+const scriptNeededMessage = "The browser sent no passkey. Passkeys need a script, which is switched off or did not run."

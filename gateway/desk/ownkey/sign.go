@@ -84,7 +84,7 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 		return api.Unprocessable("This page was made for another person or decision. Open the case again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return api.Unprocessable(needsScript)
+		return api.Unprocessable(scriptNeededMessage)
 	}
 	var answer browserAnswer
 	err := json.Unmarshal([]byte(r.PostForm.Get("answer")), &answer)

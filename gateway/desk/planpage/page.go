@@ -19,19 +19,19 @@ const (
 	// MaxCalls is how many Calls a page shows, and lets people change.
 	MaxCalls         = 500
 	maxInstanceNames = 12 // instances of a Call that are named
-	maxReason        = 2000
+	maxReasonLength  = 2000
 )
 
 // Page shows a Plan that waits.
 type Page struct {
 	Plan client.Plan
-	// Calls are the Calls of the Plan, Added those that somebody adds.
-	Calls []*Call
-	Added []*Call
-	// NotAmendable is why the Calls cannot be changed here; empty: they can be.
-	NotAmendable string
-	Instances    string
-	AskedUnknown bool // it is unknown about which Calls a person will be asked again
+	// Calls are the Calls of the Plan, AddedCalls those that somebody adds.
+	Calls      []*Call
+	AddedCalls []*Call
+	// NotAmendableReason is why the Calls cannot be changed here; empty: they can be.
+	NotAmendableReason   string
+	InstanceNames        string
+	IsLaterReviewUnknown bool // it is unknown about which Calls a person will be asked again
 
 	DenialReason      string // why this person may not decide; empty: they may
 	FormError         string // the error in the form
@@ -53,7 +53,7 @@ type Call struct {
 	Number           int // its place in the Plan, or among the added Calls, from 1
 	ID, Tool         string
 	Title            string // of the Tool
-	Instances        string
+	InstanceNames    string
 	Params           []readable.Fact
 	HiddenParamsText string // how many parameters are not shown
 	Reads            []string
@@ -66,28 +66,28 @@ type Call struct {
 	FormErrorDetail string
 	IsKept          bool
 	CanOpen         bool
-	// ParamsForm is the form that changes the parameters, and Rest is the rest of the Call as JSON; nil ParamsForm:
+	// ParamsForm is the form that changes the parameters, and RestJSON is the rest of the Call as JSON; nil ParamsForm:
 	// the Call is not being changed.
 	ParamsForm *form.Field
 	RestJSON   string
 	// JSON is an added Call as it was written.
 	JSON string
 
-	original any
-	params   jsonval.Object // the parameters that a form changes
-	form     form.Form
+	originalCall any
+	params       jsonval.Object // the parameters that a form changes
+	form         form.Form
 }
 
-// New shows a Plan. tools are the known Tools of its process, labels are the names that people use there, and forms
+// New shows a Plan. tools are the known Tools of its process, labels are the names that people use there, and formFor
 // makes the form of a Tool's Call.
 func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
 	formFor func(*ideafile.Tool) form.Form) *Page {
-	p := &Page{Plan: plan, NotAmendable: plan.NotAmendableReason,
-		AskedUnknown: plan.AskedLater == nil, formFor: formFor, tools: tools, labels: labels,
+	p := &Page{Plan: plan, NotAmendableReason: plan.NotAmendableReason,
+		IsLaterReviewUnknown: plan.LaterApprovals == nil, formFor: formFor, tools: tools, labels: labels,
 		edges: plangraph.ListEdges(plan.DiagramCalls, labels), language: l}
-	p.Instances = p.instanceNames(plan.Instances)
-	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
-		p.NotAmendable = fmt.Sprintf(
+	p.InstanceNames = p.instanceNames(plan.Instances)
+	if len(plan.Calls) > MaxCalls && p.NotAmendableReason == "" {
+		p.NotAmendableReason = fmt.Sprintf(
 			"The Plan has %d steps, too many to change on this page. Operators can: by starter amend-plan.",
 			len(plan.Calls))
 	}
@@ -105,16 +105,16 @@ func (p *Page) HiddenCount() int { return len(p.Plan.Calls) - len(p.Calls) }
 
 func (p *Page) newCall(n int) *Call {
 	plannedCall := p.Plan.Calls[n]
-	raw := plannedCall.Written.RawObject()
+	raw := plannedCall.WrittenCall.RawObject()
 	c := &Call{
-		Number: n + 1, ID: plannedCall.CallID, Tool: plannedCall.Written.Tool,
-		Title:     p.labels.Presenter.ToolTitle(plannedCall.Written.Tool),
-		Instances: p.instanceNames(plannedCall.Instances), Error: plannedCall.Error,
-		IsKept: true, original: plannedCall.Written.AsWritten(),
+		Number: n + 1, ID: plannedCall.CallID, Tool: plannedCall.WrittenCall.Tool,
+		Title:         p.labels.Presenter.ToolTitle(plannedCall.WrittenCall.Tool),
+		InstanceNames: p.instanceNames(plannedCall.Instances), Error: plannedCall.Error,
+		IsKept: true, originalCall: plannedCall.WrittenCall.AsWritten(),
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)
-	c.EffectText = runnerText(tool)
+	c.EffectText = effectText(tool)
 	builder := readable.NewFactBuilder(p.language)
 	fields := builder.BuildAt(nil, "", p.labels.Presenter.ParamsFormat(c.Tool),
 		jsonval.ToJSONValue(p.labels.ParamsInWords(raw)))
@@ -122,9 +122,9 @@ func (p *Page) newCall(n int) *Call {
 		c.HiddenParamsText = readable.Plural(fields.HiddenCount, "other value")
 	}
 	c.Reads = p.describeReads(n + 1)
-	index := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
+	index := slices.IndexFunc(p.Plan.LaterApprovals, func(a client.LaterApproval) bool { return a.CallID == c.ID })
 	switch {
-	case index >= 0 && p.Plan.AskedLater[index].Certainty == client.AskedAlways:
+	case index >= 0 && p.Plan.LaterApprovals[index].Certainty == client.AskedAlways:
 		c.ReviewText = "a person is asked again"
 	case index >= 0:
 		c.ReviewText = "a person may be asked again, depending on its values"
@@ -137,15 +137,15 @@ func (p *Page) newCall(n int) *Call {
 }
 
 // describeReads lists what a Call reads and waits for.
-func (p *Page) describeReads(number int) (list []string) {
+func (p *Page) describeReads(callNumber int) (list []string) {
 	for _, e := range p.edges {
-		if e.ToCallNumber != number {
+		if e.ToCallNumber != callNumber {
 			continue
 		}
 		source := readable.VisibleText(readable.Clip(e.GivenValueLabel, readable.MaxTextBytes))
 		if e.FromCallNumber > 0 && e.FromCallNumber <= len(p.Plan.Calls) {
 			producer := p.Plan.Calls[e.FromCallNumber-1]
-			title := readable.Clip(p.labels.Presenter.ToolTitle(producer.Written.Tool), maxReason)
+			title := readable.Clip(p.labels.Presenter.ToolTitle(producer.WrittenCall.Tool), maxReasonLength)
 			source = "step " + producer.CallID + " " + readable.VisibleText(title)
 		}
 		switch e.Kind {
@@ -155,9 +155,9 @@ func (p *Page) describeReads(number int) (list []string) {
 			}
 		case plangraph.EdgeAfter:
 			source = "nothing, but runs after " + source
-		case plangraph.EdgeIf:
+		case plangraph.EdgeCondition:
 			source = source + ", in its condition"
-		case plangraph.EdgeOr:
+		case plangraph.EdgeAlternative:
 			source = "nothing, but writes where " + source + " does: whichever is first"
 		}
 		list = append(list, source)
@@ -175,8 +175,8 @@ func (p *Page) instanceNames(tokens []string) string {
 	return text
 }
 
-// runnerText describes what a Call of a Tool does.
-func runnerText(t *ideafile.Tool) string {
+// effectText describes what a Call of a Tool does.
+func effectText(t *ideafile.Tool) string {
 	if t == nil {
 		return "Nothing of this name is known here."
 	}

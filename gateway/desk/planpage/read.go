@@ -29,18 +29,18 @@ const (
 
 // IsEditing reports whether the sent form only asks for a change of the page, and decides on nothing.
 func IsEditing(values url.Values) bool {
-	return values.Get(editField) != "" || values.Get("do") == "add" || form.IsAdding(values)
+	return values.Get(editField) != "" || values.Get("do") == "add" || form.IsAddItemRequest(values)
 }
 
-// Read applies the sent form to the Calls, and returns all Calls of the Plan as it is to run. If Wrong is set, on the
-// page or on a Call, they are invalid.
+// Read applies the sent form to the Calls, and returns all Calls of the Plan as it is to run. If FormError is set, on
+// the page or on a Call, they are invalid.
 func (p *Page) Read(values url.Values) (calls []any) {
 	p.IsAmending = true
 	hasChanges := false
 	for _, c := range p.Calls {
 		number := strconv.Itoa(c.Number)
 		c.IsKept = slices.Contains(values[keepField], number)
-		writtenCall := c.original
+		writtenCall := c.originalCall
 		if slices.Contains(values[openField], number) && c.CanOpen {
 			writtenCall = p.readEditedCall(c, values)
 		} else if values.Get(editField) == number && c.CanOpen {
@@ -50,19 +50,19 @@ func (p *Page) Read(values url.Values) (calls []any) {
 			hasChanges = true
 			continue
 		}
-		hasChanges = hasChanges || !jsonval.Equal(writtenCall, c.original)
+		hasChanges = hasChanges || !jsonval.Equal(writtenCall, c.originalCall)
 		calls = append(calls, writtenCall)
 	}
-	added := p.readAdded(values)
+	addedCalls := p.readAddedCalls(values)
 	if IsEditing(values) {
 		return nil
 	}
-	calls = append(calls, added...)
+	calls = append(calls, addedCalls...)
 	switch {
 	case p.FormError != "":
 	case len(calls) == 0:
 		p.FormError = "No step is left. To run none of them, reject the Plan."
-	case !hasChanges && len(added) == 0:
+	case !hasChanges && len(addedCalls) == 0:
 		p.FormError = "Nothing is changed. To run it as it is, approve it."
 	}
 	return calls
@@ -70,14 +70,14 @@ func (p *Page) Read(values url.Values) (calls []any) {
 
 // addParamsForm adds the form of a Call's parameters, with its own values or with those that were entered.
 func (c *Call) addParamsForm(values url.Values, fieldErrors map[string]string) {
-	if c.ParamsForm = c.form.New(c.params, true); values != nil {
-		c.ParamsForm = c.form.FromEntered(c.params, true, values, fieldErrors)
+	if c.ParamsForm = c.form.NewField(c.params, true); values != nil {
+		c.ParamsForm = c.form.NewFieldFromEntered(c.params, true, values, fieldErrors)
 		c.RestJSON = strings.ReplaceAll(values.Get(c.form.Prefix+restSuffix), "\r\n", "\n")
 		return
 	}
-	rest := maps.Clone(jsonval.AsObject(c.original))
-	maps.DeleteFunc(rest, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") || key == "_tool" })
-	c.RestJSON = form.Pretty(jsonval.ToJSONValue(rest))
+	restMembers := maps.Clone(jsonval.AsObject(c.originalCall))
+	maps.DeleteFunc(restMembers, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") || key == "_tool" })
+	c.RestJSON = form.PrettyJSON(jsonval.ToJSONValue(restMembers))
 }
 
 // readEditedCall reads a Call whose fields are open.
@@ -87,8 +87,8 @@ func (p *Page) readEditedCall(c *Call, values url.Values) any {
 	call, isObject := v.(jsonval.Object)
 	restMembers, err := jsonval.DecodeObject([]byte(c.RestJSON))
 	switch {
-	case form.IsAdding(values):
-		return c.original
+	case form.IsAddItemRequest(values):
+		return c.originalCall
 	case len(fieldErrors) > 0:
 		c.FormError = "some fields do not fit yet: each says why"
 	case !isObject:
@@ -105,7 +105,7 @@ func (p *Page) readEditedCall(c *Call, values url.Values) any {
 		if c.IsKept {
 			p.FormError = "Step " + c.ID + " does not fit yet: see the message beside it."
 		}
-		return c.original
+		return c.originalCall
 	}
 	out := jsonval.Object{"_tool": c.Tool}
 	maps.Copy(out, call)
@@ -113,8 +113,8 @@ func (p *Page) readEditedCall(c *Call, values url.Values) any {
 	return out
 }
 
-// readAdded reads the added Calls and skips empty ones.
-func (p *Page) readAdded(values url.Values) (calls []any) {
+// readAddedCalls reads the added Calls and skips empty ones.
+func (p *Page) readAddedCalls(values url.Values) (calls []any) {
 	texts := slices.Clone(values[addedField])
 	if next := values.Get(newField); strings.TrimSpace(next) != "" {
 		texts = append(texts, next)
@@ -124,8 +124,8 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		c := &Call{Number: len(p.Added) + 1, JSON: text}
-		p.Added = append(p.Added, c)
+		c := &Call{Number: len(p.AddedCalls) + 1, JSON: text}
+		p.AddedCalls = append(p.AddedCalls, c)
 		call, err := jsonval.DecodeObject([]byte(text))
 		c.Tool, _ = call["_tool"].(string)
 		switch {
@@ -150,7 +150,7 @@ var callIndexPattern = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
 // ShowProblems shows the problems that the process found, each beside the Call that was sent.
 func (p *Page) ShowProblems(problems []api.Place) {
-	sentCalls := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.IsKept }), p.Added...)
+	sentCalls := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.IsKept }), p.AddedCalls...)
 	for _, problem := range problems {
 		m := callIndexPattern.FindStringSubmatch(problem.Path)
 		if m == nil {
@@ -168,8 +168,8 @@ func (p *Page) ShowProblems(problems []api.Place) {
 
 // Errors in a decision on a Plan, or on a Call.
 const (
-	NeedsReason = "A rejection needs a reason: the process reads it and plans the rest again."
-	NoDecision  = "There is no such decision."
+	ReasonMissingText   = "A rejection needs a reason: the process reads it and plans the rest again."
+	UnknownDecisionText = "There is no such decision."
 )
 
 // ReadDecision completes a decision from the sent form; ok is false if it is invalid, or if somebody is only changing
@@ -179,11 +179,11 @@ func (p *Page) ReadDecision(d *client.PlanDecision, values url.Values) (ok bool)
 	case client.Approve:
 	case client.Reject:
 		if d.Reason == "" {
-			p.FormError = NeedsReason
+			p.FormError = ReasonMissingText
 		}
 	case client.Amend:
-		if p.NotAmendable != "" {
-			p.FormError = p.NotAmendable
+		if p.NotAmendableReason != "" {
+			p.FormError = p.NotAmendableReason
 			return false
 		}
 		d.Calls = p.Read(values)
@@ -192,7 +192,7 @@ func (p *Page) ReadDecision(d *client.PlanDecision, values url.Values) (ok bool)
 			return false
 		}
 	default:
-		p.FormError = NoDecision
+		p.FormError = UnknownDecisionText
 	}
 	return p.FormError == ""
 }

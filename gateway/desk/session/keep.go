@@ -11,7 +11,7 @@ func (s *Sessions) SetValue(w http.ResponseWriter, r *http.Request, name string,
 	if err != nil {
 		return err
 	}
-	c := s.valueCookie(r, name)
+	c := s.newValueCookie(r, name)
 	c.Value, c.MaxAge = text, int(maxAge.Seconds())
 	http.SetCookie(w, c)
 	return nil
@@ -19,9 +19,9 @@ func (s *Sessions) SetValue(w http.ResponseWriter, r *http.Request, name string,
 
 // TakeValue reads the kept value, once; ok is false if there is none.
 func (s *Sessions) TakeValue(w http.ResponseWriter, r *http.Request, name string, target any) (ok bool) {
-	c := s.valueCookie(r, name)
-	received, err := r.Cookie(c.Name)
-	if err != nil || !s.Unseal(name, received.Value, target) {
+	c := s.newValueCookie(r, name)
+	receivedCookie, err := r.Cookie(c.Name)
+	if err != nil || !s.Unseal(name, receivedCookie.Value, target) {
 		return false
 	}
 	c.MaxAge = -1
@@ -29,8 +29,8 @@ func (s *Sessions) TakeValue(w http.ResponseWriter, r *http.Request, name string
 	return true
 }
 
-func (s *Sessions) valueCookie(r *http.Request, name string) *http.Cookie {
-	c := s.cookie(r)
+func (s *Sessions) newValueCookie(r *http.Request, name string) *http.Cookie {
+	c := s.newCookie(r)
 	c.Name, c.SameSite = c.Name+"-"+name, http.SameSiteLaxMode
 	return c
 }

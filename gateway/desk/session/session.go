@@ -38,9 +38,9 @@ type Sessions struct {
 	aead cipher.AEAD
 	// endedIDs are the ids of sessions that were ended here early: a copy of the cookie is no longer valid.
 	endedIDs *lru.Cache[string, struct{}]
-	// Secure means that browsers reach the gateway by https only. Otherwise a cookie is restricted to https if the
+	// IsHTTPSOnly means that browsers reach the gateway by https only. Otherwise a cookie is restricted to https if the
 	// request came by it.
-	Secure bool
+	IsHTTPSOnly bool
 }
 
 // New makes Sessions whose cookies are sealed with a key that is derived from a secret. Gateways with the same secret
@@ -55,8 +55,8 @@ func New(secret []byte) (*Sessions, error) {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	ended, _ := lru.New[string, struct{}](maxEndedSessions) // it fails only for a size below one
-	return &Sessions{aead: aead, endedIDs: ended}, err
+	endedIDs, _ := lru.New[string, struct{}](maxEndedSessions) // it fails only for a size below one
+	return &Sessions{aead: aead, endedIDs: endedIDs}, err
 }
 
 // maxEndedSessions bounds the ended sessions that are remembered. If more end within MaxAge, copies of the first
@@ -75,7 +75,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error
 	if err != nil {
 		return err
 	}
-	c := s.cookie(r)
+	c := s.newCookie(r)
 	c.Value = text
 	http.SetCookie(w, c)
 	return nil
@@ -86,14 +86,14 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 	if t, ok := s.Read(r); ok {
 		s.endedIDs.Add(t.ID, struct{}{})
 	}
-	c := s.cookie(r)
+	c := s.newCookie(r)
 	c.MaxAge = -1
 	http.SetCookie(w, c)
 }
 
 // Read returns who is logged in; ok is false if nobody is.
 func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
-	c, err := r.Cookie(s.cookie(r).Name)
+	c, err := r.Cookie(s.newCookie(r).Name)
 	if err != nil || !s.Unseal(ticketSealPurpose, c.Value, &t) || time.Now().After(t.ExpiresAt) || t.ID == "" ||
 		s.endedIDs.Contains(t.ID) {
 		return Ticket{}, false
@@ -101,18 +101,18 @@ func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	return t, true
 }
 
-// cookie is the cookie of this gateway. Browsers do not distinguish ports, so that several gateways of one machine need
-// cookies of different names.
-func (s *Sessions) cookie(r *http.Request) *http.Cookie {
+// newCookie is the cookie of this gateway. Browsers do not distinguish ports, so that several gateways of one machine
+// need cookies of different names.
+func (s *Sessions) newCookie(r *http.Request) *http.Cookie {
 	name := "processidea-desk"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		name += "-" + port
 	}
-	secure := s.Secure || r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
-	if secure {
+	isSecure := s.IsHTTPSOnly || r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+	if isSecure {
 		name = "__Host-" + name // browsers take it only from this host, not from others of its domain
 	}
-	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: isSecure, SameSite: http.SameSiteStrictMode}
 }
 
 // Seal writes a value so that only these Sessions read it, and only for the same use.

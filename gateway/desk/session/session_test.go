@@ -116,7 +116,7 @@ func TestWhatIsSealedForOneUseIsOpenedForNoOther(t *testing.T) {
 func TestByHTTPSACookieIsForHTTPSAndThisHostAlone(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(*session.Sessions, *http.Request){
-		"the address is https": func(s *session.Sessions, _ *http.Request) { s.Secure = true },
+		"the address is https": func(s *session.Sessions, _ *http.Request) { s.IsHTTPSOnly = true },
 		"the request is":       func(_ *session.Sessions, r *http.Request) { r.TLS = &tls.ConnectionState{} },
 		"a proxy says so": func(_ *session.Sessions, r *http.Request) {
 			r.Header.Set("X-Forwarded-Proto", "https")

@@ -24,15 +24,15 @@ var catalogueFiles embed.FS
 // English, {1:n} matches only a number. A text so short that data could read like it, such as "{1} of {2}", has its
 // kind before it in the catalogue, as in "time: …", and is found only as that kind.
 type Catalogue struct {
-	pages, texts map[string]string
-	patterns     []pattern // the longest fixed text first
+	templateTexts, texts map[string]string
+	patterns             []pattern // the longest fixed text first
 }
 
 type pattern struct {
 	regex       *regexp.Regexp
 	start, end  string // the fixed text before the first value and after the last
 	translation string
-	fixedChars  int // the length of all fixed text
+	fixedLength int // the length of all fixed text
 }
 
 // CatalogueFor gives the catalogue of a language.
@@ -45,29 +45,29 @@ func CatalogueFor(l shown.Language) (*Catalogue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wording: read the catalogue of %s: %w", l, err)
 	}
-	c := &Catalogue{pages: raw.Pages, texts: raw.Texts}
+	c := &Catalogue{templateTexts: raw.Pages, texts: raw.Texts}
 	for english, text := range raw.Texts {
 		fixedParts := placeholderPattern.Split(english, -1)
 		if len(fixedParts) > 1 {
 			expression := "(?s)^" + regexp.QuoteMeta(fixedParts[0])
 			for n, placeholder := range placeholderPattern.FindAllString(english, -1) {
-				value := "(.+?)"
+				valuePattern := "(.+?)"
 				if strings.HasSuffix(placeholder, ":n}") {
-					value = `([\d,]+)`
+					valuePattern = `([\d,]+)`
 				}
-				expression += value + regexp.QuoteMeta(fixedParts[n+1])
+				expression += valuePattern + regexp.QuoteMeta(fixedParts[n+1])
 			}
 			regex := regexp.MustCompile(expression + "$")
-			fixedChars := len(strings.Join(fixedParts, ""))
+			fixedLength := len(strings.Join(fixedParts, ""))
 			if nestingPattern.MatchString(fixedParts[0]) { // it comes first: its value may match another pattern
-				fixedChars += 1000
+				fixedLength += 1000
 			}
 			c.patterns = append(c.patterns, pattern{regex, fixedParts[0], fixedParts[len(fixedParts)-1], text,
-				fixedChars})
+				fixedLength})
 		}
 	}
 	slices.SortFunc(c.patterns, func(a, b pattern) int {
-		return cmp.Or(b.fixedChars-a.fixedChars, strings.Compare(a.regex.String(), b.regex.String()))
+		return cmp.Or(b.fixedLength-a.fixedLength, strings.Compare(a.regex.String(), b.regex.String()))
 	})
 	return c, nil
 }
@@ -80,7 +80,7 @@ var placeholderPattern = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
 
 // TranslateSentence translates a sentence of a template.
 func (c *Catalogue) TranslateSentence(english string) string {
-	return cmp.Or(c.pages[english], english)
+	return cmp.Or(c.templateTexts[english], english)
 }
 
 // Translate translates a text.
@@ -92,7 +92,7 @@ func (c *Catalogue) TranslateAs(kind, text string) string {
 	if kind != "" {
 		key = kind + ": " + text
 	}
-	if translated := cmp.Or(c.texts[key], c.pages[key]); translated != "" {
+	if translated := cmp.Or(c.texts[key], c.templateTexts[key]); translated != "" {
 		return translated
 	}
 	for _, p := range c.patterns {
@@ -100,14 +100,14 @@ func (c *Catalogue) TranslateAs(kind, text string) string {
 			continue
 		}
 		if values := p.regex.FindStringSubmatch(key); values != nil {
-			return c.fill(p.translation, values)
+			return c.fillPlaceholders(p.translation, values)
 		}
 	}
 	return text
 }
 
-// fill puts values into the places of a text.
-func (c *Catalogue) fill(text string, values []string) string {
+// fillPlaceholders puts values into the places of a text.
+func (c *Catalogue) fillPlaceholders(text string, values []string) string {
 	return placeholderPattern.ReplaceAllStringFunc(text, func(placeholder string) string {
 		match := placeholderPattern.FindStringSubmatch(placeholder)
 		n, _ := strconv.Atoi(match[1])
@@ -122,9 +122,9 @@ var englishNumberPattern = regexp.MustCompile(`^\d{1,3}(,\d{3})+$|^\d+\.\d$`)
 
 // FormatNumber writes a number that English has written as 1,234 or 1.5.
 func (c *Catalogue) FormatNumber(text string) string {
-	separators := c.texts["1,234.5"]
-	if separators == "" || !englishNumberPattern.MatchString(text) {
+	sampleNumber := c.texts["1,234.5"]
+	if sampleNumber == "" || !englishNumberPattern.MatchString(text) {
 		return text
 	}
-	return strings.NewReplacer(",", separators[1:2], ".", separators[5:6]).Replace(text)
+	return strings.NewReplacer(",", sampleNumber[1:2], ".", sampleNumber[5:6]).Replace(text)
 }

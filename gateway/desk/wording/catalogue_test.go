@@ -22,21 +22,21 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range []struct{ kind, text, want string }{
-		{"", string(ideafile.AwaitingApproval), "waiting for a person"},
+		{"", string(ideafile.CallAwaitingApproval), "waiting for a person"},
 		{"", approval.Plan{Request: 12}.Name(), "Plan 12"},
 		{"", approval.Plan{}.Name(), "the Plan that begins the process"},
 		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCallCount: 2}.Standing(), "finished, 2 steps failed"},
-		{"standing", client.Summary{Status: "completed", FailedCalls: 1, UndoneCalls: 2, UndoneBy: []string{"p"}}.
-			Standing(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
-		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "failed, takes back p"},
+		{"standing", client.Summary{Status: "completed", FailedCallCount: 1, UndoneCallCount: 2, UndoingProcessIDs: []string{"p"}}.
+			StatusText(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
+		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(), "failed, takes back p"},
 		{"who", "ann, in advance", "ann, in advance"},
 		{"left", "nothing takes strike back", "nothing takes it back"},
 		{"left", "it ran p/1, where 0.1 strike cannot be taken back: nothing takes strike back",
 			"it ran p/1, where 0.1 strike cannot be taken back: nothing takes it back"},
 		{"column", "Fitted by the LLM from", "Fitted from"},
-		{"", "It was refused: " + approval.CallNotWaitingError("1.2@①", ideafile.AwaitingApproval, nil).Error(),
+		{"", "It was refused: " + approval.CallNotWaitingError("1.2@①", ideafile.CallAwaitingApproval, nil).Error(),
 			"It was refused: it waits for nobody: its case has ended"},
-		{"", approval.CallNotWaitingError("1.2", ideafile.Done, []approval.Decision{{Kind: policy.Approve,
+		{"", approval.CallNotWaitingError("1.2", ideafile.CallDone, []approval.Decision{{Kind: policy.Approve,
 			DecidedBy: "bob"}}).Error(), "it was decided on already (approved by bob), and waits for nobody: it is done"},
 	} {
 		if got := c.TranslateAs(one.kind, one.text); got != one.want {
@@ -60,9 +60,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		Order: &approval.StandingOrder{From: now, Until: now.Add(time.Hour)}}
 	inPlace := approval.Vote{Kind: policy.Approve, DecidedBy: "bob", Groups: []string{"finance"},
 		OnBehalfOf: &policy.Person{Name: "ann"}}
-	pending := approval.Pending{Deciders: rules, Note: "approve of it and 3 days ago",
-		DecidedSoFar: []approval.Vote{{Kind: policy.Approve, DecidedBy: "cem", Groups: []string{"finance"}}},
-		Remarks:      []approval.Decision{handOver, deputy}}
+	pending := approval.PendingCall{Deciders: rules, Note: "approve of it and 3 days ago",
+		VotesSoFar: []approval.Vote{{Kind: policy.Approve, DecidedBy: "cem", Groups: []string{"finance"}}},
+		Remarks:    []approval.Decision{handOver, deputy}}
 	for _, one := range []struct{ kind, english, want string }{
 		{"time", ago(0), "gerade eben"},
 		{"time", ago(time.Hour), "vor 1 Stunde"},
@@ -88,10 +88,10 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"who", inPlace.InWords(), "bob (finance) in Vertretung von ann"},
 		{"", rules.DenialReason(policy.Person{Name: "ann", HasVerifiedProof: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
-		{"", approval.CallNotWaitingError("1.2@①", ideafile.Done, []approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
+		{"", approval.CallNotWaitingError("1.2@①", ideafile.CallDone, []approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
 			OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
 			"Vertretung von ann), und niemand wird mehr gefragt: es ist erledigt"},
-		{"", approval.CallNotWaitingError("1.2", ideafile.Waiting, nil).Error(),
+		{"", approval.CallNotWaitingError("1.2", ideafile.CallWaiting, nil).Error(),
 			"zu 1.2 wird niemand gefragt: es ist noch nicht so weit"},
 		{"", approval.UnknownCallError("1.1", []string{"1.2"}, nil).Error(),
 			"es gibt keinen Schritt \"1.1\"; meinten Sie 1.2? Hier wartet nichts auf einen Menschen"},
@@ -101,10 +101,10 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"Es wurde abgewiesen: ann darf darüber nicht entscheiden, nur Personen aus finance"},
 		{"", "It was refused: replace is not allowed here; allowed: approve, reject, hand-over",
 			"Es wurde abgewiesen: ersetzen ist hier nicht erlaubt, nur genehmigen, ablehnen, übergeben"},
-		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 1, UndoneBy: []string{"p", "q"}}.
-			Standing(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
-		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "gescheitert, nimmt p zurück"},
-		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 3}.Standing(),
+		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 1, UndoingProcessIDs: []string{"p", "q"}}.
+			StatusText(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
+		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(), "gescheitert, nimmt p zurück"},
+		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 3}.StatusText(),
 			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
 		{"left", "“Pay 1 EUR” reads from it and is not to be taken back",

@@ -9,28 +9,29 @@ import (
 )
 
 var (
-	// templateToken is an action, a tag or a text of a template.
-	templateToken = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
-	// inlineTagPattern matches the tags within a sentence, and sentenceEndAction the actions that end a sentence.
-	inlineTagPattern  = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
-	sentenceEndAction = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
+	// templateTokenPattern is an action, a tag or a text of a template.
+	templateTokenPattern = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
+	// inlineTagPattern matches the tags within a sentence, and sentenceEndActionPattern the actions that end a
+	// sentence.
+	inlineTagPattern         = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
+	sentenceEndActionPattern = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
 	// translatableAttrPattern are the attributes that people read.
 	translatableAttrPattern = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
 )
 
-// TranslateTemplate translates the texts of a template. say translates a sentence, in which {1} stands for the first
-// tag or action.
+// TranslateTemplate translates the texts of a template. translate translates a sentence, in which {1} stands for the
+// first tag or action.
 func TranslateTemplate(source string, translate func(string) string) string {
 	var out strings.Builder
 	var sentence []string
-	for _, p := range templateToken.FindAllString(source, -1) {
+	for _, p := range templateTokenPattern.FindAllString(source, -1) {
 		if p[0] == '<' {
 			p = translatableAttrPattern.ReplaceAllStringFunc(p, func(attribute string) string {
 				name, value, _ := strings.Cut(attribute, `"`)
 				return name + `"` + TranslateTemplate(strings.TrimSuffix(value, `"`), translate) + `"`
 			})
 		}
-		if sentenceEndAction.MatchString(p) || p[0] == '<' && !inlineTagPattern.MatchString(p) {
+		if sentenceEndActionPattern.MatchString(p) || p[0] == '<' && !inlineTagPattern.MatchString(p) {
 			out.WriteString(translateSentence(sentence, translate) + p)
 			sentence = nil
 		} else {
@@ -53,23 +54,23 @@ var letterPattern = regexp.MustCompile(`(^|[^-\pL])\pL`)
 
 // translateSentence translates one sentence. Tags and signs around the sentence do not belong to it.
 func translateSentence(pieces []string, translate func(string) string) string {
-	first := slices.IndexFunc(pieces, isVisibleText)
-	if first < 0 {
+	firstIndex := slices.IndexFunc(pieces, isVisibleText)
+	if firstIndex < 0 {
 		return strings.Join(pieces, "")
 	}
-	last := len(pieces)
-	for !isVisibleText(pieces[last-1]) {
-		last--
+	endIndex := len(pieces)
+	for !isVisibleText(pieces[endIndex-1]) {
+		endIndex--
 	}
-	if slices.ContainsFunc(pieces[:first], isAction) {
-		first = 0
+	if slices.ContainsFunc(pieces[:firstIndex], isAction) {
+		firstIndex = 0
 	}
-	if slices.ContainsFunc(pieces[last:], isAction) {
-		last = len(pieces)
+	if slices.ContainsFunc(pieces[endIndex:], isAction) {
+		endIndex = len(pieces)
 	}
 	var key, value string
 	var values []string
-	for _, p := range append(slices.Clone(pieces[first:last]), "") {
+	for _, p := range append(slices.Clone(pieces[firstIndex:endIndex]), "") {
 		if p != "" && !isVisibleText(p) {
 			value += p
 			continue
@@ -86,6 +87,6 @@ func translateSentence(pieces []string, translate func(string) string) string {
 			n, _ := strconv.Atoi(strings.Trim(m, "{}"))
 			return values[n-1]
 		})
-	return strings.Join(pieces[:first], "") + strings.Replace(key, text, translated, 1) +
-		strings.Join(pieces[last:], "")
+	return strings.Join(pieces[:firstIndex], "") + strings.Replace(key, text, translated, 1) +
+		strings.Join(pieces[endIndex:], "")
 }

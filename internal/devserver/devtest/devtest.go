@@ -47,7 +47,7 @@ func (s *Server) Stop() { s.stop() }
 // Start runs a server, with its file in t.TempDir(), until the test is over.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s, err := Run(Options{Dir: t.TempDir()})
+	s, err := StartWithOptions(Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func StartShared(attributes map[string]enumspb.IndexedValueType) (*Server, func(
 	if err != nil {
 		return nil, nil, fmt.Errorf("devtest: create folder: %w", err)
 	}
-	s, err := Run(Options{Dir: dir, SearchAttributes: attributes})
+	s, err := StartWithOptions(Options{Dir: dir, SearchAttributes: attributes})
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, nil, err
@@ -73,20 +73,20 @@ func StartShared(attributes map[string]enumspb.IndexedValueType) (*Server, func(
 	}, nil
 }
 
-// serverMemoryLimit bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with
-// less it would collect garbage most of the time.
+// serverMemoryLimit bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and
+// with less it would collect garbage most of the time.
 const serverMemoryLimit = 2 << 30
 
-// Run runs a server until it is stopped, or until this process is gone.
-func Run(o Options) (*Server, error) {
+// StartWithOptions runs a server until it is stopped, or until this process is gone.
+func StartWithOptions(o Options) (*Server, error) {
 	root, err := statServerSources()
 	if err != nil {
 		return nil, fmt.Errorf("devtest: find the server: %w", err)
 	}
-	options, err := json.Marshal(struct {
+	optionsJSON, err := json.Marshal(struct {
 		Options
-		UIPort int
-		Memory int64
+		UIPort      int
+		MemoryLimit int64
 	}{o, -1, serverMemoryLimit})
 	if err != nil {
 		return nil, fmt.Errorf("devtest: write options: %w", err)
@@ -94,7 +94,7 @@ func Run(o Options) (*Server, error) {
 	// -buildvcs=false: otherwise the program would contain whether files have changed since the last commit, and would
 	// be linked again and again. No context is needed: the program ends when its standard input closes.
 	cmd := exec.Command("go", "run", "-buildvcs=false", //nolint:noctx // see above
-		"./internal/devserver/devtest/temporal", string(options))
+		"./internal/devserver/devtest/temporal", string(optionsJSON))
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	// The pipe closes with this process, however it ends.
 	in, err := cmd.StdinPipe()

@@ -17,11 +17,11 @@ const maxPollInterval = 100 * time.Millisecond
 
 // Eventually waits until a condition holds, and fails the test if it never does. It checks again after 5 ms, and then
 // less and less often.
-func Eventually(t testing.TB, description string, holds func() bool) {
+func Eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	for interval := 5 * time.Millisecond; !holds(); interval = min(interval*3/2, maxPollInterval) {
+	for interval := 5 * time.Millisecond; !condition(); interval = min(interval*3/2, maxPollInterval) {
 		if pause.For(ctx, interval) != nil {
 			t.Fatalf("it never came to it that %s", description)
 		}

@@ -107,7 +107,7 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Pro
 		t.Fatal(errs)
 	}
 	if len(idea.Config.MCPServers) > 0 {
-		command := append(npmtest.InstalledProgram(t, npmtest.Filesystem, "mcp-server-filesystem"), a.desk)
+		command := append(npmtest.InstalledCommand(t, npmtest.FilesystemServer, "mcp-server-filesystem"), a.desk)
 		files := map[string]any{"files": map[string]any{"command": jsonval.ToJSONValue(command)}}
 		source["config"] = jsonval.DeepMerge(source["config"], map[string]any{"mcp": files})
 		if idea, problems = ideafile.ReadIdea(source); len(problems) > 0 {
@@ -120,7 +120,7 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Pro
 			delegates[tool.DelegateFile] = decoded(t, a.read(t, name, tool.DelegateFile))
 		}
 	}
-	return idea, protocol.ProcessStart{Idea: source, Replies: a.read(t, name, "replies.jsonl"),
+	return idea, protocol.ProcessStart{Idea: source, ScriptedReplies: a.read(t, name, "replies.jsonl"),
 		Delegation: protocol.DelegationContext{Files: delegates}}
 }
 

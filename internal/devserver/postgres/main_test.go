@@ -11,6 +11,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	workertest.Main()
+	workertest.RunIfWorker()
 	os.Exit(m.Run())
 }

@@ -16,28 +16,28 @@ import (
 // Panic makes the next goroutine of a place panic, and returns a channel that is closed when the log has the panic. The
 // test fails if that has not happened by its end. It affects all goroutines of the program, so such a test must not run
 // in parallel.
-func Panic(t testing.TB, goroutineLabel string) (panicked <-chan struct{}) {
+func Panic(t testing.TB, goroutineLabel string) (panicLogged <-chan struct{}) {
 	t.Helper()
-	logBuffer := &logWatcher{label: "place=" + goroutineLabel + " ", panicLogged: make(chan struct{})}
-	previous, writer, flags := slog.Default(), log.Writer(), log.Flags()
-	slog.SetDefault(slog.New(slog.NewTextHandler(logBuffer, nil)))
+	watcher := &logWatcher{label: "place=" + goroutineLabel + " ", panicLogged: make(chan struct{})}
+	previousLogger, writer, flags := slog.Default(), log.Writer(), log.Flags()
+	slog.SetDefault(slog.New(slog.NewTextHandler(watcher, nil)))
 	PanicOnceAt(map[string]int{goroutineLabel: 0}, func(other string) bool { return other == goroutineLabel })
 	t.Cleanup(func() {
 		safego.SetStartHook(nil)
-		slog.SetDefault(previous)
+		slog.SetDefault(previousLogger)
 		log.SetOutput(writer)
 		log.SetFlags(flags)
 		select {
-		case <-logBuffer.panicLogged:
+		case <-watcher.panicLogged:
 		default:
 			t.Errorf("the log does not say that %s panicked", goroutineLabel)
 		}
 	})
-	return logBuffer.panicLogged
+	return watcher.panicLogged
 }
 
-// PanicOnceAt makes one goroutine panic at each place for which wanted is true, after skip[place] goroutines of that
-// place. With -1 in skip, every goroutine of the place panics.
+// PanicOnceAt makes one goroutine panic at each place for which isWanted is true, after skipCountByLabel[place]
+// goroutines of that place. With -1 in skipCountByLabel, every goroutine of the place panics.
 func PanicOnceAt(skipCountByLabel map[string]int, isWanted func(label string) bool) {
 	var mu sync.Mutex
 	countByLabel := map[string]int{}
@@ -61,7 +61,10 @@ const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
 func PanicFromEnvironment() {
 	var skipCountByLabel map[string]int
 	if json.Unmarshal([]byte(os.Getenv(PanicsVariable)), &skipCountByLabel) == nil {
-		PanicOnceAt(skipCountByLabel, func(label string) bool { _, isListed := skipCountByLabel[label]; return isListed })
+		PanicOnceAt(skipCountByLabel, func(label string) bool {
+			_, isListed := skipCountByLabel[label]
+			return isListed
+		})
 	}
 }
 

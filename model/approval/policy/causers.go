@@ -39,7 +39,7 @@ func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
 	allStarters := ReadStarters(source)
 	oldCount := len(allStarters)
 	for _, person := range starters {
-		if !containsIdentity(allStarters, person) {
+		if !containsSameAccount(allStarters, person) {
 			allStarters = append(slices.Clip(allStarters), person)
 		}
 	}
@@ -53,8 +53,8 @@ func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
 // is a person who did not give one.
 func ReadCausers(source jsonval.Object, token string) []Identity {
 	identitiesByToken := jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey))
-	list := readIdentities(identitiesByToken[allInstances])
-	if token != allInstances {
+	list := readIdentities(identitiesByToken[allInstancesToken])
+	if token != allInstancesToken {
 		list = append(list, readIdentities(identitiesByToken[token])...)
 	}
 	return list
@@ -75,7 +75,7 @@ func ReadCausersByInstance(source jsonval.Object) (causersByToken map[string][]I
 func ReadAllCausers(source jsonval.Object) (list []Identity) {
 	for _, people := range jsonval.Sorted(ReadCausersByInstance(source)) {
 		for _, person := range people {
-			if !containsIdentity(list, person) {
+			if !containsSameAccount(list, person) {
 				list = append(list, person)
 			}
 		}
@@ -83,8 +83,8 @@ func ReadAllCausers(source jsonval.Object) (list []Identity) {
 	return list
 }
 
-// allInstances is the token for every instance, future ones included. It is also the token of the only instance.
-const allInstances = ""
+// allInstancesToken is the token for every instance, future ones included. It is also the token of the only instance.
+const allInstancesToken = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" means
 // all instances.
@@ -94,7 +94,7 @@ func WithCauser(source jsonval.Object, person Identity, tokens ...string) jsonva
 		causersByToken = jsonval.Object{}
 	}
 	for _, token := range tokens {
-		if list := readIdentities(causersByToken[token]); !containsIdentity(list, person) {
+		if list := readIdentities(causersByToken[token]); !containsSameAccount(list, person) {
 			causersByToken[token] = jsonval.ToJSONValue(append(list, person))
 		}
 	}

@@ -54,8 +54,8 @@ func containsPerson(list []Identity, identity Identity) bool {
 	return slices.ContainsFunc(list, identity.Is)
 }
 
-// containsIdentity reports whether a list has the person with the same account.
-func containsIdentity(list []Identity, identity Identity) bool {
+// containsSameAccount reports whether a list has the person with the same account.
+func containsSameAccount(list []Identity, identity Identity) bool {
 	return slices.ContainsFunc(list, func(a Identity) bool { return a.Is(identity) && a.Account == identity.Account })
 }
 

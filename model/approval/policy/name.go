@@ -39,9 +39,9 @@ func isASCII(name string) bool {
 // SameName reports whether two names are one person's, or one group's.
 func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
 
-// VisibleForm returns a word in the form in which names are compared, without characters that nobody sees. Words that
-// people cannot tell apart have the same form.
-func VisibleForm(word string) string {
+// ComparableForm returns a word in the form in which names are compared, without characters that nobody sees. Words
+// that people cannot tell apart have the same form.
+func ComparableForm(word string) string {
 	return normalizeName(strings.Map(func(r rune) rune {
 		if unicode.In(r, invisibleRanges...) || r == brailleBlank {
 			return -1
@@ -61,9 +61,9 @@ var invisibleRanges = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp,
 
 const brailleBlank = '\u2800' // a symbol that is shown as a space
 
-// CheckGroup returns why a text cannot be the name of a group: it is empty, too long, or has a character that nobody
-// sees.
-func CheckGroup(name string) error {
+// CheckGroupName returns why a text cannot be the name of a group: it is empty, too long, or has a character that
+// nobody sees.
+func CheckGroupName(name string) error {
 	switch {
 	case normalizeName(name) == "":
 		return errors.New("a name is not empty")
@@ -83,11 +83,11 @@ func CheckGroup(name string) error {
 // simulation. A decision under such a name would look to reports and audits as if nobody had decided.
 var reservedNames = []string{"timeout", "process", "simulated"}
 
-// CheckName returns why a name cannot be a person's: as CheckGroup, or it is one of reservedNames, or one of its words
-// mixes letters of several scripts that look alike, such as a Cyrillic a among Latin letters. A word ends at white
-// space and at the @ of an address.
-func CheckName(name string) error {
-	err := CheckGroup(name)
+// CheckPersonName returns why a name cannot be a person's: as CheckGroupName, or it is one of reservedNames, or one of
+// its words mixes letters of several scripts that look alike, such as a Cyrillic a among Latin letters. A word ends at
+// white space and at the @ of an address.
+func CheckPersonName(name string) error {
+	err := CheckGroupName(name)
 	if err == nil && containsName(reservedNames, name) {
 		err = fmt.Errorf("%q is a reserved name, not a person's", name)
 	}

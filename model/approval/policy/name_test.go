@@ -23,7 +23,7 @@ func TestTheSpellingsOfAPersonAreOnePerson(t *testing.T) {
 			if !policy.SameName(name, other) {
 				t.Errorf("%q and %q are two people", name, other)
 			}
-			if err := policy.CheckName(other); err != nil {
+			if err := policy.CheckPersonName(other); err != nil {
 				t.Errorf("%q: %v", other, err)
 			}
 		}
@@ -47,13 +47,13 @@ func TestANameHasNothingThatNobodySees(t *testing.T) {
 	}
 	for _, r := range unseen {
 		for _, name := range []string{"an" + string(r) + "n", "ann" + string(r), string(r) + "ann"} {
-			if policy.CheckName(name) == nil || policy.CheckGroup(name) == nil {
+			if policy.CheckPersonName(name) == nil || policy.CheckGroupName(name) == nil {
 				t.Errorf("%+q is a name", name)
 			}
 		}
 	}
 	for _, name := range []string{"", " ", "\u3000", strings.Repeat("a", 201), "\xff"} {
-		if policy.CheckName(name) == nil || policy.CheckGroup(name) == nil {
+		if policy.CheckPersonName(name) == nil || policy.CheckGroupName(name) == nil {
 			t.Errorf("%+q is a name", name)
 		}
 	}
@@ -62,16 +62,16 @@ func TestANameHasNothingThatNobodySees(t *testing.T) {
 func TestAWordOfANameIsOfScriptsThatAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"аnn", "ann.оk@example.com", "а1nn", "Κate", "bоb@example.com", "ann@ехample.com"} {
-		if err := policy.CheckName(name); err == nil || !strings.Contains(err.Error(), "letters in one word") {
+		if err := policy.CheckPersonName(name); err == nil || !strings.Contains(err.Error(), "letters in one word") {
 			t.Errorf("%+q: %v", name, err)
 		}
-		if err := policy.CheckGroup(name); err != nil { // those are the issuer's
+		if err := policy.CheckGroupName(name); err != nil { // those are the issuer's
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"анна@example.com", "Анна Lee", "田中さん", "田中カナ", "김ann", "O'Brien-Smith 3rd", "José",
 		"محمد", "अनु"} {
-		if err := policy.CheckName(name); err != nil {
+		if err := policy.CheckPersonName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

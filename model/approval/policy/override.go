@@ -7,10 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Override is what `config.approval` adds to the approval policies of the Tools.
+// Oversight is what `config.approval` adds to the approval policies of the Tools.
 //
 // Invariant: it removes nothing. A Call that its Tool's policy asks about is still asked about, and its Rules hold.
-type Override struct {
+type Oversight struct {
 	AppliesToAllTools bool     `json:"all,omitempty"`
 	ToolNames         []string `json:"tools,omitempty"`
 	// ReviewsPlans holds every Plan, as a whole, until a person has approved it.
@@ -20,12 +20,12 @@ type Override struct {
 	Deciders *Rule `json:"by,omitempty"`
 	// ReminderRules says what happens while nobody decides, on the same Calls as Deciders.
 	ReminderRules ReminderRules `json:"whileWaiting,omitzero"`
-	// OuterOverrides are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
-	OuterOverrides []Override `json:"outer,omitempty"`
+	// OuterOversights are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
+	OuterOversights []Oversight `json:"outer,omitempty"`
 }
 
-// ReadOverride reads `config.approval` of a process, strictly.
-func ReadOverride(m jsonval.Object, path string, ps *diag.Problems) (o Override) {
+// ReadOversight reads `config.approval` of a process, strictly.
+func ReadOversight(m jsonval.Object, path string, ps *diag.Problems) (o Oversight) {
 	for k := range jsonval.Sorted(m) {
 		keyPath, ok := jsonval.JSONPathWithKey(path, k), true
 		switch k {
@@ -59,32 +59,32 @@ func ReadOverride(m jsonval.Object, path string, ps *diag.Problems) (o Override)
 }
 
 // appliesToTool reports whether a person is asked about every Call of a Tool.
-func (o Override) appliesToTool(tool string) bool {
+func (o Oversight) appliesToTool(tool string) bool {
 	return o.AppliesToAllTools || slices.Contains(o.ToolNames, tool)
 }
 
 // PolicyFor returns the policy for a Tool's Calls, given the Tool's own; nil if they need no approval.
-func (o Override) PolicyFor(tool string, toolPolicy *Approval) *Approval {
+func (o Oversight) PolicyFor(tool string, toolPolicy *Approval) *Approval {
 	switch {
 	case !o.appliesToTool(tool):
 		return toolPolicy
 	case toolPolicy == nil:
 		return &Approval{TimeoutAction: Reject, AllowedDecisions: decisionKinds}
 	}
-	unconditional := *toolPolicy
-	unconditional.ParamsCondition = nil
-	return &unconditional
+	unconditionalPolicy := *toolPolicy
+	unconditionalPolicy.ParamsCondition = nil
+	return &unconditionalPolicy
 }
 
 // DecidersFor returns who may decide on a Tool's Calls, whatever the reason for the review.
-func (o Override) DecidersFor(tool string, toolPolicy *Approval) Rules {
+func (o Oversight) DecidersFor(tool string, toolPolicy *Approval) Rules {
 	rules, _ := o.DecidersAndReminders(tool, toolPolicy)
 	return rules
 }
 
 // DecidersAndReminders returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens
 // until they decide.
-func (o Override) DecidersAndReminders(tool string, toolPolicy *Approval) (rules Rules, reminders RemindersByRule) {
+func (o Oversight) DecidersAndReminders(tool string, toolPolicy *Approval) (rules Rules, reminders RemindersByRule) {
 	add := func(r *Rule, p ReminderRules) {
 		ruleIndex := -1
 		if r != nil {
@@ -105,24 +105,25 @@ func (o Override) DecidersAndReminders(tool string, toolPolicy *Approval) (rules
 
 // DeciderRestrictions lists the Overrides that restrict who may decide, say what happens while nobody does, or hold
 // Plans: of the process, and of the processes that it is a delegate of.
-func (o Override) DeciderRestrictions() []Override {
-	ownOverride := o
-	ownOverride.OuterOverrides = nil
-	if ownOverride.Deciders == nil && ownOverride.ReminderRules.IsZero() && !ownOverride.ReviewsPlans {
-		return o.OuterOverrides
+func (o Oversight) DeciderRestrictions() []Oversight {
+	ownOversight := o
+	ownOversight.OuterOversights = nil
+	if ownOversight.Deciders == nil && ownOversight.ReminderRules.IsZero() && !ownOversight.ReviewsPlans {
+		return o.OuterOversights
 	}
-	return append([]Override{ownOverride}, o.OuterOverrides...)
+	return append([]Oversight{ownOversight}, o.OuterOversights...)
 }
 
 // RequiresPlanReview reports whether Plans wait for a person's approval, because of the process or a process that it is
 // a delegate of.
-func (o Override) RequiresPlanReview() bool {
-	return o.ReviewsPlans || slices.ContainsFunc(o.OuterOverrides, func(outer Override) bool { return outer.ReviewsPlans })
+func (o Oversight) RequiresPlanReview() bool {
+	return o.ReviewsPlans || slices.ContainsFunc(o.OuterOversights,
+		func(outer Oversight) bool { return outer.ReviewsPlans })
 }
 
 // PlanDeciders returns who may decide on a Plan: the deciders of the process and of the processes that it is a delegate
 // of.
-func (o Override) PlanDeciders() (rules Rules) {
+func (o Oversight) PlanDeciders() (rules Rules) {
 	for _, restriction := range o.DeciderRestrictions() {
 		if restriction.Deciders != nil {
 			rules = append(rules, *restriction.Deciders)

@@ -22,8 +22,8 @@ type Rule struct {
 	// ExcludesStarter excludes the person who started the process, and anybody who caused the Call: added or revised
 	// its instance, or changed it.
 	ExcludesStarter bool `json:"notStarter,omitempty"`
-	// CallsWithExcludedDeciders excludes everybody who decided on one of these Calls of the same instance. An entry is the
-	// id of a Call without an instance, or the name of a Tool, for all its Calls.
+	// CallsWithExcludedDeciders excludes everybody who decided on one of these Calls of the same instance. An entry is
+	// the id of a Call without an instance, or the name of a Tool, for all its Calls.
 	CallsWithExcludedDeciders []string `json:"notSameAs,omitempty"`
 	// RequiresSignature requires a proof of who decides (`proof` of a policy). It is no key of `by`.
 	RequiresSignature bool `json:"signed,omitempty"`
@@ -32,8 +32,8 @@ type Rule struct {
 const (
 	maxRequiredCount = 100
 	maxNameCount     = 1000 // people or groups of one Rule
-	// invalidRuleCount is the Count of a Rule that cannot be read: it must let nobody through.
-	invalidRuleCount = math.MaxInt32
+	// invalidRuleRequiredCount is the Count of a Rule that cannot be read: it must let nobody through.
+	invalidRuleRequiredCount = math.MaxInt32
 )
 
 // ReadRule reads a Rule of an Idea file; nil if v is nil.
@@ -50,14 +50,14 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	for k, v := range jsonval.Sorted(m) {
 		if err := r.readKey(k, v); err != nil {
 			ps.AddAt(path, k, "%s", err)
-			r.RequiredCount = invalidRuleCount
+			r.RequiredCount = invalidRuleRequiredCount
 		}
 	}
 	switch {
 	case len(m) == 0:
 		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
 	case len(r.Groups) == 0 && len(r.People) > 0 && r.RequiredCount > len(r.People) &&
-		r.RequiredCount != invalidRuleCount:
+		r.RequiredCount != invalidRuleRequiredCount:
 		ps.Add(path+".count", "%d people must approve, but only %d may", r.RequiredCount, len(r.People))
 	}
 	return r
@@ -66,11 +66,11 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 func (r *Rule) readKey(key string, v any) (err error) {
 	switch key {
 	case "groups":
-		r.Groups, err = readNames(v, CheckGroup)
+		r.Groups, err = readNames(v, CheckGroupName)
 	case "people":
-		r.People, err = readNames(v, CheckName)
+		r.People, err = readNames(v, CheckPersonName)
 	case "notSameAs":
-		r.CallsWithExcludedDeciders, err = readNames(v, CheckGroup)
+		r.CallsWithExcludedDeciders, err = readNames(v, CheckGroupName)
 	case "count":
 		var n int
 		if n, err = jsonval.ReadCount(v, maxRequiredCount); err != nil {
@@ -123,7 +123,8 @@ func ReadProofRequirement(v any, r *Rule) (*Rule, error) {
 		r.RequiresSignature = true
 		return r, nil
 	}
-	return &Rule{RequiresSignature: true, RequiredCount: invalidRuleCount}, errors.New("want declared or signed")
+	return &Rule{RequiresSignature: true, RequiredCount: invalidRuleRequiredCount},
+		errors.New("want declared or signed")
 }
 
 // Person is who decides: the proven person, or else the claimed one.
@@ -187,11 +188,11 @@ func (p Person) Identities() []Identity {
 
 // WithAddedDeciders returns a Rule under which others may decide too: the Groups and People of another. If anybody may
 // decide, the Rule stays as it is.
-func (r Rule) WithAddedDeciders(added Rule) Rule {
+func (r Rule) WithAddedDeciders(others Rule) Rule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r
 	}
-	r.Groups, r.People = addNames(r.Groups, added.Groups), addNames(r.People, added.People)
+	r.Groups, r.People = addNames(r.Groups, others.Groups), addNames(r.People, others.People)
 	return r
 }
 
@@ -251,8 +252,8 @@ func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identi
 	return ""
 }
 
-// ExcludeStarter reports whether the person who started the process may not decide.
-func (rules Rules) ExcludeStarter() bool {
+// ExcludesStarter reports whether the person who started the process may not decide.
+func (rules Rules) ExcludesStarter() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.ExcludesStarter })
 }
 
@@ -299,7 +300,7 @@ func (rules Rules) String() string {
 		text = cmp.Or(text, "anybody") + ", signed"
 	}
 	var exclusions []string
-	if rules.ExcludeStarter() {
+	if rules.ExcludesStarter() {
 		exclusions = append(exclusions, "who started the process")
 	}
 	if list := rules.CallsWithExcludedDeciders(); len(list) > 0 {

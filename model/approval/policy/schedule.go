@@ -21,8 +21,8 @@ type Schedule struct {
 // PlannedEscalation is an escalation of one Call.
 type PlannedEscalation struct {
 	DueAt time.Time `json:"at"`
-	// AddedDeciders names the people who may decide too from then on. Rule is the index of the Call's rule that they
-	// are added to; -1: none, because anybody may decide.
+	// AddedDeciders names the people who may decide too from then on. RuleIndex is the index of the Call's rule that
+	// they are added to; -1: none, because anybody may decide.
 	AddedDeciders Rule `json:"by"`
 	RuleIndex     int  `json:"rule"`
 	// DoneAt is when it happened; zero: not yet.
@@ -37,7 +37,7 @@ type ruleReminders struct {
 	ruleIndex int
 }
 
-// Add adds a policy; rule is the index of the Rule that it belongs to, or -1.
+// Add adds a policy; ruleIndex is the index of the Rule that it belongs to, or -1.
 func (g *RemindersByRule) Add(p ReminderRules, ruleIndex int) {
 	if !p.IsZero() {
 		*g = append(*g, ruleReminders{p, ruleIndex})
@@ -93,16 +93,17 @@ func (s *Schedule) AdvancedTo(now time.Time, rules Rules) (*Schedule, Rules) {
 	if next, ok := s.NextDueTime(); !ok || now.Before(next) {
 		return s, rules
 	}
-	advanced := Schedule{SentReminderTimes: slices.Clone(s.SentReminderTimes), Escalations: slices.Clone(s.Escalations)}
+	advancedSchedule := Schedule{SentReminderTimes: slices.Clone(s.SentReminderTimes),
+		Escalations: slices.Clone(s.Escalations)}
 	dueCount := 0
 	for dueCount < len(s.ReminderTimes) && !now.Before(s.ReminderTimes[dueCount]) {
 		dueCount++
 	}
-	if advanced.ReminderTimes = s.ReminderTimes[dueCount:]; dueCount > 0 {
-		advanced.SentReminderTimes = append(advanced.SentReminderTimes, now.UTC())
+	if advancedSchedule.ReminderTimes = s.ReminderTimes[dueCount:]; dueCount > 0 {
+		advancedSchedule.SentReminderTimes = append(advancedSchedule.SentReminderTimes, now.UTC())
 	}
-	for n := range advanced.Escalations {
-		e := &advanced.Escalations[n]
+	for n := range advancedSchedule.Escalations {
+		e := &advancedSchedule.Escalations[n]
 		if !e.DoneAt.IsZero() || now.Before(e.DueAt) {
 			continue
 		}
@@ -112,7 +113,7 @@ func (s *Schedule) AdvancedTo(now time.Time, rules Rules) (*Schedule, Rules) {
 			rules[e.RuleIndex] = rules[e.RuleIndex].WithAddedDeciders(e.AddedDeciders)
 		}
 	}
-	return &advanced, rules
+	return &advancedSchedule, rules
 }
 
 // NotificationRecord records how people were notified while a Call waited. The record of a decision keeps it.
@@ -148,11 +149,11 @@ func (s *Schedule) WasEscalatedTo(p Person, since time.Time) bool {
 
 // NotificationKey identifies the progress of a Schedule; "" before anything has happened.
 func (s *Schedule) NotificationKey() string {
-	notified := s.SentNotifications()
-	if notified == nil {
+	sentNotifications := s.SentNotifications()
+	if sentNotifications == nil {
 		return ""
 	}
-	return fmt.Sprintf("r%de%d", len(notified.SentReminderTimes), len(notified.Escalations))
+	return fmt.Sprintf("r%de%d", len(sentNotifications.SentReminderTimes), len(sentNotifications.Escalations))
 }
 
 // Lines describe what has happened and what happens next; format formats a time.

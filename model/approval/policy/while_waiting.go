@@ -75,19 +75,19 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	if e.Delay, err = jsonval.ReadDuration(m["after"]); err != nil {
 		problems.Add(path+".after", "%s", err)
 	}
-	names, isObject := m["by"].(jsonval.Object)
+	decidersObject, isObject := m["by"].(jsonval.Object)
 	if !isObject {
 		problems.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
 			`["ann@example.com"]}`)
 	}
-	for k := range jsonval.Sorted(names) {
+	for k := range jsonval.Sorted(decidersObject) {
 		if k != "groups" && k != "people" {
 			problems.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
 				"only: an escalation changes neither how many must decide nor who may not", jsonval.ClipForError(k))
 		}
 	}
 	if len(problems) == 0 {
-		e.AddedDeciders = *ReadRule(names, path+".by", &problems)
+		e.AddedDeciders = *ReadRule(decidersObject, path+".by", &problems)
 	}
 	for _, p := range problems {
 		ps.Add(p.JSONPath, "%s", p.Message)

@@ -14,8 +14,8 @@ import (
 // MaxProofLength bounds a proof, in bytes of the compact JWS.
 const MaxProofLength = 16_000
 
-// MaxIDLength bounds any text of Claims but names, in characters; Temporal's ids have at most as many.
-const MaxIDLength = 1000
+// MaxTextLength bounds any text of Claims but names, in characters; Temporal's ids have at most as many.
+const MaxTextLength = 1000
 
 const (
 	maxNameLength = 200 // characters of a name
@@ -37,12 +37,12 @@ type Claims struct {
 	ExpiresAt int64 `json:"exp,omitempty"`
 	// ID is the id of the proof.
 	ID string `json:"jti"`
-	// ProcessID, Call, Digest and Decision identify the decision: the ids, in either spelling, the digest of what was
-	// shown, and approve, reject, amend, replace or answer.
-	ProcessID    string `json:"process"`
-	CallID       string `json:"call"`
-	ApprovalDigest       string `json:"digest"`
-	DecisionKind string `json:"decision"`
+	// ProcessID, CallID, ApprovalDigest and DecisionKind identify the decision: the ids, in either spelling, the digest
+	// of what was shown, and approve, reject, amend, replace or answer.
+	ProcessID      string `json:"process"`
+	CallID         string `json:"call"`
+	ApprovalDigest string `json:"digest"`
+	DecisionKind   string `json:"decision"`
 	// DetailsDigest is the digest of the rest of the decision: see DetailsDigest.
 	DetailsDigest string `json:"details"`
 }
@@ -71,12 +71,12 @@ func ReadClaims(payload []byte) (Claims, error) {
 		return Claims{}, fmt.Errorf("the payload of the proof: %w", err)
 	}
 	var c Claims
-	texts := map[string]*string{
+	fieldByKey := map[string]*string{
 		"iss": &c.Issuer, "jti": &c.ID, "process": &c.ProcessID, "call": &c.CallID, "digest": &c.ApprovalDigest,
 		"decision": &c.DecisionKind, "details": &c.DetailsDigest,
 	}
-	for k := range jsonval.Sorted(texts) {
-		if *texts[k], err = readText(m, k, MaxIDLength); err != nil {
+	for k := range jsonval.Sorted(fieldByKey) {
+		if *fieldByKey[k], err = readText(m, k, MaxTextLength); err != nil {
 			return Claims{}, err
 		}
 	}
@@ -90,10 +90,10 @@ func ReadClaims(payload []byte) (Claims, error) {
 		return Claims{}, err
 	}
 	if c.Groups, err = readGroups(m["groups"]); err == nil {
-		c.IssuedAt, err = readSeconds(m, "iat")
+		c.IssuedAt, err = readUnixSeconds(m, "iat")
 	}
 	if err == nil && m["exp"] != nil {
-		c.ExpiresAt, err = readSeconds(m, "exp")
+		c.ExpiresAt, err = readUnixSeconds(m, "exp")
 	}
 	if err == nil && m["nbf"] != nil {
 		err = errors.New(`the proof has "nbf", which is not allowed: a decision counts from when it is taken`)
@@ -121,8 +121,8 @@ func readSubjectID(v any) (id SubjectID, err error) {
 		return SubjectID{}, nil
 	}
 	id.Format = issuerSubjectFormat
-	if id.Issuer, err = readText(m, "iss", MaxIDLength); err == nil {
-		id.Subject, err = readText(m, "sub", MaxIDLength)
+	if id.Issuer, err = readText(m, "iss", MaxTextLength); err == nil {
+		id.Subject, err = readText(m, "sub", MaxTextLength)
 	}
 	if err != nil {
 		return SubjectID{}, fmt.Errorf(`"sub_id": %w`, err)
@@ -147,7 +147,7 @@ func readGroups(v any) ([]string, error) {
 // maxUnixSeconds bounds times, so that arithmetic on them is safe. It is in the year 5138.
 const maxUnixSeconds = 100_000_000_000
 
-func readSeconds(m jsonval.Object, key string) (int64, error) {
+func readUnixSeconds(m jsonval.Object, key string) (int64, error) {
 	number, _ := m[key].(json.Number)
 	n, err := number.Int64()
 	if err != nil || n <= 0 || n >= maxUnixSeconds {

@@ -9,10 +9,10 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// Signature is the part of a verified proof that a decision keeps beside the proof itself.
-type Signature struct {
-	// KeyThumbprint is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are those in the
-	// proof, and so is Name, if it differs from who decided.
+// SignatureInfo is the part of a verified proof that a decision keeps beside the proof itself.
+type SignatureInfo struct {
+	// KeyThumbprint is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are those in
+	// the proof, and so is Name, if it differs from who decided.
 	KeyThumbprint string `json:"key"`
 	Issuer        string `json:"iss"`
 	ID            string `json:"jti"`
@@ -24,7 +24,8 @@ type Signature struct {
 // Verification is a worker's verification of a proof, with the keys that it trusts.
 type Verification struct {
 	Claims Claims `json:"claims,omitzero"`
-	// KeyThumbprint is the thumbprint of the key that signed it. Withdrawn is when that key was withdrawn; zero: it was not.
+	// KeyThumbprint is the thumbprint of the key that signed it. KeyWithdrawnAt is when that key was withdrawn; zero:
+	// it was not.
 	KeyThumbprint  string    `json:"key,omitempty"`
 	KeyWithdrawnAt time.Time `json:"withdrawn,omitzero"`
 	// RefusalReason is why the proof is invalid, whatever it is for; empty: the signature is right, and the key may
@@ -38,10 +39,10 @@ type Verification struct {
 type Decision struct {
 	ProcessID string
 	// CallIDs are the spellings of the Call's id.
-	CallIDs       []string
-	ApprovalDigest        string
-	Kind          string
-	DetailsDigest string
+	CallIDs        []string
+	ApprovalDigest string
+	Kind           string
+	DetailsDigest  string
 }
 
 // ClockSkew is how far the clocks of signer and verifier may be apart.

@@ -24,14 +24,15 @@ type graphCall struct {
 // readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output
 // path.
 func (c *graphCall) readRawCall(m jsonval.Object) {
-	output := m["_outputPath"]
-	if alias := m["output"]; output == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
-		output, m = alias, jsonval.WithoutKey(m, "output")
+	rawOutputPath := m["_outputPath"]
+	if alias := m["output"]; rawOutputPath == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
+		rawOutputPath, m = alias, jsonval.WithoutKey(m, "output")
 	}
-	if path, err := refexpr.ParseOutputPath(output); err == nil {
+	if outputPath, err := refexpr.ParseOutputPath(rawOutputPath); err == nil {
 		method := jsonval.AsText(m["_outputMethod"])
-		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"), path[0][0])
-		c.outputPathText = path.ReferenceText()
+		c.outputPaths, c.isUpdate = outputPath.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"),
+			outputPath[0][0])
+		c.outputPathText = outputPath.ReferenceText()
 	}
 	for k, v := range jsonval.Sorted(m) {
 		if !strings.HasPrefix(k, "_") {
@@ -40,11 +41,11 @@ func (c *graphCall) readRawCall(m jsonval.Object) {
 	}
 	condition := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
 	for _, kind := range []string{ideafile.TypeInput, ideafile.TypeState} {
-		for _, path := range condition.PathsRead(kind) {
-			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: path})
+		for _, outputPath := range condition.PathsRead(kind) {
+			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: outputPath})
 		}
 	}
-	afterTexts, _ := ideafile.ParseAfter(m["_after"])
+	afterTexts, _ := ideafile.ParseAfterReferences(m["_after"])
 	for _, text := range afterTexts {
 		if ref, err := refexpr.ParseReference(text); err == nil {
 			c.afterReferences = append(c.afterReferences, ref)

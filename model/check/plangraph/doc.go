@@ -7,7 +7,7 @@
 // Invariants, held by the property tests:
 //
 //   - A drawing depends only on the Calls as they are written and on the names in Labels, not on Tools or State. An
-//     invalid Call is drawn as far as it can be read. Idea.WithFixed adds to a Call what its Tool fixes.
+//     invalid Call is drawn as far as it can be read. Idea.WithToolFixedValues adds to a Call what its Tool fixes.
 //   - The same Plan gives the same text each time.
 //   - No name, path or instance breaks the diagram, whatever its characters: a label shows it, clipped, on one line.
 package plangraph

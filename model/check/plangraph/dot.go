@@ -9,15 +9,15 @@ import (
 )
 
 // RenderDOT draws a Plan in the language of Graphviz, with marks as RenderMermaid.
-func RenderDOT(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-	g := newGraph(calls, Labels{}).markStatuses(statuses, false)
+func RenderDOT(calls []any, statusCounts ...map[ideafile.CallStatus]int) string {
+	g := newGraph(calls, Labels{}).markStatuses(statusCounts, false)
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
 	for _, n := range g.nodes {
 		fmt.Fprintf(&b, "  %s [label=\"%s\"%s];\n", n.id, escapeDOTText(n.labelLines...), dotShapeByKind[n.kind])
 	}
 	for _, e := range g.edges {
-		fmt.Fprintf(&b, "  %s -> %s%s;\n", e.from, e.to, dotEdgeAttributes(e))
+		fmt.Fprintf(&b, "  %s -> %s%s;\n", e.fromNodeID, e.toNodeID, dotEdgeAttributes(e))
 	}
 	b.WriteString("}\n")
 	return b.String()

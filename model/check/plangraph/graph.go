@@ -36,8 +36,8 @@ type graphNode struct {
 }
 
 type graphEdge struct {
-	from, to, label string
-	isDashed        bool
+	fromNodeID, toNodeID, label string
+	isDashed                    bool
 }
 
 // newGraph adds all Calls first, because a Call may read what a later one writes.
@@ -59,11 +59,11 @@ func newGraph(calls []any, labels Labels) *graph {
 }
 
 // addCall adds the nth Call and its node.
-func (g *graph) addCall(n int, call ideafile.WrittenCall) {
-	name := cmp.Or(call.Tool, "?")
-	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
-	c.instances = call.Targets
-	lines := g.labels.callLines(n+1, name, c.instances)
+func (g *graph) addCall(callIndex int, call ideafile.WrittenCall) {
+	toolName := cmp.Or(call.Tool, "?")
+	c := graphCall{id: fmt.Sprintf("c%d", callIndex+1)}
+	c.instances = call.TargetTokens
+	lines := g.labels.callLines(callIndex+1, toolName, c.instances)
 	if m := call.RawObject(); m != nil {
 		c.readRawCall(m)
 	}
@@ -72,21 +72,22 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	} else if len(c.outputPaths) > 1 {
 		lines = append(lines, "→ "+g.labels.outputPathsLabel(c))
 	}
-	if undoneCall := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); undoneCall != "" &&
-		g.labels.Presenter == nil {
-		lines = append(lines, "undoes "+jsonval.Clip(undoneCall, 60))
+	undoneCallID := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"])
+	if undoneCallID != "" && g.labels.Presenter == nil {
+		lines = append(lines, "undoes "+jsonval.Clip(undoneCallID, 60))
 	}
 	g.calls = append(g.calls, c)
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
-// markStatuses adds the counts of CountCallStatuses to the labels and colours of Calls: of all, or only of those that were
-// undone.
-func (g *graph) markStatuses(statuses []map[ideafile.CallStatus]int, markAll bool) *graph {
-	for n := range min(len(g.calls), len(statuses)) {
-		line := g.labels.statusLine(statuses[n])
-		if line != "" && (markAll || statuses[n][ideafile.Undone] > 0) {
-			g.nodes[n].fillColor, g.nodes[n].labelLines = fillColor(statuses[n]), append(g.nodes[n].labelLines, line)
+// markStatuses adds the counts of CountCallStatuses to the labels and colours of Calls: of all, or only of those that
+// were undone.
+func (g *graph) markStatuses(statusCounts []map[ideafile.CallStatus]int, markAll bool) *graph {
+	for n := range min(len(g.calls), len(statusCounts)) {
+		line := g.labels.statusLine(statusCounts[n])
+		if line != "" && (markAll || statusCounts[n][ideafile.CallUndone] > 0) {
+			g.nodes[n].fillColor, g.nodes[n].labelLines = fillColor(statusCounts[n]),
+				append(g.nodes[n].labelLines, line)
 		}
 	}
 	return g
@@ -96,29 +97,31 @@ func (g *graph) markStatuses(statuses []map[ideafile.CallStatus]int, markAll boo
 // a node of its own.
 func (g *graph) connectWriters(callIndex int) {
 	c := g.calls[callIndex]
-	labels := map[string][]string{}
-	var sources []string
+	labelsBySourceID := map[string][]string{}
+	var sourceIDs []string
 	addSource := func(sourceID, label string) {
-		sources, labels[sourceID] = jsonval.AppendNew(sources, sourceID), jsonval.AppendNew(labels[sourceID], label)
+		sourceIDs, labelsBySourceID[sourceID] = jsonval.AppendNew(sourceIDs, sourceID),
+			jsonval.AppendNew(labelsBySourceID[sourceID], label)
 	}
 	for _, ref := range c.reads {
-		writers := g.writersOf(callIndex, ref)
-		for _, w := range writers {
+		writerIndexes := g.writerIndexesOf(callIndex, ref)
+		for _, w := range writerIndexes {
 			addSource(g.calls[w].id, g.labels.pathLabel(ref.Path))
 		}
-		if len(writers) == 0 {
+		if len(writerIndexes) == 0 {
 			addSource(g.ensureGivenValueNode(ref), "")
 		}
 	}
-	for _, sourceID := range sources {
-		g.edges = append(g.edges, graphEdge{from: sourceID, to: c.id, label: strings.Join(labels[sourceID], ", ")})
+	for _, sourceID := range sourceIDs {
+		g.edges = append(g.edges, graphEdge{fromNodeID: sourceID, toNodeID: c.id,
+			label: strings.Join(labelsBySourceID[sourceID], ", ")})
 	}
 }
 
 // connectAwaitedCalls adds a dashed edge to the nth Call from each Call that it is to come after.
 func (g *graph) connectAwaitedCalls(callIndex int) {
 	for _, ref := range g.calls[callIndex].afterReferences {
-		awaitedIndexes := g.writersOf(callIndex, ref)
+		awaitedIndexes := g.writerIndexesOf(callIndex, ref)
 		if key, isCall := ideafile.CallOfReference(ref); isCall && key.Index <= len(g.calls) {
 			awaitedIndexes = []int{key.Index - 1}
 		}
@@ -132,31 +135,31 @@ func (g *graph) connectAwaitedCalls(callIndex int) {
 
 // addDashedEdge adds an edge to the nth Call, once.
 func (g *graph) addDashedEdge(sourceID string, callIndex int, kind string) {
-	g.edges = jsonval.AppendNew(g.edges, graphEdge{from: sourceID, to: g.calls[callIndex].id, label: kind,
+	g.edges = jsonval.AppendNew(g.edges, graphEdge{fromNodeID: sourceID, toNodeID: g.calls[callIndex].id, label: kind,
 		isDashed: true})
 }
 
 // connectCondition adds a dashed edge to the nth Call from each Call, or given value, that its condition looks at.
 func (g *graph) connectCondition(callIndex int) {
 	for _, ref := range g.calls[callIndex].conditionReads {
-		var sources []string
-		for _, w := range g.writersOf(callIndex, ref) {
+		var sourceIDs []string
+		for _, w := range g.writerIndexesOf(callIndex, ref) {
 			if w < callIndex {
-				sources = append(sources, g.calls[w].id)
+				sourceIDs = append(sourceIDs, g.calls[w].id)
 			}
 		}
-		if len(sources) == 0 {
-			sources = []string{g.ensureGivenValueNode(ref)}
+		if len(sourceIDs) == 0 {
+			sourceIDs = []string{g.ensureGivenValueNode(ref)}
 		}
-		for _, sourceID := range sources {
-			g.addDashedEdge(sourceID, callIndex, EdgeIf)
+		for _, sourceID := range sourceIDs {
+			g.addDashedEdge(sourceID, callIndex, EdgeCondition)
 		}
 	}
 }
 
-// writersOf lists the Calls whose results the nth Call sees at a place. The nth Call itself is among them only if no
-// other Call writes there.
-func (g *graph) writersOf(readerIndex int, ref refexpr.Reference) []int {
+// writerIndexesOf lists the Calls whose results the nth Call sees at a place. The nth Call itself is among them only if
+// no other Call writes there.
+func (g *graph) writerIndexesOf(readerIndex int, ref refexpr.Reference) []int {
 	reader, readsSelf := g.calls[readerIndex], false
 	if ref.Kind != ideafile.TypeState {
 		return nil
@@ -189,8 +192,8 @@ func mayShareInstance(a, b []string) bool {
 
 // ensureGivenValueNode returns the id of the node for a value that no Call writes. It adds the node if it is missing.
 func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
-	name := ref.String()
-	if id, ok := g.nodeIDByGivenValue[name]; ok {
+	refText := ref.String()
+	if id, ok := g.nodeIDByGivenValue[refText]; ok {
 		return id
 	}
 	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput,
@@ -198,7 +201,7 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 	if ref.Kind == ideafile.TypeState {
 		n.kind = nodeState
 	}
-	g.nodeIDByGivenValue[name] = n.id
+	g.nodeIDByGivenValue[refText] = n.id
 	g.nodes = append(g.nodes, n)
 	return n.id
 }
@@ -210,7 +213,7 @@ func (g *graph) connectAlternativeWriter(callIndex int) {
 	for w := callIndex - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
 		if !e.isUpdate && slices.ContainsFunc(e.outputPaths, isOwnPath) && mayShareInstance(e.instances, c.instances) {
-			g.addDashedEdge(e.id, callIndex, EdgeOr)
+			g.addDashedEdge(e.id, callIndex, EdgeAlternative)
 			return
 		}
 	}

@@ -39,8 +39,8 @@ func (l Labels) addParamTitles(f shown.Format, v any) {
 	for step, member := range jsonval.Members(v) {
 		format := f.FormatAt(jsonval.Path{step})
 		ref, err := refexpr.ParseReference(jsonval.AsText(member))
-		if name := ref.String(); err == nil && l.titleByReference[name] == "" {
-			l.titleByReference[name] = format.Title
+		if refText := ref.String(); err == nil && l.titleByReference[refText] == "" {
+			l.titleByReference[refText] = format.Title
 		}
 		l.addParamTitles(format, member)
 	}

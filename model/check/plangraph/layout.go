@@ -46,7 +46,7 @@ func newLayout(g *graph) *layout {
 		l.nodes, l.nodeByID[n.id] = append(l.nodes, p), p
 	}
 	for _, e := range g.edges {
-		if source, target := l.nodeByID[e.from], l.nodeByID[e.to]; source != target {
+		if source, target := l.nodeByID[e.fromNodeID], l.nodeByID[e.toNodeID]; source != target {
 			l.predecessors[target] = append(l.predecessors[target], source)
 		}
 	}
@@ -91,8 +91,8 @@ func (l *layout) assignLayers() {
 func (l *layout) firstReaderLayer(n *placedNode) int {
 	firstLayer := 0
 	for _, e := range l.edges {
-		if e.from == n.id && (firstLayer == 0 || l.nodeByID[e.to].layer < firstLayer) {
-			firstLayer = l.nodeByID[e.to].layer
+		if e.fromNodeID == n.id && (firstLayer == 0 || l.nodeByID[e.toNodeID].layer < firstLayer) {
+			firstLayer = l.nodeByID[e.toNodeID].layer
 		}
 	}
 	return max(firstLayer, 1)

@@ -9,10 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of CountCallStatuses,
-// it marks the Calls that were undone.
-func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-	g := newGraph(calls, Labels{}).markStatuses(statuses, false)
+// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of
+// CountCallStatuses, it marks the Calls that were undone.
+func RenderMermaid(calls []any, statusCounts ...map[ideafile.CallStatus]int) string {
+	g := newGraph(calls, Labels{}).markStatuses(statusCounts, false)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {
@@ -26,7 +26,7 @@ func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string 
 		if e.label != "" {
 			arrow += `|"` + escapeMermaidText(e.label) + `"|`
 		}
-		fmt.Fprintf(&b, "  %s %s %s\n", e.from, arrow, e.to)
+		fmt.Fprintf(&b, "  %s %s %s\n", e.fromNodeID, arrow, e.toNodeID)
 	}
 	return b.String()
 }

@@ -8,18 +8,18 @@ import (
 	"processidea/model/turn"
 )
 
-// CountCallStatuses counts, for each Call, the instances in each status, as the latest Idea of a process records them. The
-// Calls are from the solution in the Idea solved or, if that is nil, from the Plan messages in the latest Idea. A Call
-// without a record has no counts. undone are the ids of Calls that another process has undone.
+// CountCallStatuses counts, for each Call, the instances in each status, as the latest Idea of a process records them.
+// The Calls are from the solution in the Idea solvedIdea or, if that is nil, from the Plan messages in the latest Idea.
+// A Call without a record has no counts. undoneCallIDs are the ids of Calls that another process has undone.
 func CountCallStatuses(calls []any, latestIdea, solvedIdea jsonval.Object,
 	undoneCallIDs map[string]bool) []map[ideafile.CallStatus]int {
-	statuses := make([]map[ideafile.CallStatus]int, len(calls))
+	statusCounts := make([]map[ideafile.CallStatus]int, len(calls))
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(latestIdea)
 	if idea == nil {
-		return statuses
+		return statusCounts
 	}
-	request, _ := jsonval.Lookup(solvedIdea, "meta", "request").(json.Number)
-	number, _ := request.Int64()
+	requestValue, _ := jsonval.Lookup(solvedIdea, "meta", "request").(json.Number)
+	requestNumber, _ := requestValue.Int64()
 	tokens, nextOffset := idea.InstanceTokens(), 0
 	for _, m := range idea.Context {
 		recordedCalls, offset := turn.ReadPlanRecord(m, tokens), 0
@@ -28,19 +28,19 @@ func CountCallStatuses(calls []any, latestIdea, solvedIdea jsonval.Object,
 			nextOffset += len(m.PlanCalls)
 		}
 		for _, call := range recordedCalls {
-			if n := offset + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
-				statuses[n] = countStatuses(statuses[n], call, undoneCallIDs)
+			if n := offset + call.Index - 1; call.Request == int(requestNumber) && n >= 0 && n < len(calls) {
+				statusCounts[n] = addStatusCounts(statusCounts[n], call, undoneCallIDs)
 			}
 		}
 	}
-	return statuses
+	return statusCounts
 }
 
-func countStatuses(countByStatus map[ideafile.CallStatus]int, call turn.RecordedCall,
+func addStatusCounts(countByStatus map[ideafile.CallStatus]int, call turn.RecordedCall,
 	undoneCallIDs map[string]bool) map[ideafile.CallStatus]int {
 	for token, s := range call.StatusByInstance {
 		if undoneCallIDs[call.CallKey().ID(token)] {
-			s = ideafile.Undone
+			s = ideafile.CallUndone
 		}
 		if countByStatus == nil {
 			countByStatus = map[ideafile.CallStatus]int{}

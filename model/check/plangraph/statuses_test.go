@@ -18,7 +18,7 @@ func TestACallThatAnotherProcessHasUndoneIsUndone(t *testing.T) {
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "plan", "stage": "complete",
 		"plan": [{"_tool": "book"}, {"_tool": "write"}], "record": {"0.1": "done", "0.2": "done"}}]}`))
 	got := plangraph.CountCallStatuses([]any{call("book", "a"), call("write", "b")}, idea, nil, map[string]bool{"0.1@②": true})
-	want := []map[ideafile.CallStatus]int{{ideafile.Done: 1, ideafile.Undone: 1}, {ideafile.Done: 2}}
+	want := []map[ideafile.CallStatus]int{{ideafile.CallDone: 1, ideafile.CallUndone: 1}, {ideafile.CallDone: 2}}
 	for n := range want {
 		if !maps.Equal(got[n], want[n]) {
 			t.Errorf("Call %d is %v", n+1, got[n])

@@ -9,9 +9,9 @@ import (
 )
 
 // RenderSVG draws a Plan as a picture, black on white, without styles and scripts. The counts of CountCallStatuses are
-// written below each Call and colour it. They are unknown for Calls beyond the end of statuses.
-func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Labels) string {
-	l := newLayout(newGraph(calls, labels).markStatuses(statuses, true))
+// written below each Call and colour it. They are unknown for Calls beyond the end of statusCounts.
+func RenderSVG(calls []any, statusCounts []map[ideafile.CallStatus]int, labels Labels) string {
+	l := newLayout(newGraph(calls, labels).markStatuses(statusCounts, true))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`,
 		l.width, l.height, l.width, l.height)
@@ -31,7 +31,7 @@ func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Label
 }
 
 func (l *layout) writeEdge(lines, labels *strings.Builder, e graphEdge) {
-	source, target := l.nodeByID[e.from], l.nodeByID[e.to]
+	source, target := l.nodeByID[e.fromNodeID], l.nodeByID[e.toNodeID]
 	x1, y1, x2, y2 := source.centerX(), source.y+source.height, target.centerX(), target.y
 	if source.layer >= target.layer { // back up, or within a layer: beside the boxes
 		x1, y1, x2, y2 = source.x+source.width, source.y+source.height/2, target.x+target.width,
@@ -80,10 +80,10 @@ var statusFills = []struct {
 	status ideafile.CallStatus
 	fill   string
 }{
-	{ideafile.Failed, "#f9d7d4"}, {ideafile.Blocked, "#f9d7d4"}, {ideafile.Rejected, "#f9d7d4"},
-	{ideafile.AwaitingApproval, "#fdebb8"},
-	{ideafile.Running, "#d6e6f7"}, {ideafile.Waiting, "#f1f4f7"}, {ideafile.Done, "#d5edda"},
-	{ideafile.Skipped, "#e4e6e9"}, {ideafile.Undone, "#e4e6e9"},
+	{ideafile.CallFailed, "#f9d7d4"}, {ideafile.CallBlocked, "#f9d7d4"}, {ideafile.CallRejected, "#f9d7d4"},
+	{ideafile.CallAwaitingApproval, "#fdebb8"},
+	{ideafile.CallRunning, "#d6e6f7"}, {ideafile.CallWaiting, "#f1f4f7"}, {ideafile.CallDone, "#d5edda"},
+	{ideafile.CallSkipped, "#e4e6e9"}, {ideafile.CallUndone, "#e4e6e9"},
 }
 
 func fillColor(countByStatus map[ideafile.CallStatus]int) string {

@@ -92,8 +92,7 @@ func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{`<script>alert(1)</script>`, "]]>&\"'", "a\x00\x1b\u202eb",
 		strings.Repeat("x", 5000), "", "日本語"} {
-		_,
-			texts := elements(
+		_, texts := elements(
 			t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"),
 				7, nil}, nil, plangraph.Labels{}))
 		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
@@ -120,7 +119,7 @@ func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
 		call("c", "†state.c", "†state.b")}
 	boxes, texts := elements(t,
 		plangraph.RenderSVG(calls,
-			[]map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}, plangraph.Labels{}))
+			[]map[ideafile.CallStatus]int{{ideafile.CallDone: 3}, {ideafile.CallDone: 1, ideafile.CallFailed: 2}}, plangraph.Labels{}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"3 done", "2 failed, 1 done"} {
 		if !strings.Contains(all, want) {
@@ -156,7 +155,7 @@ func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		map[string]any{"_tool": "refund", "to": []any{"†state.letter", "†input", "†state.noteForAll[0].text"},
 			"_after": []any{"†call.1.1"}},
 	}
-	_, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.AwaitingApproval: 2}},
+	_, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.CallAwaitingApproval: 2}},
 		plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"|1 Refund a customer|order A-1, order A-2|→ The letter|2 AWAITING-APPROVAL|",

@@ -14,10 +14,11 @@ import (
 // MaxDepth bounds how deep delegates may nest, in levels.
 const MaxDepth = 5
 
-// ResolveFile returns the key of a file of a delegate or an instruction: its path from the folder of the first Idea
-// file. from is the key of the file that names it; empty for the first one. A file outside of that folder is an error.
-func ResolveFile(fromFile, name string) (string, error) {
-	key := path.Join(path.Dir(fromFile), name)
+// ResolveFileKey returns the key of a file of a delegate or an instruction: its path from the folder of the first Idea
+// file. fromFileKey is the key of the file that names it; empty for the first one. A file outside of that folder is an
+// error.
+func ResolveFileKey(fromFileKey, name string) (string, error) {
+	key := path.Join(path.Dir(fromFileKey), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
 		return "", fmt.Errorf("an Idea may only name files in the folder of the Idea file or below it, not %q",
 			jsonval.ClipForError(name))
@@ -42,18 +43,18 @@ type fileExtractor struct {
 	problems   diag.Problems
 }
 
-// extractFiles collects the files that an Idea carries, and returns its source without them. from is the key of the
-// Idea's own file, and at is the place of the Idea.
-func (t *fileExtractor) extractFiles(source jsonval.Object, fromFile, jsonPath string) jsonval.Object {
+// extractFiles collects the files that an Idea carries, and returns its source without them. fromFileKey is the key of
+// the Idea's own file, and jsonPath is the place of the Idea.
+func (t *fileExtractor) extractFiles(source jsonval.Object, fromFileKey, jsonPath string) jsonval.Object {
 	delegates, ok := source[ideafile.DelegatesKey].(jsonval.Object)
 	if !ok {
 		return source // ReadIdea reports any other type
 	}
 	for name, file := range jsonval.Sorted(delegates) {
 		entryPath := jsonval.JSONPathWithKey(jsonPath+"."+ideafile.DelegatesKey, name)
-		key, err := fromFile+name, error(nil)
+		key, err := fromFileKey+name, error(nil)
 		if !strings.HasPrefix(name, resumedKeyPrefix) { // else it is no file; see ResumedIdeaKey
-			key, err = ResolveFile(fromFile, name)
+			key, err = ResolveFileKey(fromFileKey, name)
 		}
 		if err != nil {
 			t.problems.Add(entryPath, "%s", err)
@@ -69,7 +70,7 @@ func (t *fileExtractor) addFile(key string, file any, jsonPath string) {
 		file = t.extractFiles(idea, key, jsonPath)
 	}
 	existing := t.filesByKey[key]
-	if existing != nil && !jsonval.Equal(ideafile.WithoutWrittenOrder(existing), ideafile.WithoutWrittenOrder(file)) {
+	if existing != nil && !jsonval.Equal(ideafile.WithoutParamOrder(existing), ideafile.WithoutParamOrder(file)) {
 		t.problems.Add(jsonPath, "there are two files %s, which differ", key)
 		return
 	}
@@ -79,11 +80,11 @@ func (t *fileExtractor) addFile(key string, file any, jsonPath string) {
 const resumedKeyPrefix = "~call:"
 
 // ResumedIdeaKey is the key of the Idea from which a Call's delegate resumes in a fork of the process that started the
-// delegate. If that process is a delegate itself, from is the key of the Idea from which it resumes. So two Calls with
-// one id have two keys. The key names no file: the files in a delegate's Idea are named from the folder of the first
-// file.
-func ResumedIdeaKey(fromFile, callID string) string {
-	return fromFile + resumedKeyPrefix + ideafile.TypeableCallID(callID)
+// delegate. If that process is a delegate itself, fromFileKey is the key of the Idea from which it resumes. So two
+// Calls with one id have two keys. The key names no file: the files in a delegate's Idea are named from the folder of
+// the first file.
+func ResumedIdeaKey(fromFileKey, callID string) string {
+	return fromFileKey + resumedKeyPrefix + ideafile.TypeableCallID(callID)
 }
 
 // HasResumedIdea reports whether an Idea carries the Idea from which a Call's delegate resumes.
@@ -109,21 +110,21 @@ func WithResumedIdea(source jsonval.Object, callID string, resumedIdea jsonval.O
 }
 
 // WithFiles returns an Idea's source with the files that its delegates need. It replaces their names in the Tools by
-// their keys, since the source may have been a delegate in a folder below that of the first file. own is the key of the
-// Idea's file.
-func WithFiles(source jsonval.Object, ownFile string, files jsonval.Object) jsonval.Object {
+// their keys, since the source may have been a delegate in a folder below that of the first file. ownFileKey is the key
+// of the Idea's file.
+func WithFiles(source jsonval.Object, ownFileKey string, files jsonval.Object) jsonval.Object {
 	neededFiles := jsonval.Object{}
-	addNeededFiles(neededFiles, source, ownFile, files)
+	addNeededFiles(neededFiles, source, ownFileKey, files)
 	if len(neededFiles) == 0 {
 		return source
 	}
 	out := jsonval.WithKey(source, ideafile.DelegatesKey, neededFiles)
-	if path.Dir(ownFile) == "." {
+	if path.Dir(ownFileKey) == "." {
 		return out
 	}
 	tools := jsonval.Object{}
 	for name, tool := range jsonval.Sorted(toolSourcesOf(source)) {
-		if key := fileKeyOfTool(tool, ownFile); key != "" {
+		if key := fileKeyOfTool(tool, ownFileKey); key != "" {
 			tool = jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
 		}
 		tools[name] = tool
@@ -131,9 +132,9 @@ func WithFiles(source jsonval.Object, ownFile string, files jsonval.Object) json
 	return ideafile.WithTools(out, tools)
 }
 
-func addNeededFiles(neededFiles, source jsonval.Object, fromFile string, files jsonval.Object) {
+func addNeededFiles(neededFiles, source jsonval.Object, fromFileKey string, files jsonval.Object) {
 	for _, tool := range jsonval.Sorted(toolSourcesOf(source)) {
-		key := fileKeyOfTool(tool, fromFile)
+		key := fileKeyOfTool(tool, fromFileKey)
 		if key == "" || neededFiles[key] != nil || files[key] == nil {
 			continue
 		}
@@ -147,9 +148,9 @@ func toolSourcesOf(source jsonval.Object) jsonval.Object {
 }
 
 // fileKeyOfTool returns the key of the file that a Tool's delegate runs; empty if it runs none.
-func fileKeyOfTool(tool any, fromFile string) string {
+func fileKeyOfTool(tool any, fromFileKey string) string {
 	name := jsonval.AsText(jsonval.AsObject(tool)["_delegate"])
-	key, err := ResolveFile(fromFile, name)
+	key, err := ResolveFileKey(fromFileKey, name)
 	if name == "" || name == ideafile.AnonymousDelegate || err != nil {
 		return ""
 	}
@@ -164,11 +165,11 @@ func AnyToolRunsFile(i *ideafile.Idea) bool {
 }
 
 // CheckFiles returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and
-// delegates that nest deeper than MaxDepth. files are by key, and root is the key of the Idea's own file.
-func CheckFiles(i *ideafile.Idea, rootFile string, files jsonval.Object) diag.Problems {
-	c := &fileChecker{rootFileKey: rootFile, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
+// delegates that nest deeper than MaxDepth. files are by key, and rootFileKey is the key of the Idea's own file.
+func CheckFiles(i *ideafile.Idea, rootFileKey string, files jsonval.Object) diag.Problems {
+	c := &fileChecker{rootFileKey: rootFileKey, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
 		isChecked: map[fileAtDepth]bool{}, isParentSimulated: i.Simulation != nil}
-	c.checkIdea(i, rootFile, []string{rootFile})
+	c.checkIdea(i, rootFileKey, []string{rootFileKey})
 	return c.problems
 }
 
@@ -188,14 +189,14 @@ type fileAtDepth struct {
 }
 
 // checkInstructions reports instructions without their files.
-func (c *fileChecker) checkInstructions(i *ideafile.Idea, parentFile string) {
+func (c *fileChecker) checkInstructions(i *ideafile.Idea, parentFileKey string) {
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)
 		if name == "" {
 			continue
 		}
-		messagePath := c.jsonPathInFile(parentFile, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
-		if key, err := ResolveFile(parentFile, name); err != nil {
+		messagePath := c.jsonPathInFile(parentFileKey, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
+		if key, err := ResolveFileKey(parentFileKey, name); err != nil {
 			c.problems.Add(messagePath, "%s", err)
 		} else {
 			c.problems.Add(messagePath, missingFileText, key)
@@ -213,14 +214,14 @@ func (c *fileChecker) jsonPathInFile(file, jsonPath string) string {
 	return file + ": " + jsonPath
 }
 
-func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFile string, ancestors []string) {
-	c.checkInstructions(i, parentFile)
+func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFileKey string, ancestors []string) {
+	c.checkInstructions(i, parentFileKey)
 	for _, t := range i.Tools {
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		toolPath := c.jsonPathInFile(parentFile, t.Path()+"._delegate")
-		key, err := ResolveFile(parentFile, t.DelegateFile)
+		toolPath := c.jsonPathInFile(parentFileKey, t.JSONPath()+"._delegate")
+		key, err := ResolveFileKey(parentFileKey, t.DelegateFile)
 		switch {
 		case err != nil:
 			c.problems.Add(toolPath, "%s", err)
@@ -238,11 +239,11 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFile string, ancestors [
 }
 
 func (c *fileChecker) checkFile(key string, ancestors []string) {
-	visit := fileAtDepth{key, len(ancestors)}
-	if c.isChecked[visit] {
+	atDepth := fileAtDepth{key, len(ancestors)}
+	if c.isChecked[atDepth] {
 		return
 	}
-	c.isChecked[visit] = true
+	c.isChecked[atDepth] = true
 	idea, isRead := c.ideaByFileKey[key]
 	if !isRead {
 		idea = c.readFile(key)

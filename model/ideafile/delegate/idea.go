@@ -32,7 +32,8 @@ func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopeValues
 	for scope, value := range jsonval.Sorted(scopeValues) {
 		if ref, err := refexpr.ParseScope(scope); err == nil {
 			value, _ = jsonval.SetAt(nil, ref.Path, value)
-			context = append(context, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ref.Kind, Payload: value}))
+			context = append(context, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ref.Kind,
+				Payload: value}))
 		}
 	}
 	idea["context"] = append(context, jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: params})

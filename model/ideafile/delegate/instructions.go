@@ -6,9 +6,9 @@ import (
 )
 
 // WithInstructions returns an Idea's source whose messages include the content of the instruction files that they name.
-// own is the key of the Idea's file. Content that a message has already stays. CheckFiles reports missing files.
-func WithInstructions(source jsonval.Object, ownFile string, files jsonval.Object) jsonval.Object {
-	context := FillInstructions(jsonval.AsList(source["context"]), ownFile, files)
+// ownFileKey is the key of the Idea's file. Content that a message has already stays. CheckFiles reports missing files.
+func WithInstructions(source jsonval.Object, ownFileKey string, files jsonval.Object) jsonval.Object {
+	context := FillInstructions(jsonval.AsList(source["context"]), ownFileKey, files)
 	if context == nil {
 		return source
 	}
@@ -16,9 +16,9 @@ func WithInstructions(source jsonval.Object, ownFile string, files jsonval.Objec
 }
 
 // FillInstructions is WithInstructions for messages; nil if none of them changes.
-func FillInstructions(context []any, ownFile string, files jsonval.Object) (filledContext []any) {
+func FillInstructions(context []any, ownFileKey string, files jsonval.Object) (filledContext []any) {
 	for n, raw := range context {
-		key, err := ResolveFile(ownFile, ideafile.UnreadInstructionFile(raw))
+		key, err := ResolveFileKey(ownFileKey, ideafile.UnreadInstructionFile(raw))
 		if content := files[key]; err == nil && content != nil {
 			if filledContext == nil {
 				filledContext = append(filledContext, context...)
@@ -29,11 +29,11 @@ func FillInstructions(context []any, ownFile string, files jsonval.Object) (fill
 	return filledContext
 }
 
-// InstructionFiles lists the keys of the instruction files that messages name without including their content.
-func InstructionFiles(context []any, ownFile string) (keys []string) {
+// InstructionFileKeys lists the keys of the instruction files that messages name without including their content.
+func InstructionFileKeys(context []any, ownFileKey string) (keys []string) {
 	for _, raw := range context {
 		if name := ideafile.UnreadInstructionFile(raw); name != "" {
-			if key, err := ResolveFile(ownFile, name); err == nil {
+			if key, err := ResolveFileKey(ownFileKey, name); err == nil {
 				keys = append(keys, key)
 			}
 		}

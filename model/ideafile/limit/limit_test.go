@@ -179,7 +179,7 @@ func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
 			t.Parallel()
 			var queue limit.Queue
 			now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-			ask := func(r limit.Rule, key string) limit.Turn {
+			ask := func(r limit.Rule, key string) limit.TurnAnswer {
 				return queue.RequestTurns(now, limit.TurnRequest{Rule: r, WantedKeys: []string{key}})[0]
 			}
 			if first := ask(slow, "a"); !first.IsGranted || first.Wait != 0 {
@@ -219,8 +219,8 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
 	queue := limit.Queue{}
-	ask := func(perDay, spent float64) limit.Turn {
-		q := limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, SpentCost: spent, WantedKeys: []string{fmt.Sprint(now)}}
+	ask := func(perDay, spent float64) limit.TurnAnswer {
+		q := limit.TurnRequest{Rule: limit.Rule{MaxCostPerDay: perDay}, SpentCost: spent, WantedKeys: []string{fmt.Sprint(now)}}
 		return queue.RequestTurns(now, q)[0]
 	}
 	if first := ask(5, 4.5); !first.IsGranted || queue.TimeToBudgetReset(now) != time.Hour {
@@ -243,7 +243,7 @@ func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	queue, rule := limit.Queue{}, limit.Rule{MaxConcurrent: 1}
-	ask := func(after time.Duration, wants ...string) []limit.Turn {
+	ask := func(after time.Duration, wants ...string) []limit.TurnAnswer {
 		now = now.Add(after)
 		return queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: wants})
 	}
@@ -368,7 +368,7 @@ func TestAnUrgentOneIsTheNextHoweverManyWait(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	queue, rule := limit.Queue{}, limit.Rule{PerSecond: 0.1}
-	ask := func(level int, keys ...string) limit.Turn {
+	ask := func(level int, keys ...string) limit.TurnAnswer {
 		levels := slices.Repeat([]int{level}, len(keys))
 		return queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: keys, PriorityLevels: levels})[0]
 	}

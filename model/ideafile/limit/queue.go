@@ -38,8 +38,8 @@ type TurnRequest struct {
 	SpentCost      float64  `json:"spent,omitempty"` // what turns have spent beyond their costs
 }
 
-// Turn is the answer to a caller that wants a turn.
-type Turn struct {
+// TurnAnswer is the answer to a caller that wants a turn.
+type TurnAnswer struct {
 	IsGranted bool `json:"yours,omitempty"`
 	// Wait is the time until the turn begins or, without a turn, until the caller asks again.
 	Wait time.Duration `json:"in,omitempty"`
@@ -72,12 +72,12 @@ type QueueEntry struct {
 }
 
 // RequestTurns applies a worker's request, and returns an answer for each of its Wants, in their order.
-func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []Turn {
+func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []TurnAnswer {
 	l.endTurns(now, q.DoneKeys)
-	if len(q.WantedKeys) > 0 && q.Rule.PerDay == 0 {
+	if len(q.WantedKeys) > 0 && q.Rule.MaxCostPerDay == 0 {
 		l.applyRate(now, q.Rule.PerSecond)
 	}
-	if q.Rule.PerDay > 0 {
+	if q.Rule.MaxCostPerDay > 0 {
 		l.chargeBudget(now, q)
 	} else if q.SpentCost > 0 {
 		l.NextTurnAt = laterTime(now, l.NextTurnAt).Add(q.Rule.interval(q.SpentCost))
@@ -88,7 +88,7 @@ func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []Turn {
 	l.enqueue(now, q)
 	l.grantTurns(now, q.Rule)
 	waitingIndexByKey := l.waitingIndexByKey()
-	turns := make([]Turn, len(q.WantedKeys))
+	answers := make([]TurnAnswer, len(q.WantedKeys))
 	for n, key := range q.WantedKeys {
 		index, isWaiting := waitingIndexByKey[key]
 		if t := l.findTurn(key); t != nil {
@@ -96,24 +96,24 @@ func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []Turn {
 				l.beginOverdueTurn(now, t, q.Rule.interval(t.Cost))
 			}
 			t.ExpiresAt = t.BeginsAt.Add(TurnLease)
-			turns[n] = Turn{IsGranted: true, Wait: t.BeginsAt.Sub(now)}
+			answers[n] = TurnAnswer{IsGranted: true, Wait: t.BeginsAt.Sub(now)}
 			continue
 		}
-		turns[n].Wait = MaxWait
+		answers[n].Wait = MaxWait
 		if isWaiting {
 			wait, p := l.timeToTurn(now, q.Rule, index), &l.Waiting[index]
-			turns[n].Wait, p.ExpiresAt, p.IsNotPolling = wait, now.Add(wait+lateCallerGrace), wait > MaxPollingWait
+			answers[n].Wait, p.ExpiresAt, p.IsNotPolling = wait, now.Add(wait+lateCallerGrace), wait > MaxPollingWait
 		}
 	}
-	return turns
+	return answers
 }
 
 // enqueue adds callers that have neither a place nor a turn, and marks those that have returned.
 func (l *Queue) enqueue(now time.Time, q TurnRequest) {
 	waitingIndexByKey := l.waitingIndexByKey()
 	for _, key := range q.WantedKeys {
-		if place, isWaiting := waitingIndexByKey[key]; isWaiting {
-			l.Waiting[place].IsNotPolling = false
+		if waitingIndex, isWaiting := waitingIndexByKey[key]; isWaiting {
+			l.Waiting[waitingIndex].IsNotPolling = false
 		}
 	}
 	for n, key := range q.WantedKeys {
@@ -142,11 +142,11 @@ func (l *Queue) enqueue(now time.Time, q TurnRequest) {
 
 // waitingIndexByKey are the places in the Queue, by key.
 func (l *Queue) waitingIndexByKey() map[string]int {
-	places := make(map[string]int, len(l.Waiting))
+	indexByKey := make(map[string]int, len(l.Waiting))
 	for n, p := range l.Waiting {
-		places[p.Key] = n
+		indexByKey[p.Key] = n
 	}
-	return places
+	return indexByKey
 }
 
 // applyRate applies a faster rate also to the turns that were given under a slower one. Otherwise a slow rate that one
@@ -162,17 +162,17 @@ func (l *Queue) applyRate(now time.Time, perSecond float64) {
 	l.PerSecond = perSecond
 }
 
-const startOfDay = 24 * time.Hour
+const oneDay = 24 * time.Hour
 
 // chargeBudget adds what was spent today. If the day's limit is reached, the next turn begins on the next day.
 func (l *Queue) chargeBudget(now time.Time, q TurnRequest) {
-	if today := now.UTC().Truncate(startOfDay); !l.BudgetDay.Equal(today) {
+	if today := now.UTC().Truncate(oneDay); !l.BudgetDay.Equal(today) {
 		l.BudgetDay, l.SpentToday = today, 0
 	}
 	l.SpentToday += q.SpentCost
 	l.NextTurnAt = now
-	if l.SpentToday >= q.Rule.PerDay {
-		l.NextTurnAt = l.BudgetDay.Add(startOfDay)
+	if l.SpentToday >= q.Rule.MaxCostPerDay {
+		l.NextTurnAt = l.BudgetDay.Add(oneDay)
 	}
 }
 
@@ -181,21 +181,21 @@ func (l *Queue) TimeToBudgetReset(now time.Time) time.Duration {
 	if l.SpentToday == 0 {
 		return 0
 	}
-	return max(0, l.BudgetDay.Add(startOfDay).Sub(now))
+	return max(0, l.BudgetDay.Add(oneDay).Sub(now))
 }
 
 // endTurns removes turns that are over, and callers that did not come in time.
 func (l *Queue) endTurns(now time.Time, doneKeys []string) {
-	isDone := map[string]bool{}
+	isDoneByKey := map[string]bool{}
 	for _, key := range doneKeys {
-		isDone[key] = true
+		isDoneByKey[key] = true
 	}
 	for _, t := range l.Turns {
-		if isDone[t.Key] {
+		if isDoneByKey[t.Key] {
 			l.MeanTurnTime = (7*l.MeanTurnTime + max(0, now.Sub(t.BeginsAt))) / 8
 		}
 	}
-	hasEnded := func(p QueueEntry) bool { return isDone[p.Key] || !p.ExpiresAt.After(now) }
+	hasEnded := func(p QueueEntry) bool { return isDoneByKey[p.Key] || !p.ExpiresAt.After(now) }
 	l.Waiting = slices.DeleteFunc(l.Waiting, hasEnded)
 	l.Turns = slices.DeleteFunc(l.Turns, hasEnded)
 }
@@ -254,14 +254,14 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, position int) time.Duration {
 		// The longer the oldest turn lasts, the longer turns are expected to last, so that nobody asks in vain again
 		// and again.
 		turnTime := max(l.MeanTurnTime, now.Sub(l.Turns[0].BeginsAt)) / time.Duration(2*r.MaxConcurrent)
-		turnTime = min(turnTime, startOfDay) // a turn may last for years, and there are many places
+		turnTime = min(turnTime, oneDay) // a turn may last for years, and there are many places
 		wait = max(wait, min(turnTime, MaxPollingWait), time.Duration(position)*turnTime)
 	}
 	if wait > MaxPollingWait { // the caller goes away, and must return before its turn could go to another
 		wait -= MaxPollingWait - turnLeadTime
 	}
 	upperBound := MaxWait
-	if r.PerDay > 0 {
+	if r.MaxCostPerDay > 0 {
 		upperBound *= 10
 	}
 	return min(max(wait, minWait), upperBound)

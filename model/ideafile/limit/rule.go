@@ -13,14 +13,14 @@ import (
 type Rule struct {
 	PerSecond     float64 `json:"perSecond,omitempty"` // how many turns may begin
 	MaxConcurrent int     `json:"atOnce,omitempty"`    // how many turns may last at a time
-	PerDay        float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
+	MaxCostPerDay float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
 }
 
 const (
 	minPerSecond   = 0.001
 	maxPerSecond   = 1000
 	maxConcurrency = 1000
-	maxSpacing     = startOfDay
+	maxSpacing     = oneDay
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: there is no Rule.

@@ -180,10 +180,10 @@ func findExternalRef(schema jsonval.Object) (externalRef string) {
 	var find func(step string, part any) any
 	find = func(_ string, part any) any {
 		object := jsonval.AsObject(part)
-		name, _, _ := strings.Cut(jsonval.AsText(object["$ref"]), "#")
-		if _, isKnown := f.pointerByID[name]; !isKnown {
-			if address, err := url.Parse(name); err == nil && address.IsAbs() {
-				externalRef = name
+		schemaID, _, _ := strings.Cut(jsonval.AsText(object["$ref"]), "#")
+		if _, isKnown := f.pointerByID[schemaID]; !isKnown {
+			if address, err := url.Parse(schemaID); err == nil && address.IsAbs() {
+				externalRef = schemaID
 			}
 		}
 		jsonschema.MapSubschemas(object, find)
@@ -193,8 +193,8 @@ func findExternalRef(schema jsonval.Object) (externalRef string) {
 	return externalRef
 }
 
-// fitPart returns a schema reduced to what can be used. place is its location for people, pointer its location in the
-// whole schema. base is the pointer of the innermost part around it that has an $id: references count from there.
+// fitPart returns a schema reduced to what can be used. valuePath is its location for people, pointer its location in
+// the whole schema. base is the pointer of the innermost part around it that has an $id: references count from there.
 func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, base string) jsonval.Object {
 	fitted := maps.Clone(schema)
 	if id := jsonval.AsText(fitted["$id"]); pointer != "" && id != "" {
@@ -264,10 +264,10 @@ func (f *schemaFitter) fitReference(schema jsonval.Object, base string) {
 	if !ok {
 		return
 	}
-	name, fragment, _ := strings.Cut(ref, "#")
-	pointer, isKnown := f.pointerByID[name]
+	schemaID, fragment, _ := strings.Cut(ref, "#")
+	pointer, isKnown := f.pointerByID[schemaID]
 	switch {
-	case name == "":
+	case schemaID == "":
 		pointer = base
 	case !isKnown:
 		return
@@ -297,18 +297,18 @@ func (f *schemaFitter) fitPattern(schema jsonval.Object, valuePath string) {
 // so that all keys are allowed.
 func (f *schemaFitter) fitPatternProperties(schema jsonval.Object, valuePath string) {
 	partByPattern := jsonval.AsObject(schema["patternProperties"])
-	compilable := jsonval.Object{}
+	compilablePatterns := jsonval.Object{}
 	for pattern, part := range jsonval.Sorted(partByPattern) {
 		if f.canCompile(pattern) {
-			compilable[pattern] = part
+			compilablePatterns[pattern] = part
 			continue
 		}
 		f.noteServerChecks("a pattern of keys of "+describeValuePath(valuePath), pattern)
 	}
-	if len(compilable) == len(partByPattern) {
+	if len(compilablePatterns) == len(partByPattern) {
 		return
 	}
-	schema["patternProperties"] = compilable
+	schema["patternProperties"] = compilablePatterns
 	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
 		delete(schema, keyword)
 	}
@@ -321,7 +321,7 @@ func (f *schemaFitter) noteServerChecks(subject, pattern string) {
 
 // canCompile reports whether Go can compile a pattern, and whether its steps are within the limits.
 func (f *schemaFitter) canCompile(pattern string) bool {
-	steps, err := jsonschema.CompiledPatternSteps(pattern)
+	steps, err := jsonschema.CountCompiledSteps(pattern)
 	if err != nil || steps > jsonschema.MaxServerToolStepsPerPattern || steps > *f.patternStepsLeft {
 		return false
 	}

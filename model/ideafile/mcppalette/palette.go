@@ -20,8 +20,8 @@ type ToolSpec struct {
 	Description  string         `json:"description,omitempty"`
 	InputSchema  jsonval.Object `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
-	// Title is the tool's name for people. Undo is ideafile.UndoNotNeeded or UndoNever by the server's hints; empty:
-	// unknown. Neither is part of the digest, so that earlier pins stay valid.
+	// Title is the tool's name for people. Undo is ideafile.UndoNotNeeded or UndoImpossible by the server's hints;
+	// empty: unknown. Neither is part of the digest, so that earlier pins stay valid.
 	Title string            `json:"title,omitempty"`
 	Undo  ideafile.UndoKind `json:"undo,omitempty"`
 	// UnreadableReason is why the description cannot be used; empty: it can.
@@ -55,23 +55,23 @@ type PaletteAddition struct {
 // is called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
 // {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) PaletteAddition {
-	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolPatternSteps, palette: PaletteAddition{
+	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolPatternSteps, addition: PaletteAddition{
 		ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
 	}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, specsByServer[s.Name])
 	}
-	return b.palette
+	return b.addition
 }
 
 type paletteBuilder struct {
 	idea             *ideafile.Idea
-	palette          PaletteAddition
+	addition         PaletteAddition
 	patternStepsLeft int // the steps left for the patterns of later tools
 }
 
 func (b *paletteBuilder) addServerTools(s ideafile.MCPServer, specs []ToolSpec) {
-	b.palette.ToolNamesByServer[s.Name] = []string{}
+	b.addition.ToolNamesByServer[s.Name] = []string{}
 	specByName := map[string]ToolSpec{}
 	fileToolsByName := b.fileToolsOfServer(s.Name)
 	for _, spec := range specs {
@@ -98,7 +98,7 @@ func (b *paletteBuilder) addServerTools(s ideafile.MCPServer, specs []ToolSpec) 
 	}
 	for name, tools := range jsonval.Sorted(fileToolsByName) {
 		if _, ok := specByName[name]; !ok {
-			b.reportMissingTool(tools[0].Path()+"._activity.mcp", s.Name, name, specByName)
+			b.reportMissingTool(tools[0].JSONPath()+"._activity.mcp", s.Name, name, specByName)
 		}
 	}
 }
@@ -115,19 +115,19 @@ func (b *paletteBuilder) fileToolsOfServer(server string) map[string][]*ideafile
 }
 
 func (b *paletteBuilder) reportMissingTool(path, server, name string, specByName map[string]ToolSpec) {
-	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
+	b.addition.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
 		server, jsonval.ClipForError(name), diag.SummarizeNames(jsonval.SortedKeys(specByName)))
 }
 
 func (b *paletteBuilder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
-	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
+	b.addition.ToolNamesByServer[s.Name] = append(b.addition.ToolNamesByServer[s.Name], spec.Name)
 }
 
 // maxNotesPerServer bounds the notes on one server, since a hostile one could make the Idea grow by them.
 const maxNotesPerServer = 50
 
 func (b *paletteBuilder) addNotes(s ideafile.MCPServer, spec ToolSpec, texts ...string) {
-	notes := b.palette.NotesByServer[s.Name]
+	notes := b.addition.NotesByServer[s.Name]
 	for _, text := range texts {
 		switch {
 		case len(notes) < maxNotesPerServer:
@@ -137,37 +137,37 @@ func (b *paletteBuilder) addNotes(s ideafile.MCPServer, spec ToolSpec, texts ...
 		}
 	}
 	if len(notes) > 0 {
-		b.palette.NotesByServer[s.Name] = notes
+		b.addition.NotesByServer[s.Name] = notes
 	}
 }
 
 // addTool adds a tool as it is offered. An invalid tool is left out. It is a problem only if the file asks for it by
 // name.
 func (b *paletteBuilder) addTool(s ideafile.MCPServer, spec ToolSpec) {
-	tool, notes := spec.toolSource(s.Name, &b.patternStepsLeft)
+	source, notes := spec.toolSource(s.Name, &b.patternStepsLeft)
 	fullName := s.Name + "_" + spec.Name
 	name := strings.ToValidUTF8(spelling.ShortenID(fullName, fullName, ideafile.MaxToolNameLength), "")
 	if name != fullName {
 		notes = append(notes, fmt.Sprintf("it is called %s here: a tool's name has at most %d bytes", name,
 			ideafile.MaxToolNameLength))
 	}
-	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, name)
+	path := jsonval.JSONPathWithKey(ideafile.ToolsJSONPath, name)
 	var ps diag.Problems
-	if _, exists := b.palette.ToolSources[name]; exists || b.idea.Tool(name) != nil {
-		b.palette.Problems.Add(path, "a tool of the MCP server %s would have the same name; give this one "+
+	if _, exists := b.addition.ToolSources[name]; exists || b.idea.Tool(name) != nil {
+		b.addition.Problems.Add(path, "a tool of the MCP server %s would have the same name; give this one "+
 			`"_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
 			s.Name, spec.Name)
 		return
 	}
 	spec.checkSchema(path, &ps)
-	ideafile.ReadTool(name, tool, path, &ps)
+	ideafile.ReadTool(name, source, path, &ps)
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
-		b.palette.ToolSources[name] = tool
+		b.addition.ToolSources[name] = source
 		b.addServerToolName(s, spec)
 		b.addNotes(s, spec, notes...)
 	case s.ToolNames != nil:
-		b.palette.Problems.Append(errs...)
+		b.addition.Problems.Append(errs...)
 	default:
 		b.addNotes(s, spec, "it is left out: "+errs[0].Message)
 	}
@@ -175,9 +175,9 @@ func (b *paletteBuilder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 
 // applyToolOverride merges the file's definition of a tool over the server's.
 func (b *paletteBuilder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
-	path := t.Path()
+	path := t.JSONPath()
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
-		b.palette.Problems.Add(path+"._activity.mcp.digest",
+		b.addition.Problems.Add(path+"._activity.mcp.digest",
 			"the MCP server %s now offers another version of %q, with the digest %s",
 			s.Name, jsonval.ClipForError(spec.Name), spec.Digest())
 		return
@@ -189,8 +189,8 @@ func (b *paletteBuilder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, 
 	var ps diag.Problems
 	spec.checkSchema(path, &ps)
 	ideafile.ReadTool(t.Name, merged, path, &ps)
-	b.palette.Problems.Append(ps.Errors()...)
-	b.palette.ToolSources[t.Name] = merged
+	b.addition.Problems.Append(ps.Errors()...)
+	b.addition.ToolSources[t.Name] = merged
 }
 
 // withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the
@@ -231,22 +231,22 @@ func (s ToolSpec) requiresParam(param string) bool {
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
 func (s ToolSpec) toolSource(server string, patternStepsLeft *int) (source jsonval.Object, notes []string) {
-	fitted, notes := s.withUsableSchemas(patternStepsLeft)
-	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
-	if order := fitted.InputSchema[jsonschema.OrderKey]; order != nil {
+	usableSpec, notes := s.withUsableSchemas(patternStepsLeft)
+	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(usableSpec.InputSchema)), "description")
+	if order := usableSpec.InputSchema[jsonschema.OrderKey]; order != nil {
 		t[jsonschema.OrderKey] = order
 	}
-	if fitted.Description != "" {
-		t["description"] = fitted.Description
+	if usableSpec.Description != "" {
+		t["description"] = usableSpec.Description
 	}
-	if fitted.OutputSchema != nil {
-		t["_output"] = fitted.OutputSchema
+	if usableSpec.OutputSchema != nil {
+		t["_output"] = usableSpec.OutputSchema
 	}
-	if fitted.Title != "" {
-		t["title"] = fitted.Title
+	if usableSpec.Title != "" {
+		t["title"] = usableSpec.Title
 	}
-	if fitted.Undo != "" {
-		t["_undo"] = string(fitted.Undo)
+	if usableSpec.Undo != "" {
+		t["_undo"] = string(usableSpec.Undo)
 	}
 	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true,
 		jsonval.Object{"attempts": jsonval.ToJSONValue(1)}
@@ -262,11 +262,11 @@ func (s ToolSpec) activitySource(server string) jsonval.Object {
 func (p PaletteAddition) AddToIdeaSource(source jsonval.Object) jsonval.Object {
 	configByServer := jsonval.Object{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
-		tools := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
+		serverConfig := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
 		if notes := p.NotesByServer[server]; len(notes) > 0 {
-			tools["notes"] = jsonval.ToJSONValue(notes)
+			serverConfig["notes"] = jsonval.ToJSONValue(notes)
 		}
-		configByServer[server] = tools
+		configByServer[server] = serverConfig
 	}
 	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": configByServer})
 	tools := p.StoredTools

@@ -400,7 +400,7 @@ func checkKept(t *testing.T, tool, kept, note string) {
 func TestAServersToolHasItsParametersInTheServersOrder(t *testing.T) {
 	t.Parallel()
 	spec := func(text string) mcppalette.ToolSpec {
-		input, written, err := jsonval.DecodeInOrder([]byte(text), jsonval.DefaultLimits)
+		input, written, err := jsonval.DecodeWithKeyOrder([]byte(text), jsonval.DefaultLimits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
-// Package placeholder reads templates with {name} in the place of a value: Split cuts a template into its parts, Find
-// looks a name up in the values, FormatValue formats a value within text. HTTP tools and the built-in formatText use
-// it.
+// Package placeholder reads templates with {name} in the place of a value: Split cuts a template into its parts,
+// FindValue looks a name up in the values, FormatValue formats a value within text. HTTP tools and the built-in
+// formatText use it.
 //
 // Invariants:
 //   - A value that was filled in is never read as a template again.

@@ -7,11 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Part is a piece of a template: literal Text, or, where Name is not empty,
-// the place of a value.
-type Part struct {
-	Text string
-	Name string
+// TemplatePart is a piece of a template: literal Text, or, where PlaceholderName is not empty, the place of a value.
+type TemplatePart struct {
+	Text            string
+	PlaceholderName string
 }
 
 // namePattern is letters, digits, '_', '-' and dots. Letters of every script count,
@@ -22,14 +21,14 @@ var placeholderPattern = regexp.MustCompile(`\{\{(` + namePattern + `)\}\}|\{(` 
 
 // Split cuts a template into its parts. A placeholder is {name}; {{name}} is
 // the literal {name}; every other brace is literal.
-func Split(template string) []Part {
-	var parts []Part
+func Split(template string) []TemplatePart {
+	var parts []TemplatePart
 	var text strings.Builder
 	start := 0
-	endText := func(end int) {
+	flushText := func(end int) {
 		text.WriteString(template[start:end])
 		if text.Len() > 0 {
-			parts = append(parts, Part{Text: text.String()})
+			parts = append(parts, TemplatePart{Text: text.String()})
 			text.Reset()
 		}
 	}
@@ -37,18 +36,18 @@ func Split(template string) []Part {
 		if isEscaped := match[2] >= 0; isEscaped {
 			text.WriteString(template[start:match[0]] + template[match[0]+1:match[1]-1])
 		} else {
-			endText(match[0])
-			parts = append(parts, Part{Name: template[match[4]:match[5]]})
+			flushText(match[0])
+			parts = append(parts, TemplatePart{PlaceholderName: template[match[4]:match[5]]})
 		}
 		start = match[1]
 	}
-	endText(len(template))
+	flushText(len(template))
 	return parts
 }
 
-// Find looks a name up in values: the key of that very name, else the path
+// FindValue looks a name up in values: the key of that very name, else the path
 // that its dots make through objects and lists ("user.name", "items.0.id").
-func Find(values jsonval.Object, name string) (any, bool) {
+func FindValue(values jsonval.Object, name string) (any, bool) {
 	if v, ok := values[name]; ok {
 		return v, true
 	}

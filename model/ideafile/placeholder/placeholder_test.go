@@ -11,9 +11,9 @@ import (
 
 func TestATemplateIsCutAtItsPlaceholders(t *testing.T) {
 	t.Parallel()
-	text := func(s string) Part { return Part{Text: s} }
-	name := func(s string) Part { return Part{Name: s} }
-	for template, want := range map[string][]Part{
+	text := func(s string) TemplatePart { return TemplatePart{Text: s} }
+	name := func(s string) TemplatePart { return TemplatePart{PlaceholderName: s} }
+	for template, want := range map[string][]TemplatePart{
 		"":                   nil,
 		"plain":              {text("plain")},
 		"{a}":                {name("a")},
@@ -47,8 +47,8 @@ func TestWhatIsNoPlaceholderStaysAsItWasWritten(t *testing.T) {
 		template := rapid.StringOf(rapid.RuneFrom([]rune(`{}ab.-"$界 `))).Draw(t, "template")
 		var b strings.Builder
 		for _, p := range Split(template) {
-			if p.Name != "" {
-				b.WriteString("{" + p.Name + "}")
+			if p.PlaceholderName != "" {
+				b.WriteString("{" + p.PlaceholderName + "}")
 			} else {
 				b.WriteString(p.Text)
 			}
@@ -71,13 +71,13 @@ func TestANameIsFoundByItsKeyThenByItsPath(t *testing.T) {
 	for name, want := range map[string]any{
 		"user.name": "Ada", "user.tags.0": "x", "user.tags.1.id": json.Number("7"), "a.b": "whole key", "empty": nil,
 	} {
-		if got, ok := Find(values, name); !ok || got != want {
+		if got, ok := FindValue(values, name); !ok || got != want {
 			t.Errorf("Find(%q) = %v, %v, want %v", name, got, ok, want)
 		}
 	}
 	for _, name := range []string{"nobody", "user.age", "user.tags.2", "user.tags.-1", "user.tags.x", "user.name.x",
 		"empty.x", "user."} {
-		if got, ok := Find(values, name); ok {
+		if got, ok := FindValue(values, name); ok {
 			t.Errorf("Find(%q) = %v, want nothing", name, got)
 		}
 	}

@@ -37,7 +37,8 @@ func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 			continue
 		}
 		llmPrice := LLMPrice{Name: name, BatchFactor: Dollar}
-		priceByKey := map[string]*Money{"input": &llmPrice.Input, "cachedInput": &llmPrice.CachedInput, "output": &llmPrice.Output}
+		priceByKey := map[string]*Money{"input": &llmPrice.Input, "cachedInput": &llmPrice.CachedInput,
+			"output": &llmPrice.Output}
 		if _, exists := source["cachedInput"]; !exists {
 			priceByKey = map[string]*Money{"input": &llmPrice.Input, "output": &llmPrice.Output}
 		}
@@ -77,7 +78,7 @@ const (
 
 // readBounded reads an amount from 0 to limit.
 func readBounded(limit Money, v any, errorText string) (Money, error) {
-	m, err := readNumber(v)
+	m, err := readAmount(v)
 	if err != nil || m < 0 || m > limit {
 		return 0, errors.New(errorText)
 	}
@@ -86,21 +87,21 @@ func readBounded(limit Money, v any, errorText string) (Money, error) {
 
 // Find returns the price of the first of these names that has one: an entry with the whole name, or else the entry with
 // the longest matching beginning.
-func (l List) Find(names ...string) (found LLMPrice, ok bool) {
+func (l List) Find(names ...string) (price LLMPrice, ok bool) {
 	for _, name := range names {
 		maxPrefixLength := -1
 		for _, m := range l {
-			start, isPrefix := strings.CutSuffix(m.Name, "*")
+			namePrefix, isPrefix := strings.CutSuffix(m.Name, "*")
 			switch {
 			case name == "":
 			case m.Name == name:
 				return m, true
-			case isPrefix && strings.HasPrefix(name, start) && len(start) > maxPrefixLength:
-				found, maxPrefixLength = m, len(start)
+			case isPrefix && strings.HasPrefix(name, namePrefix) && len(namePrefix) > maxPrefixLength:
+				price, maxPrefixLength = m, len(namePrefix)
 			}
 		}
 		if maxPrefixLength >= 0 {
-			return found, true
+			return price, true
 		}
 	}
 	return LLMPrice{}, false
@@ -109,7 +110,8 @@ func (l List) Find(names ...string) (found LLMPrice, ok bool) {
 // tokensPerPrice is how many tokens a price is for.
 const tokensPerPrice = 1_000_000
 
-// Cost is the cost of so many tokens, at most maxMoney. cached counts the input tokens that the server had cached.
+// Cost is the cost of so many tokens, at most maxMoney. cachedInputTokens counts the input tokens that the server had
+// cached.
 func (m LLMPrice) Cost(inputTokens, cachedInputTokens, outputTokens int) Money {
 	cachedInputTokens = max(0, min(cachedInputTokens, inputTokens))
 	sum := big.NewInt(tokensPerPrice / 2)

@@ -26,9 +26,9 @@ const NoLimit Money = -1
 
 // text is the exact amount in dollars, with at least least digits after the point.
 func (m Money) text(minDecimals int) string {
-	exact := big.NewRat(int64(m), int64(Dollar))
-	digits, _ := exact.FloatPrec()
-	return exact.FloatString(max(digits, minDecimals))
+	exactDollars := big.NewRat(int64(m), int64(Dollar))
+	digits, _ := exactDollars.FloatPrec()
+	return exactDollars.FloatString(max(digits, minDecimals))
 }
 
 // String is the amount as people read it: with cents from a dollar on, or else with its first two digits: "$12.30" and
@@ -66,7 +66,7 @@ func (m *Money) UnmarshalJSON(data []byte) (err error) {
 
 // ReadMoney reads an amount above zero of an Idea file: a number of dollars.
 func ReadMoney(v any) (Money, error) {
-	if m, err := readNumber(v); err == nil && m > 0 {
+	if m, err := readAmount(v); err == nil && m > 0 {
 		return m, nil
 	}
 	return 0,
@@ -75,7 +75,7 @@ func ReadMoney(v any) (Money, error) {
 				"point", maxDollars)
 }
 
-func readNumber(v any) (Money, error) {
+func readAmount(v any) (Money, error) {
 	n, ok := v.(json.Number)
 	if !ok {
 		return 0, errors.New("price: read amount: it is no number")
@@ -93,27 +93,27 @@ func (m Money) Plus(other Money) Money {
 
 // parseMoney reads a decimal number, exactly.
 func parseMoney(text string) (Money, error) {
-	approximate, err := strconv.ParseFloat(text, 64)
+	approximateDollars, err := strconv.ParseFloat(text, 64)
 	switch {
-	case err != nil || len(text) > 60 || math.Abs(approximate) > maxDollars:
+	case err != nil || len(text) > 60 || math.Abs(approximateDollars) > maxDollars:
 		return 0, fmt.Errorf("price: read %.60q: no amount of dollars", text)
-	case approximate == 0 && !strings.ContainsAny(strings.Split(strings.ToLower(text), "e")[0], "123456789"):
+	case approximateDollars == 0 && !strings.ContainsAny(strings.Split(strings.ToLower(text), "e")[0], "123456789"):
 		return 0, nil
-	case math.Abs(approximate) < 1e-9: // otherwise the exponent is small
+	case math.Abs(approximateDollars) < 1e-9: // otherwise the exponent is small
 		return 0, fmt.Errorf("price: read %q: less than a billionth of a dollar", text)
 	}
-	exact, ok := new(big.Rat).SetString(text)
+	exactAmount, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return 0, fmt.Errorf("price: read %q: no amount of dollars", text)
 	}
-	exact.Mul(exact, new(big.Rat).SetInt64(int64(Dollar)))
-	if !exact.IsInt() {
+	exactAmount.Mul(exactAmount, new(big.Rat).SetInt64(int64(Dollar)))
+	if !exactAmount.IsInt() {
 		return 0, fmt.Errorf("price: read %q: more than nine digits after the point", text)
 	}
-	return Money(exact.Num().Int64()), nil
+	return Money(exactAmount.Num().Int64()), nil
 }
 
-// Times returns a fraction of an amount; of is the fraction, where a Dollar means all. Half of the smallest amount
+// Times returns a fraction of an amount; factor is the fraction, where a Dollar means all. Half of the smallest amount
 // is rounded up.
 func (m Money) Times(factor Money) Money {
 	product := new(big.Int).Mul(big.NewInt(int64(m)), big.NewInt(int64(factor)))

@@ -72,8 +72,7 @@ func readList(t *testing.T, text string) (List, diag.Problems) {
 
 func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
 	t.Parallel()
-	list,
-		ps := readList(
+	list, ps := readList(
 		t,
 		`{"a-1": {"input": 1, "output": 2}, "a-*": {"input": 3, "output": 4}, "a-1-mini*": {"input": 0, "cachedInput": 0, "output": 0.000000001}}`)
 	if len(ps) > 0 {
@@ -91,8 +90,7 @@ func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
 
 func TestWhatTokensCost(t *testing.T) {
 	t.Parallel()
-	list,
-		_ := readList(
+	list, _ := readList(
 		t, `{"m": {"input": 0.25, "cachedInput": 0.025, "output": 2}, "plain": {"input": 1, "output": 1}}`)
 	m, _ := list.Find("m")
 	plain, _ := list.Find("plain")
@@ -115,8 +113,7 @@ func TestWhatTokensCost(t *testing.T) {
 
 func TestPricesThatAreNoneAreNamedWithTheirPlace(t *testing.T) {
 	t.Parallel()
-	_,
-		ps := readList(
+	_, ps := readList(
 		t,
 		`{"a": 1, "b": {"input": "x", "output": 1}, "c": {"input": 1, "output": 1, "in": 2}, "d": {"output": -1, "input": 1}}`)
 	var places []string

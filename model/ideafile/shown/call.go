@@ -12,16 +12,16 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Part is a piece of a sentence or a letter: of the file's words, or from data.
-type Part struct {
+// TextSpan is a piece of a sentence or a letter: of the file's words, or from data.
+type TextSpan struct {
 	Text   string
 	IsData bool
 }
 
-// Parts are pieces in their order.
-type Parts []Part
+// TextSpans are pieces in their order.
+type TextSpans []TextSpan
 
-func (p Parts) String() string {
+func (p TextSpans) String() string {
 	var b strings.Builder
 	for _, one := range p {
 		b.WriteString(one.Text)
@@ -36,9 +36,9 @@ type Field struct {
 	Value       any    `json:"value"`
 	DisplayText string `json:"shown" doc:"the value, in the reader's language"`
 
-	Format  Format `json:"-"`
-	Parts   Parts  `json:"-"` // of a letter: what came from data is marked
-	IsFixed bool   `json:"-"` // its Tool's designer wired it
+	Format  Format    `json:"-"`
+	Parts   TextSpans `json:"-"` // of a letter: what came from data is marked
+	IsFixed bool      `json:"-"` // its Tool's designer wired it
 }
 
 // Call is a Call in the words of the business.
@@ -50,8 +50,8 @@ type Call struct {
 	// Fields are the parameters that people are shown, in the order of jsonschema.PropertyDisplayOrder.
 	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order in which the Tool's schema was written, else the required ones as it lists them, then the others by name; params has them as they are"`
 
-	Parts     Parts  `json:"-"` // of Sentence
-	ToolTitle string `json:"-"`
+	Parts     TextSpans `json:"-"` // of Sentence
+	ToolTitle string    `json:"-"`
 	// ProcessTitle is the Presenter's.
 	ProcessTitle string `json:"-"`
 	// HiddenNames are the names of those parameters that only operators look at.
@@ -127,9 +127,10 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 	w.inputFormat, w.stateFormat = format(ideafile.TypeInput), format(ideafile.TypeState)
 	for _, t := range idea.Tools {
 		source := t.ParamsSchemaSource()
-		w.toolByName[t.Name] = &toolPresenter{tool: t, format: FormatOf(source, source), title: parseTemplate(t.Title)}
+		w.toolByName[t.Name] = &toolPresenter{tool: t, format: FormatOf(source, source),
+			title: parseTemplate(t.TitleTemplate)}
 	}
-	w.nameTemplate = parseTemplate(idea.Config.InstanceName)
+	w.nameTemplate = parseTemplate(idea.Config.InstanceNameTemplate)
 	if w.nameTemplate.parsed == nil && !w.inputFormat.hasMoney() && !w.stateFormat.hasMoney() {
 		return w
 	}
@@ -184,7 +185,7 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 // InputSummary says what an instance is about by the most telling values of its input, without money: "Order: A-1,
 // Customer: Ann"; "" if none is telling.
 func (w *Presenter) InputSummary(input any, l Language) string {
-	texts := jsonval.Map(w.inputFormat.tellingFields(input, l), func(f Field) string {
+	texts := jsonval.Map(w.inputFormat.informativeFields(input, l), func(f Field) string {
 		return f.Title + ": " + toOneLine(f.DisplayText, maxShownFieldLength)
 	})
 	return strings.Join(texts, ", ")
@@ -247,7 +248,8 @@ func (w *Presenter) StateFormat() Format { return w.stateFormat }
 
 // Call puts a Call with its parameters into words.
 func (w *Presenter) Call(tool string, params jsonval.Object, token string, c InstanceValues, l Language) Call {
-	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.ToolTitle(tool), ProcessTitle: w.ProcessTitle, Language: l}
+	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.ToolTitle(tool), ProcessTitle: w.ProcessTitle,
+		Language: l}
 	t := w.toolByName[tool]
 	if t == nil {
 		t = &toolPresenter{}
@@ -275,7 +277,7 @@ func (w *Presenter) referenceLookup(t *toolPresenter, params jsonval.Object,
 				value, format, path = w.ownOrSharedInput(c.Input, r.Path), w.inputFormat, r.Path
 			case ideafile.TypeState:
 				value, format, path = c.State, w.stateFormat, r.Path
-			case ideafile.ParamsKind:
+			case ideafile.ParamsReferenceKind:
 				path = r.Path
 			}
 		}
@@ -302,21 +304,22 @@ func (t *toolPresenter) fields(params jsonval.Object, l Language) (list []Field,
 	var add func(prefix string, f Format, values jsonval.Object, isTopLevel bool)
 	add = func(prefix string, f Format, values jsonval.Object, isTopLevel bool) {
 		for _, name := range f.OrderedNames(values) {
-			member, v := f.Properties[name], values[name]
-			if member.Display == Hidden {
+			memberFormat, v := f.Properties[name], values[name]
+			if memberFormat.Display == Hidden {
 				hiddenNames = append(hiddenNames, prefix+name)
 				continue
 			}
-			if nested, isObject := v.(jsonval.Object); isObject && member.Properties != nil && len(nested) > 0 {
-				add(prefix+name+".", member, nested, false)
+			if nested, isObject := v.(jsonval.Object); isObject && memberFormat.Properties != nil && len(nested) > 0 {
+				add(prefix+name+".", memberFormat, nested, false)
 				continue
 			}
-			field := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, DisplayText: member.Text(v, l),
-				Format: member}
+			field := Field{Name: prefix + name, Title: memberFormat.TitleOr(name), Value: v,
+				DisplayText: memberFormat.Text(v, l),
+				Format:      memberFormat}
 			if t.tool != nil && isTopLevel {
 				_, field.IsFixed = t.tool.WiredExpressionByParam[name]
 			}
-			if text, isText := v.(string); isText && member.Display == Letter {
+			if text, isText := v.(string); isText && memberFormat.Display == Letter {
 				field.Parts = fillLetter(text, params)
 				field.DisplayText = field.Parts.String()
 			}
@@ -344,16 +347,16 @@ func (f Format) OrderedNames(values jsonval.Object) (names []string) {
 
 // fillLetter fills in a template from the parameters. The members of parameters that are objects come first, since a
 // Tool takes the values of a template as one object. Unknown names stay as they are written.
-func fillLetter(text string, params jsonval.Object) (parts Parts) {
+func fillLetter(text string, params jsonval.Object) (parts TextSpans) {
 	for _, part := range placeholder.Split(text) {
-		if part.Name == "" {
-			parts = append(parts, Part{Text: part.Text})
+		if part.PlaceholderName == "" {
+			parts = append(parts, TextSpan{Text: part.Text})
 			continue
 		}
-		filledPart := Part{Text: "{" + part.Name + "}"}
+		filledPart := TextSpan{Text: "{" + part.PlaceholderName + "}"}
 		for _, values := range append(objectParams(params), params) {
-			if v, exists := placeholder.Find(values, part.Name); exists {
-				filledPart = Part{placeholder.FormatValue(v), true}
+			if v, exists := placeholder.FindValue(values, part.PlaceholderName); exists {
+				filledPart = TextSpan{placeholder.FormatValue(v), true}
 				break
 			}
 		}
@@ -379,7 +382,7 @@ const (
 
 // defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
 // comes before other values, and then the order of the schema counts.
-func defaultSentence(title string, fields []Field) Parts {
+func defaultSentence(title string, fields []Field) TextSpans {
 	var chosenFields []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
@@ -388,29 +391,29 @@ func defaultSentence(title string, fields []Field) Parts {
 			}
 		}
 	}
-	parts := Parts{{Text: title}}
+	parts := TextSpans{{Text: title}}
 	for n, f := range chosenFields {
 		separator := ", "
 		if n == 0 {
 			separator = ": "
 		}
-		parts = append(parts, Part{Text: separator}, Part{toOneLine(f.DisplayText, maxShownFieldLength), true})
+		parts = append(parts, TextSpan{Text: separator}, TextSpan{toOneLine(f.DisplayText, maxShownFieldLength), true})
 	}
 	return parts
 }
 
-// tellingFields returns the most telling values of an object, without money.
-func (f Format) tellingFields(v any, l Language) (list []Field) {
+// informativeFields returns the most telling values of an object, without money.
+func (f Format) informativeFields(v any, l Language) (list []Field) {
 	values := jsonval.AsObject(v)
 	for _, name := range f.OrderedNames(values) {
-		member, v := f.Properties[name], values[name]
-		if member.Display == Hidden || member.Display == Money {
+		memberFormat, v := f.Properties[name], values[name]
+		if memberFormat.Display == Hidden || memberFormat.Display == Money {
 			continue
 		}
 		if _, isObject := v.(jsonval.Object); isObject {
-			list = append(list, member.tellingFields(v, l)...)
-		} else if one := (Field{Title: member.TitleOr(name), Value: v, DisplayText: member.Text(v, l),
-			Format: member}); one.isInformative() {
+			list = append(list, memberFormat.informativeFields(v, l)...)
+		} else if one := (Field{Title: memberFormat.TitleOr(name), Value: v, DisplayText: memberFormat.Text(v, l),
+			Format: memberFormat}); one.isInformative() {
 			list = append(list, one)
 		}
 		if len(list) >= maxShownFields {
@@ -463,14 +466,14 @@ func parseTemplate(text string) template {
 }
 
 // fill puts values into the places; ok is false if there is no template, or if it reads an absent value.
-func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, bool)) (parts Parts, ok bool) {
+func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, bool)) (parts TextSpans, ok bool) {
 	if t.parsed == nil {
 		return nil, false
 	}
 	ok = true
 	t.parsed.VisitParts(func(text string) {
 		if text != "" {
-			parts = append(parts, Part{Text: text})
+			parts = append(parts, TextSpan{Text: text})
 		}
 	}, func(e refexpr.Expression) {
 		var format Format // the format of the last term, which gives the value
@@ -479,7 +482,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			return v, has
 		})
 		ok = ok && isFound
-		parts = append(parts, Part{toOneLine(format.Text(v, l), maxSentenceValueLength), true})
+		parts = append(parts, TextSpan{toOneLine(format.Text(v, l), maxSentenceValueLength), true})
 	})
 	return parts, ok
 }

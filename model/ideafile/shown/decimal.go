@@ -37,11 +37,11 @@ func (d decimal) shiftPoint(digits int) decimal {
 // groupedText formats a decimal in a language, with at least scale digits after the point.
 func (d decimal) groupedText(l Language, scale int) string {
 	s := signsByLanguage[l]
-	digits, _ := d.FloatPrec()
-	integerPart, fraction, _ := strings.Cut(d.FloatString(max(digits, scale)), ".")
-	integerPart, negative := strings.CutPrefix(integerPart, "-")
+	decimalPlaces, _ := d.FloatPrec()
+	integerPart, fraction, _ := strings.Cut(d.FloatString(max(decimalPlaces, scale)), ".")
+	integerPart, isNegative := strings.CutPrefix(integerPart, "-")
 	var b strings.Builder
-	if negative {
+	if isNegative {
 		b.WriteString("-")
 	}
 	for n, digit := range integerPart {
@@ -58,6 +58,6 @@ func (d decimal) groupedText(l Language, scale int) string {
 
 // plainText writes a decimal as JSON does, without zeros at its end.
 func (d decimal) plainText() string {
-	digits, _ := d.FloatPrec()
-	return d.FloatString(digits)
+	decimalPlaces, _ := d.FloatPrec()
+	return d.FloatString(decimalPlaces)
 }

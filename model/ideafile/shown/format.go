@@ -140,7 +140,7 @@ func nonNullAlternative(m jsonval.Object) (other any, ok bool) {
 
 // FindAnnotationProblem describes the first error in the annotations of one schema, and its key; "" if there is none.
 func FindAnnotationProblem(schema jsonval.Object) (key, problem string) {
-	if order, hasDisplay := schema[jsonschema.OrderKey]; hasDisplay {
+	if order, hasOrder := schema[jsonschema.OrderKey]; hasOrder {
 		if _, isList := jsonval.AsStringList(order); !isList {
 			return jsonschema.OrderKey, "want a list of names of properties, not " + jsonval.QuoteForError(order)
 		}
@@ -202,7 +202,7 @@ func (f Format) TitleOr(name string) string {
 // hasMoney reports whether a member is money.
 func (f Format) hasMoney() bool {
 	for _, name := range f.Order {
-		if member := f.Properties[name]; member.Display == Money || member.hasMoney() {
+		if memberFormat := f.Properties[name]; memberFormat.Display == Money || memberFormat.hasMoney() {
 			return true
 		}
 	}
@@ -213,11 +213,11 @@ func (f Format) hasMoney() bool {
 func (f Format) findAmount(v any) *Field {
 	values := jsonval.AsObject(v)
 	for _, name := range f.Order {
-		member, v := f.Properties[name], values[name]
-		if _, isAmount := member.parseAmount(v); isAmount {
-			return &Field{Value: v, Format: member}
+		memberFormat, v := f.Properties[name], values[name]
+		if _, isAmount := memberFormat.parseAmount(v); isAmount {
+			return &Field{Value: v, Format: memberFormat}
 		}
-		if nested := member.findAmount(v); nested != nil {
+		if nested := memberFormat.findAmount(v); nested != nil {
 			return nested
 		}
 	}
@@ -227,7 +227,7 @@ func (f Format) findAmount(v any) *Field {
 // MemberTitle returns what people call a member. A name that the schema does not describe stays as it is, since it is
 // data.
 func (f Format) MemberTitle(member string) string {
-	if format, described := f.Properties[member]; described {
+	if format, isDescribed := f.Properties[member]; isDescribed {
 		return format.TitleOr(member)
 	}
 	return member
@@ -244,6 +244,6 @@ func currencyScale(code string) int {
 	if err != nil {
 		return 2
 	}
-	digits, _ := currency.Standard.Rounding(unit)
-	return digits
+	decimalPlaces, _ := currency.Standard.Rounding(unit)
+	return decimalPlaces
 }

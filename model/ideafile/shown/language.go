@@ -56,9 +56,10 @@ func numberSignsOf(l Language) numberSigns {
 	text := p.Sprint(number.Decimal(1000, number.Scale(1))) // 1,000.0
 	group, rest, _ := strings.Cut(strings.TrimPrefix(text, "1"), "000")
 	point := strings.TrimSuffix(rest, "0")
-	amount := fmt.Sprintf(`^-?([0-9]+|[1-9][0-9]{0,2}(%s[0-9]{3})+)(%s[0-9]+)?$`, regexp.QuoteMeta(group),
+	amountPattern := fmt.Sprintf(`^-?([0-9]+|[1-9][0-9]{0,2}(%s[0-9]{3})+)(%s[0-9]+)?$`, regexp.QuoteMeta(group),
 		regexp.QuoteMeta(point))
-	return numberSigns{group, point, strings.TrimPrefix(p.Sprint(number.Percent(1)), "100"), regexp.MustCompile(amount)}
+	return numberSigns{group, point, strings.TrimPrefix(p.Sprint(number.Percent(1)), "100"),
+		regexp.MustCompile(amountPattern)}
 }
 
 var signsByLanguage = map[Language]numberSigns{English: numberSignsOf(English), German: numberSignsOf(German)}

@@ -121,7 +121,7 @@ func (f Format) ParseInput(text string, l Language) (n json.Number, problem stri
 		return "", f.inputErrorText(l)
 	}
 	d, _ := parseDecimal(strings.NewReplacer(s.groupSign, "", s.decimalPoint, ".").Replace(text))
-	if digits, _ := d.FloatPrec(); digits > scale && f.Currency != "" {
+	if decimalPlaces, _ := d.FloatPrec(); decimalPlaces > scale && f.Currency != "" {
 		return "", fmt.Sprintf("%s has at most %d digits after the point", f.Currency, scale)
 	}
 	return json.Number(d.shiftPoint(-f.unitShift()).plainText()), ""
@@ -160,19 +160,20 @@ func SumText(fields []*Field, l Language) string {
 }
 
 // WholeAmounts gives amounts that have a sum as whole numbers, so that a script can add them up to the last digit. The
-// point stands before their last digits; shown are minDigits of these at least.
-func WholeAmounts(fields []*Field) (amounts []string, digits, minDigits int) {
+// point stands before their last decimalPlaces digits; shown are minDecimalPlaces of these at least.
+func WholeAmounts(fields []*Field) (amounts []string, decimalPlaces, minDecimalPlaces int) {
 	all := jsonval.Map(fields, func(f *Field) decimal {
 		d, _ := f.Format.parseAmount(f.Value)
 		return d
 	})
-	minDigits = currencyScale(fields[0].Format.Currency)
-	digits = minDigits
+	minDecimalPlaces = currencyScale(fields[0].Format.Currency)
+	decimalPlaces = minDecimalPlaces
 	for _, d := range all {
 		n, _ := d.FloatPrec()
-		digits = max(digits, n)
+		decimalPlaces = max(decimalPlaces, n)
 	}
-	return jsonval.Map(all, func(d decimal) string { return d.shiftPoint(digits).plainText() }), digits, minDigits
+	return jsonval.Map(all, func(d decimal) string { return d.shiftPoint(decimalPlaces).plainText() }), decimalPlaces,
+		minDecimalPlaces
 }
 
 // MultipleText is n times an amount of money; "" if the value is none.
@@ -225,8 +226,8 @@ var durationUnits = []struct {
 	of   time.Duration
 }{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}}
 
-// parseDurationSeconds reads numbers with their units, such as "2 days 12 hours" in any of the languages, or a number of
-// seconds alone, and returns the seconds.
+// parseDurationSeconds reads numbers with their units, such as "2 days 12 hours" in any of the languages, or a number
+// of seconds alone, and returns the seconds.
 func parseDurationSeconds(text string) (sum decimal, ok bool) {
 	fields := strings.Fields(text)
 	if len(fields) == 1 && len(text) <= maxInputLength {
@@ -306,7 +307,7 @@ func (f Format) listText(list []any, l Language) string {
 	if len(list) == 0 {
 		return l.translate("none")
 	}
-	item, separator := f.FormatAt(jsonval.Path{"0"}), ", "
+	itemFormat, separator := f.FormatAt(jsonval.Path{"0"}), ", "
 	var texts []string
 	for n, element := range list {
 		_, isList := element.([]any)
@@ -314,16 +315,17 @@ func (f Format) listText(list []any, l Language) string {
 		if isObject {
 			separator = "; "
 		}
-		if item.Display == Hidden || isList || isObject && (item.Properties == nil || len(list) > maxListObjects) {
+		if itemFormat.Display == Hidden || isList || isObject &&
+			(itemFormat.Properties == nil || len(list) > maxListObjects) {
 			return l.countText(int64(len(list)), "value")
 		}
 		if n < maxListItems {
-			texts = append(texts, item.Text(element, l))
+			texts = append(texts, itemFormat.Text(element, l))
 		}
 	}
 	text := strings.Join(texts, separator)
-	if omitted := len(list) - maxListItems; omitted > 0 {
-		return l.translate("and", text, omitted)
+	if omittedCount := len(list) - maxListItems; omittedCount > 0 {
+		return l.translate("and", text, omittedCount)
 	}
 	return text
 }
@@ -331,8 +333,8 @@ func (f Format) listText(list []any, l Language) string {
 func (f Format) membersText(values jsonval.Object, l Language) string {
 	var texts []string
 	for _, name := range f.OrderedNames(values) {
-		if member := f.Properties[name]; member.Display != Hidden {
-			texts = append(texts, member.TitleOr(name)+": "+member.Text(values[name], l))
+		if memberFormat := f.Properties[name]; memberFormat.Display != Hidden {
+			texts = append(texts, memberFormat.TitleOr(name)+": "+memberFormat.Text(values[name], l))
 		}
 	}
 	return strings.Join(texts, ", ")

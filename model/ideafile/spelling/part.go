@@ -15,7 +15,7 @@ func PartID(processID string, number int) string {
 }
 
 // SplitPartID splits the id of a part into the id of the whole process and the part's number. For any other id, such as
-// that of a part's delegate, ok is false and whole is the id.
+// that of a part's delegate, ok is false and wholeProcessID is the id.
 func SplitPartID(id string) (wholeProcessID string, number int, ok bool) {
 	if markIndex := strings.LastIndex(id, "/"+PartMark+"/"); markIndex >= 0 {
 		number, err := strconv.Atoi(id[markIndex+len("/"+PartMark+"/"):])

@@ -118,14 +118,14 @@ func NewTokenIndex(tokens []string) *TokenIndex {
 
 // AddToken adds a token. It returns another token with a spelling in common, for which it could be mistaken; "" if
 // there is none.
-func (x *TokenIndex) AddToken(token string) (conflict string) {
+func (x *TokenIndex) AddToken(token string) (conflictingToken string) {
 	if x.tokenBySpelling == nil {
 		x.tokenBySpelling = map[string]string{}
 	}
 	for _, word := range []string{token, TypeableToken(token)} {
-		other, exists := x.tokenBySpelling[word]
-		if exists && other != token {
-			return other
+		otherToken, exists := x.tokenBySpelling[word]
+		if exists && otherToken != token {
+			return otherToken
 		}
 		x.tokenBySpelling[word] = token
 	}

@@ -73,14 +73,14 @@ func (s *sampler) makeObject(node jsonval.Object) (any, bool) {
 
 // makeArray makes an array with an item for each of prefixItems and at least minItems and one item, within maxItems.
 func (s *sampler) makeArray(node jsonval.Object) (any, bool) {
-	prefix := jsonval.AsList(node["prefixItems"])
+	prefixSchemas := jsonval.AsList(node["prefixItems"])
 	minItems := intKeyword(node, "minItems", 0)
-	size := min(max(minItems, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
+	size := min(max(minItems, len(prefixSchemas), 1), intKeyword(node, "maxItems", maxLength), maxLength)
 	list := []any{}
 	for n := range size {
 		schema := node["items"]
-		if n < len(prefix) {
-			schema = prefix[n]
+		if n < len(prefixSchemas) {
+			schema = prefixSchemas[n]
 		}
 		v, ok := s.makeValue(schema)
 		if !ok {

@@ -22,12 +22,12 @@ func (c Allocation) UnmetQuota() turn.Quota {
 // GrantFromRemaining grants what is needed, as far as left suffices, and subtracts it from left. It reports whether it
 // granted anything.
 func (c *Allocation) GrantFromRemaining(remaining *turn.Quota) bool {
-	grant := c.UnmetQuota().Min(*remaining).Max(turn.Quota{})
-	if grant == (turn.Quota{}) {
+	grantedQuota := c.UnmetQuota().Min(*remaining).Max(turn.Quota{})
+	if grantedQuota == (turn.Quota{}) {
 		return false
 	}
-	*remaining = remaining.Minus(grant)
-	c.GrantedQuota = c.ReservedQuota().Plus(grant)
+	*remaining = remaining.Minus(grantedQuota)
+	c.GrantedQuota = c.ReservedQuota().Plus(grantedQuota)
 	return true
 }
 

@@ -25,15 +25,15 @@ type Consumer struct {
 
 // SetLimits sets the limits for which quota must be requested: the explicit ones, and each default, multiplied by
 // times, of which half is used. Few processes come near a default, and requests for quota cost signals.
-func (b *Ledger) SetLimits(explicit ideafile.Limits, factor int) {
-	limits, use := explicit.WithDefaults(factor), b.TotalUse(turn.Quota{})
-	if explicit.Requests == 0 && use.Requests < limits.Requests/2 {
+func (b *Ledger) SetLimits(explicitLimits ideafile.Limits, factor int) {
+	limits, totalUse := explicitLimits.WithDefaults(factor), b.TotalUse(turn.Quota{})
+	if explicitLimits.Requests == 0 && totalUse.Requests < limits.Requests/2 {
 		limits.Requests = 0
 	}
-	if explicit.Tokens == 0 && use.Usage.Total() < limits.Tokens/2 {
+	if explicitLimits.Tokens == 0 && totalUse.Usage.Total() < limits.Tokens/2 {
 		limits.Tokens = 0
 	}
-	if explicit.Calls == 0 && use.Calls < limits.Calls/2 {
+	if explicitLimits.Calls == 0 && totalUse.Calls < limits.Calls/2 {
 		limits.Calls = 0
 	}
 	b.Limits = limits
@@ -55,17 +55,17 @@ func (b Ledger) AllowedQuota() turn.Quota {
 func (b Ledger) ReservedQuota() turn.Quota {
 	q := b.OwnUse.AsQuota()
 	for _, c := range b.Consumers {
-		reserved := c.QuotaUse.AsQuota()
+		consumerQuota := c.QuotaUse.AsQuota()
 		if !c.HasEnded {
-			reserved = reserved.Max(c.GrantedQuota.WithZeroForUnlimited())
+			consumerQuota = consumerQuota.Max(c.GrantedQuota.WithZeroForUnlimited())
 		}
-		q = q.Plus(reserved)
+		q = q.Plus(consumerQuota)
 	}
 	return q
 }
 
-// TotalUse returns what was begun and used, and the quota needed if ParentQuota does not suffice. waiting is quota that
-// is needed outside the ledger.
+// TotalUse returns what was begun and used, and the quota needed if ParentQuota does not suffice. awaitedQuota is quota
+// that is needed outside the ledger.
 func (b Ledger) TotalUse(awaitedQuota turn.Quota) turn.QuotaUse {
 	u := b.OwnUse
 	u.NeededQuota = b.ReservedQuota().Plus(awaitedQuota)
@@ -96,18 +96,18 @@ const minSharedCalls = 25
 // LimitUnlimitedConsumers makes consumers with an unlimited Quota request quota from now on, if the ledger is limited,
 // and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
-	allowed, openCount := b.AllowedQuota(), 0
+	allowedQuota, openConsumerCount := b.AllowedQuota(), 0
 	// Requests are granted one by one if tokens or money are limited, since each may be the one that exceeds the limit.
-	areRequestsLimited := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
-	areCallsLimited := allowed.Calls < turn.Unlimited.Calls
+	areRequestsLimited := allowedQuota.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
+	areCallsLimited := allowedQuota.Calls < turn.Unlimited.Calls
 	for _, c := range b.Consumers {
 		if !c.HasEnded {
-			openCount++
+			openConsumerCount++
 		}
 	}
-	share := max(allowed.Calls-b.ReservedQuota().Calls, 0) / max(4*openCount, 1)
-	if share < minSharedCalls {
-		share = 0
+	callShare := max(allowedQuota.Calls-b.ReservedQuota().Calls, 0) / max(4*openConsumerCount, 1)
+	if callShare < minSharedCalls {
+		callShare = 0
 	}
 	for n, c := range b.Consumers {
 		oldQuota := c.GrantedQuota
@@ -115,7 +115,7 @@ func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
 			c.GrantedQuota.Requests = c.QuotaUse.Requests
 		}
 		if areCallsLimited && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
-			c.GrantedQuota.Calls = c.QuotaUse.Calls + share
+			c.GrantedQuota.Calls = c.QuotaUse.Calls + callShare
 		}
 		if c.GrantedQuota != oldQuota && !c.HasEnded {
 			changedIndexes = append(changedIndexes, n)
@@ -128,31 +128,33 @@ func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
 // the claimants whose Quota has changed, and the limit that prevents more; nil if none does, or if ParentQuota does.
 func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 	changedIndexes = b.LimitUnlimitedConsumers()
-	remaining, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
-	tokenFault := tokenLimitFault(b.Limits, usage)
+	remainingQuota, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
+	tokenFault := tokenOrMoneyLimitFault(b.Limits, usage)
 	if tokenFault != nil {
-		remaining.Requests = 0
+		remainingQuota.Requests = 0
 	}
 	var unmetQuota turn.Quota
-	anyUnacknowledged := false
+	hasUnacknowledgedGrant := false
 	for n, c := range b.Consumers {
 		if c.HasEnded {
 			continue
 		}
-		if c.GrantFromRemaining(&remaining) {
+		if c.GrantFromRemaining(&remainingQuota) {
 			changedIndexes = append(changedIndexes, n)
 		}
-		unmetQuota, anyUnacknowledged = unmetQuota.Plus(c.UnmetQuota()), anyUnacknowledged || c.HasUnacknowledgedGrant()
+		unmetQuota, hasUnacknowledgedGrant = unmetQuota.Plus(c.UnmetQuota()), hasUnacknowledgedGrant ||
+			c.HasUnacknowledgedGrant()
 	}
-	reserved := b.ReservedQuota()
+	reservedQuota := b.ReservedQuota()
 	switch {
-	case anyUnacknowledged: // a grant may still be on its way: a pause could overtake it
-	case unmetQuota.Calls > 0 && b.Limits.Calls > 0 && reserved.Calls >= b.Limits.Calls:
-		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", reserved.Calls,
+	case hasUnacknowledgedGrant: // a grant may still be on its way: a pause could overtake it
+	case unmetQuota.Calls > 0 && b.Limits.Calls > 0 && reservedQuota.Calls >= b.Limits.Calls:
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait",
+			reservedQuota.Calls,
 			b.Limits.Calls, unmetQuota.Calls)
-	case unmetQuota.Requests > 0 && b.Limits.Requests > 0 && reserved.Requests >= b.Limits.Requests:
+	case unmetQuota.Requests > 0 && b.Limits.Requests > 0 && reservedQuota.Requests >= b.Limits.Requests:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more",
-			reserved.Requests)
+			reservedQuota.Requests)
 	case unmetQuota.Requests > 0:
 		f = tokenFault
 	}
@@ -162,19 +164,19 @@ func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 
 // UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none is.
 func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, callCount int) *diag.Fault {
-	f := tokenLimitFault(limits, usage)
+	f := tokenOrMoneyLimitFault(limits, usage)
 	if f == nil && limits.Calls > 0 && callCount >= limits.Calls {
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", callCount, limits.Calls)
 	}
 	return f
 }
 
-// tokenLimitFault returns the reached limit on tokens or on their cost; nil if none is. If tokens have no price, a
-// limit on money cannot be kept, and counts as reached.
-func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
-	switch tokens := usage.Total(); {
-	case limits.Tokens > 0 && tokens >= limits.Tokens:
-		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)
+// tokenOrMoneyLimitFault returns the reached limit on tokens or on their cost; nil if none is. If tokens have no price,
+// a limit on money cannot be kept, and counts as reached.
+func tokenOrMoneyLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
+	switch tokenCount := usage.Total(); {
+	case limits.Tokens > 0 && tokenCount >= limits.Tokens:
+		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokenCount, limits.Tokens)
 	case limits.Money > 0 && usage.Cost >= limits.Money:
 		return diag.Faultf(turn.CodeLimitReached, "the LLM has cost %s; the limit is %s", usage.Cost, limits.Money)
 	case limits.Money > 0 && usage.UnpricedTokens > 0:

@@ -34,21 +34,21 @@ import (
 type App struct {
 	In         io.Reader // what is typed
 	Out, Err   io.Writer // the result, and everything else
-	JSON       bool      // the result is JSON
+	WritesJSON bool      // the result is JSON
 	DataFolder string    // the folder that --data names
-	Store      string    // the store that --store names
+	StorePlace string    // the store that --store names
 	// Additions are the Go tools and the kinds of Tools that a program made with package command adds.
 	Additions engine.Additions
 	// Temporal runs the embedded server.
 	Temporal server.TemporalHost
 	// CallsMustSucceed makes Finish treat failed and blocked Calls as a failure.
 	CallsMustSucceed bool
-	HasBegun         bool // a verb has begun: an error from here on is no misuse of the command line
+	HasVerbBegun     bool // a verb has begun: an error from here on is no misuse of the command line
 }
 
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
-	p, err := server.FindPlace(a.DataFolder, a.Store, a.Note)
+	p, err := server.FindPlace(a.DataFolder, a.StorePlace, a.Note)
 	p.Additions, p.Temporal = a.Additions, a.Temporal
 	return p, err
 }
@@ -93,7 +93,7 @@ func (a *App) WithArchive(ctx context.Context, do func(*client.Archive) error) e
 }
 
 // PrintJSON writes a value as one line of JSON to standard output.
-func (a *App) PrintJSON(v any) error { return print.JSON(a.Out, v) }
+func (a *App) PrintJSON(v any) error { return print.WriteJSON(a.Out, v) }
 
 // Print writes a text to standard output.
 func (a *App) Print(text string) error {
@@ -103,7 +103,7 @@ func (a *App) Print(text string) error {
 
 // Show prints a value as JSON with --json, and its text otherwise.
 func (a *App) Show(v any, text string) error {
-	if a.JSON {
+	if a.WritesJSON {
 		return a.PrintJSON(v)
 	}
 	return a.Print(text)
@@ -112,10 +112,10 @@ func (a *App) Show(v any, text string) error {
 // Finish prints a Result and returns the error for its exit code. The Naming tells people the instances apart.
 func (a *App) Finish(r loop.Result, naming print.InstanceNaming) error {
 	var err error
-	if a.JSON {
+	if a.WritesJSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = print.Result(a.Out, r, naming)
+		err = print.WriteResult(a.Out, r, naming)
 	}
 	if err != nil {
 		return fmt.Errorf("print result: %w", err)
@@ -150,10 +150,10 @@ func (a *App) PrintError(err error) int {
 	case errors.As(err, &exitErr) && exitErr.Cause == nil:
 		return code
 	}
-	for _, one := range flags.SplitJoined(err) {
+	for _, one := range flags.SplitJoinedError(err) {
 		a.Note("%s", one)
 	}
-	if !a.HasBegun && exitErr == nil {
+	if !a.HasVerbBegun && exitErr == nil {
 		return exit.Usage
 	}
 	return code
@@ -165,13 +165,13 @@ const maxWarningsShown = 20 // a large palette may have one for each Tool
 func (a *App) PrintProblems(file string, problems diag.Problems) {
 	warningCount := 0
 	for _, p := range problems {
-		kind := ""
+		severityPrefix := ""
 		if p.IsWarning {
-			kind = "warning: "
+			severityPrefix = "warning: "
 			warningCount++
 		}
 		if warningCount <= maxWarningsShown || !p.IsWarning {
-			a.Note("check %s: %s%s", file, kind, p)
+			a.Note("check %s: %s%s", file, severityPrefix, p)
 		}
 	}
 	if more := warningCount - maxWarningsShown; more > 0 {
@@ -179,14 +179,14 @@ func (a *App) PrintProblems(file string, problems diag.Problems) {
 	}
 }
 
-var packagePrefix = regexp.MustCompile(
+var packagePrefixPattern = regexp.MustCompile(
 	`^(activities|blobs|chain|client|codecserver|devserver|encryption|engine|model|rehearsal): `)
 
 // Note writes one line to standard error. The program's name replaces a package's name, and line breaks become spaces.
 func (a *App) Note(format string, args ...any) {
 	text := print.OneLine(fmt.Sprintf(format, args...))
 	// If standard error is closed, nobody can be told.
-	_, _ = io.WriteString(a.Err, print.ProgramName+": "+packagePrefix.ReplaceAllString(text, "")+"\n")
+	_, _ = io.WriteString(a.Err, print.ProgramName+": "+packagePrefixPattern.ReplaceAllString(text, "")+"\n")
 }
 
 // UserName is the user's name, where it is known.
@@ -194,9 +194,9 @@ func UserName() string { return gateway.SystemUser(os.Getenv).Name }
 
 // GroupsOrDefault returns the given groups. If there are none, it reads them from PROCESSIDEA_GROUPS, separated by
 // commas.
-func GroupsOrDefault(explicit []string) []string {
-	if len(explicit) > 0 {
-		return explicit
+func GroupsOrDefault(explicitGroups []string) []string {
+	if len(explicitGroups) > 0 {
+		return explicitGroups
 	}
 	return gateway.SystemUser(os.Getenv).Groups
 }
@@ -215,10 +215,10 @@ func AddHostingFlags(c *cobra.Command, h *server.HostOptions) {
 // CanPrompt reports whether there is a user at the terminal.
 func (a *App) CanPrompt() bool {
 	stdin, isFile := a.In.(*os.File)
-	return !a.JSON && isFile && term.IsTerminal(int(stdin.Fd())) && print.TerminalWidth(a.Err) > 0
+	return !a.WritesJSON && isFile && term.IsTerminal(int(stdin.Fd())) && print.TerminalWidth(a.Err) > 0
 }
 
-// Ask asks the user at the terminal; asked is false without a terminal.
+// Ask asks the user at the terminal; wasAsked is false without a terminal.
 func (a *App) Ask(question string) (hasAgreed, wasAsked bool) {
 	if !a.CanPrompt() {
 		return false, false

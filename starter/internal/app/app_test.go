@@ -34,12 +34,12 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 		{fmt.Errorf("a: %w", context.DeadlineExceeded), true, exit.Unreachable},
 		{exit.Unreachablef("a: %w", context.Canceled), true, exit.Interrupted},
 		{client.ErrNotFound, true, exit.Usage},
-		{&client.RefusedError{Process: "p", Reason: "r"}, true, exit.Usage},
-		{&client.ClaimedError{ID: "p"}, true, exit.Usage},
+		{&client.RefusedError{ProcessID: "p", Reason: "r"}, true, exit.Usage},
+		{&client.ClaimedIDError{ID: "p"}, true, exit.Usage},
 		{fmt.Errorf("a: %w", client.ErrNoWorker), true, exit.Unreachable},
 		{exit.WithCode(exit.Paused), true, exit.Paused},
 	} {
-		a := &App{Err: new(bytes.Buffer), HasBegun: c.began}
+		a := &App{Err: new(bytes.Buffer), HasVerbBegun: c.began}
 		if got := a.PrintError(c.err); got != c.want {
 			t.Errorf("%v gives exit code %d, want %d", c.err, got, c.want)
 		}
@@ -48,7 +48,7 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 
 func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 	var b bytes.Buffer
-	a := &App{Err: &b, HasBegun: true}
+	a := &App{Err: &b, HasVerbBegun: true}
 	a.PrintError(errors.New("engine: start process x: first\n\n  second\x1b[31m"))
 	if got, want := b.String(), "starter: start process x: first second·[31m\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -57,7 +57,7 @@ func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 
 func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 	var b bytes.Buffer
-	a := &App{Err: &b, HasBegun: true}
+	a := &App{Err: &b, HasVerbBegun: true}
 	a.PrintError(&client.InvalidError{Source: "f.json",
 		Problems: diag.Problems{{JSONPath: "$.a", Message: "one"}, {JSONPath: "$.b", Message: "two", IsWarning: true}}})
 	if got, want := b.String(),
@@ -68,7 +68,7 @@ func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 
 func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	var b bytes.Buffer
-	a := &App{Out: &b, JSON: true}
+	a := &App{Out: &b, WritesJSON: true}
 	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
 			State: map[string]any{}}}}, print.InstanceNaming{}); err != nil {
@@ -92,7 +92,7 @@ func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
 		{turn.CallCounts{Failed: 1}, false, exit.Done}, {turn.CallCounts{Failed: 1}, true, exit.Failed},
 		{turn.CallCounts{Blocked: 1}, true, exit.Failed}, {turn.CallCounts{Rejected: 1, Skipped: 1}, true, exit.Done},
 	} {
-		a := &App{Out: &bytes.Buffer{}, JSON: true, CallsMustSucceed: c.asked}
+		a := &App{Out: &bytes.Buffer{}, WritesJSON: true, CallsMustSucceed: c.asked}
 		r := loop.Result{Status: loop.StatusCompleted, Calls: c.calls}
 		if got := exit.CodeOf(a.Finish(r, print.InstanceNaming{})); got != c.want {
 			t.Errorf("%+v: exit %d", c, got)

@@ -58,13 +58,13 @@ func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
 	err := a.WithSession(ctx, func(s *server.Session) error {
 		page, err := s.ListPage(ctx, client.Filter{}, maxCompletions, nil)
 		for _, p := range page.Processes {
-			ids = append(ids, p.Process)
+			ids = append(ids, p.ProcessID)
 		}
 		return err
 	})
 	if err != nil {
 		_ = a.WithArchive(ctx, func(archive *client.Archive) error {
-			ids, err = archive.Processes(ctx)
+			ids, err = archive.ProcessIDs(ctx)
 			return err
 		})
 	}
@@ -72,10 +72,10 @@ func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
 }
 
 // listWaitingCallIDs lists the Calls of a process that wait for a person.
-func listWaitingCallIDs(ctx context.Context, a *app.App, process string) (callIDs []string) {
-	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
-		waiting, err := p.Approvals(ctx)
-		for _, w := range waiting {
+func listWaitingCallIDs(ctx context.Context, a *app.App, processID string) (callIDs []string) {
+	_ = a.WithProcess(ctx, processID, func(p *client.Process) error {
+		pendingApprovals, err := p.Approvals(ctx)
+		for _, w := range pendingApprovals {
 			callIDs = append(callIDs, ideafile.TypeableCallID(w.CallID))
 		}
 		return err

@@ -54,7 +54,7 @@ func Unreachablef(format string, args ...any) error {
 
 // usageErrors are the kinds of errors that the user can fix.
 var usageErrors = []error{
-	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue,
+	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrIDInUse, client.ErrKeys, client.ErrNoValue,
 	client.ErrBadPlace,
 	client.ErrForgotten,
 }

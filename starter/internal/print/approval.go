@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Approval shows one approval to a person.
-func Approval(p client.Approval) string {
+// ApprovalText shows one approval to a person.
+func ApprovalText(p client.Approval) string {
 	var b strings.Builder
 	if p.Sentence != "" {
 		b.WriteString(Printable(p.Sentence))
@@ -28,7 +28,7 @@ func Approval(p client.Approval) string {
 	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", readable.ElapsedText(time.Since(p.Since)),
 		p.Since.Local().Format(time.DateTime))
 	if p.Deadline != nil {
-		fmt.Fprintf(&b, "  if nobody decides by %s: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
+		fmt.Fprintf(&b, "  if nobody decides by %s: %s\n", p.Deadline.Local().Format(time.DateTime), p.TimeoutAction)
 	}
 	if deciders := p.DecidersInWords(); deciders != "" {
 		Fprintf(&b, "  decided by %s\n", deciders)

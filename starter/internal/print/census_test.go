@@ -22,7 +22,7 @@ func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
 		}}
 	}
 	var b strings.Builder
-	if err := Result(&b, r, InstanceNaming{}); err != nil {
+	if err := WriteResult(&b, r, InstanceNaming{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"decision.decision  7 allow · 3 remove\n", "spam               9 false · 1 true\n",

@@ -8,14 +8,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// InstanceNaming is what people call instances, and how their values are shown. The zero value shows everything as it is.
+// InstanceNaming is what people call instances, and how their values are shown. The zero value shows everything as it
+// is.
 type InstanceNaming struct {
 	inputByToken jsonval.Object // the instances' own, by token
 	presenter    *shown.Presenter
 	language     shown.Language
 }
 
-// InstanceNamingOf returns the Naming of an Idea.
+// InstanceNamingOf returns the InstanceNaming of an Idea.
 func InstanceNamingOf(idea *ideafile.Idea, l shown.Language) InstanceNaming {
 	n := InstanceNaming{jsonval.Object{}, shown.NewPresenter(idea), l}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {

@@ -13,8 +13,8 @@ import (
 	"processidea/model/loop"
 )
 
-// Result prints a Result for people. Tables are no wider than the terminal.
-func Result(w io.Writer, r loop.Result, naming InstanceNaming) error {
+// WriteResult prints a Result for people. Tables are no wider than the terminal.
+func WriteResult(w io.Writer, r loop.Result, naming InstanceNaming) error {
 	var b strings.Builder
 	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
 	if r.Error != nil {
@@ -55,12 +55,12 @@ func printUnwrittenResults(b *strings.Builder, list []loop.UnwrittenResult) {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
 			return
 		}
-		place := ""
+		instancesText := ""
 		if len(w.Instances) > 0 && w.Instances[0] != "" {
-			place = " in " + Compact(strings.Join(w.Instances, ", "), maxCellWidth)
+			instancesText = " in " + Compact(strings.Join(w.Instances, ", "), maxCellWidth)
 		}
 		Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
-			w.Path, place, w.WrittenBy)
+			w.Path, instancesText, w.WrittenBy)
 	}
 }
 
@@ -170,16 +170,16 @@ func printInstance(b *strings.Builder, naming InstanceNaming, token string, i lo
 	if len(state) == 0 {
 		return
 	}
-	sorted := jsonval.SortedKeys(state)
+	sortedKeys := jsonval.SortedKeys(state)
 	keys, values := []string{}, []string{}
-	for _, key := range sorted {
+	for _, key := range sortedKeys {
 		keys = append(keys, "  "+Compact(key, maxCellWidth))
 	}
 	valueWidth := MaxValueWidth
 	if width > 0 {
 		valueWidth = max(width-columnWidth(keys), minValueWidth)
 	}
-	for _, key := range sorted {
+	for _, key := range sortedKeys {
 		values = append(values, Compact(naming.formatStateValue(key, state[key]), valueWidth))
 	}
 	WriteColumns(b, [][]string{keys, values})
@@ -188,7 +188,8 @@ func printInstance(b *strings.Builder, naming InstanceNaming, token string, i lo
 // tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
 func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming InstanceNaming,
 	censuses []census) [][]string {
-	names, statuses, costs, inputColumn := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
+	nameColumn, statusColumn, costColumn, inputColumn := []string{"instance"}, []string{"status"}, []string{"cost"},
+		[]string{"input"}
 	keys, hasInput, hasCost := map[string]bool{}, false, false
 	for _, token := range tokens {
 		for key := range jsonval.AsObject(instances[token].State) {
@@ -198,20 +199,20 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, nam
 		if input != nil {
 			hasInput, text = true, tableCell(naming.formatInput(input))
 		}
-		names = append(names, Compact(naming.name(token), maxCellWidth))
-		statuses = append(statuses, instances[token].Standing())
-		costs, hasCost = append(costs, instances[token].Cost.String()), hasCost || instances[token].Cost > 0
+		nameColumn = append(nameColumn, Compact(naming.name(token), maxCellWidth))
+		statusColumn = append(statusColumn, instances[token].Standing())
+		costColumn, hasCost = append(costColumn, instances[token].Cost.String()), hasCost || instances[token].Cost > 0
 		inputColumn = append(inputColumn, text)
 	}
-	columns := [][]string{names, statuses}
+	columns := [][]string{nameColumn, statusColumn}
 	if hasCost {
-		columns = append(columns, costs)
+		columns = append(columns, costColumn)
 	}
 	if hasInput {
 		columns = append(columns, inputColumn)
 	}
 	for _, key := range columnOrder(jsonval.SortedKeys(keys), censuses) {
-		columns = append(columns, instanceColumn(key, tokens, instances, naming))
+		columns = append(columns, stateColumn(key, tokens, instances, naming))
 	}
 	return columns
 }
@@ -222,9 +223,9 @@ const minValueWidth = 12
 // Table formats as many columns as fit into width. The last column shown may be cut.
 func Table(columns [][]string, width int) string {
 	var b strings.Builder
-	remaining := width + columnGap
+	remainingWidth := width + columnGap
 	for n, c := range columns {
-		if cellWidth := remaining - columnGap; columnWidth(c) > remaining {
+		if cellWidth := remainingWidth - columnGap; columnWidth(c) > remainingWidth {
 			if cellWidth < minValueWidth {
 				WriteColumns(&b, columns[:n])
 				fmt.Fprintf(&b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
@@ -234,7 +235,7 @@ func Table(columns [][]string, width int) string {
 				c[i] = FitWidth(c[i], cellWidth)
 			}
 		}
-		remaining -= columnWidth(c)
+		remainingWidth -= columnWidth(c)
 	}
 	WriteColumns(&b, columns)
 	return b.String()
@@ -243,15 +244,16 @@ func Table(columns [][]string, width int) string {
 // WriteSplitTable prints all columns. If one table would be too wide, it prints several tables under each other, each
 // beginning with the first column.
 func WriteSplitTable(b *strings.Builder, columns [][]string, width int) {
-	first, remainingColumns := columns[0], columns[1:]
+	firstColumn, remainingColumns := columns[0], columns[1:]
 	for {
-		block, remaining := [][]string{first}, width-columnWidth(first)
-		for len(remainingColumns) > 0 && (len(block) == 1 || columnWidth(remainingColumns[0]) <= remaining) {
+		block, remainingWidth := [][]string{firstColumn}, width-columnWidth(firstColumn)
+		for len(remainingColumns) > 0 && (len(block) == 1 || columnWidth(remainingColumns[0]) <= remainingWidth) {
 			c := slices.Clone(remainingColumns[0])
 			for i := range c {
-				c[i] = FitWidth(c[i], max(remaining-columnGap, minValueWidth))
+				c[i] = FitWidth(c[i], max(remainingWidth-columnGap, minValueWidth))
 			}
-			block, remaining, remainingColumns = append(block, c), remaining-columnWidth(c), remainingColumns[1:]
+			block, remainingWidth, remainingColumns = append(block, c), remainingWidth-columnWidth(c),
+				remainingColumns[1:]
 		}
 		WriteColumns(b, block)
 		if len(remainingColumns) == 0 {
@@ -261,7 +263,7 @@ func WriteSplitTable(b *strings.Builder, columns [][]string, width int) {
 	}
 }
 
-func instanceColumn(key string, tokens []string, instances map[string]loop.InstanceResult,
+func stateColumn(key string, tokens []string, instances map[string]loop.InstanceResult,
 	naming InstanceNaming) []string {
 	c := []string{Compact(key, maxCellWidth)}
 	for _, token := range tokens {

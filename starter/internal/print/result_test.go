@@ -18,7 +18,7 @@ import (
 func printed(t *testing.T, r loop.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Result(&b, r, InstanceNaming{}); err != nil {
+	if err := WriteResult(&b, r, InstanceNaming{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -181,10 +181,10 @@ func TestAnArgumentCanBePastedIntoAShell(t *testing.T) {
 func TestWhyCallsDidNotSucceedIsPrintedOnceForEachReason(t *testing.T) {
 	var failures turn.Failures
 	for _, id := range []string{"1.1@1", "1.1@2", "1.1@3", "1.1@4", "1.1@5", "1.1@6"} {
-		failures = failures.AddFailedCall(id, ideafile.Failed, "pay",
+		failures = failures.AddFailedCall(id, ideafile.CallFailed, "pay",
 			diag.Fault{Code: ideafile.CodeToolFailed, Message: "the card is\nunknown"})
 	}
-	failures = failures.AddFailedCall("1.2@1", ideafile.Blocked, "ship",
+	failures = failures.AddFailedCall("1.2@1", ideafile.CallBlocked, "ship",
 		diag.Fault{Code: ideafile.CodeBlocked, Message: "†state.paid is not there"})
 	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1},
 		Failures: failures}

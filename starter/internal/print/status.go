@@ -12,15 +12,15 @@ import (
 	"processidea/protocol"
 )
 
-// Status describes the status of a process in one line.
-func Status(v client.Status) string {
+// StatusText describes the status of a process in one line.
+func StatusText(v client.Status) string {
 	parts := []string{string(v.Status)}
 	planCount := 0
-	for _, w := range v.Waiting {
-		if !strings.HasPrefix(w, protocol.WaitingForPerson) {
+	for _, w := range v.WaitingFor {
+		if !strings.HasPrefix(w, protocol.WaitingForPersonPrefix) {
 			parts = append(parts, w)
 		}
-		if strings.HasPrefix(w, protocol.WaitingForPlanDecision) {
+		if strings.HasPrefix(w, protocol.WaitingForPlanPrefix) {
 			planCount++
 		}
 	}
@@ -28,8 +28,9 @@ func Status(v client.Status) string {
 		parts = append(parts, "waits for "+Plural(planCount, "decision")+" on a Plan ("+ProgramName+" plan "+
 			Quote(v.ProcessID)+")")
 	}
-	if v.Awaiting > planCount {
-		parts = append(parts, "waits for "+Plural(v.Awaiting-planCount, "decision")+" ("+ProgramName+" approvals "+
+	if v.PendingDecisionCount > planCount {
+		parts = append(parts, "waits for "+Plural(v.PendingDecisionCount-planCount,
+			"decision")+" ("+ProgramName+" approvals "+
 			Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {

@@ -111,8 +111,8 @@ func IndentJSON(v any) string {
 	return strings.Map(replaceHarmful, b.String())
 }
 
-// JSON writes a value as one line of JSON.
-func JSON(w io.Writer, v any) error {
+// WriteJSON writes a value as one line of JSON.
+func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)

@@ -24,11 +24,11 @@ var templateFiles embed.FS
 
 // Options say what is written.
 type Options struct {
-	Folder    string // it is created; if it exists, it must be empty
-	Program   string // the command, as its user calls it
-	Checkout  string // a checkout of Process Idea, for the Go program; empty: no Go program
-	UsesHTTP  bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
-	TableFile string // a file with the instances, for HTTP; empty: three invented ones
+	Folder         string // it is created; if it exists, it must be empty
+	Program        string // the command, as its user calls it
+	CheckoutFolder string // a checkout of Process Idea, for the Go program; empty: no Go program
+	UsesHTTP       bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
+	TableFile      string // a file with the instances, for HTTP; empty: three invented ones
 }
 
 // File is a written file, by its name in the folder.
@@ -43,8 +43,8 @@ func (o Options) filesToWrite() []File {
 	}
 	switch {
 	case o.UsesHTTP:
-		list = append(list, File{tableName, "the instances, a row each"})
-	case o.Checkout != "":
+		list = append(list, File{tableFileName, "the instances, a row each"})
+	case o.CheckoutFolder != "":
 		list = append(list,
 			File{"main.go", "a Tool of your own in a program that is all of starter and worker"},
 			File{"main_test.go", "what must hold, tested on the real engine"})
@@ -52,8 +52,8 @@ func (o Options) filesToWrite() []File {
 	return list
 }
 
-// templateOf is the template of a file.
-func (o Options) templateOf(file string) string {
+// templateFileOf is the template of a file.
+func (o Options) templateFileOf(file string) string {
 	if o.UsesHTTP {
 		return "http/" + file + ".tmpl"
 	}
@@ -68,39 +68,39 @@ func Write(o Options) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Base(folder)
-	if !namePattern.MatchString(name) {
+	projectName := filepath.Base(folder)
+	if !namePattern.MatchString(projectName) {
 		return nil,
 			fmt.Errorf("%q is not a valid name: want up to 40 letters, digits, - and _, beginning with a letter",
-				name)
+				projectName)
 	}
 	contentByFile := map[string][]byte{"idea.schema.json": ideafiles.Schema}
-	if o.Checkout != "" {
-		if err := addGoMod(contentByFile, name, o.Checkout); err != nil {
+	if o.CheckoutFolder != "" {
+		if err := addGoMod(contentByFile, projectName, o.CheckoutFolder); err != nil {
 			return nil, err
 		}
 	}
-	data := newTemplateData(o, name)
-	list := o.filesToWrite()
+	data := newTemplateData(o, projectName)
+	files := o.filesToWrite()
 	if o.UsesHTTP {
 		t, err := o.readTable()
 		if err != nil {
 			return nil, err
 		}
-		contentByFile[tableName], data.Table = t.data, t
+		contentByFile[tableFileName], data.Table = t.csvData, t
 	}
-	for _, f := range list {
+	for _, f := range files {
 		if contentByFile[f.Name] != nil {
 			continue
 		}
-		if contentByFile[f.Name], err = fillTemplate(o.templateOf(f.Name), data); err != nil {
+		if contentByFile[f.Name], err = fillTemplate(o.templateFileOf(f.Name), data); err != nil {
 			return nil, err
 		}
 	}
 	if contentByFile[".gitignore"], err = fillTemplate("gitignore.tmpl", data); err != nil {
 		return nil, err
 	}
-	return list, writeFiles(folder, contentByFile)
+	return files, writeFiles(folder, contentByFile)
 }
 
 // templateData are what the templates read.
@@ -111,9 +111,9 @@ type templateData struct {
 }
 
 func newTemplateData(o Options, name string) templateData {
-	c := templateData{Name: name, HasGoProgram: o.Checkout != "", Program: o.Program, Command: o.Program}
-	if o.Checkout != "" {
-		c.DocsHint = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
+	c := templateData{Name: name, HasGoProgram: o.CheckoutFolder != "", Program: o.Program, Command: o.Program}
+	if o.CheckoutFolder != "" {
+		c.DocsHint = "Everything else is in " + filepath.ToSlash(filepath.Join(o.CheckoutFolder, "docs")) + "."
 		c.Command = "go run ."
 	}
 	return c
@@ -134,17 +134,17 @@ func fillTemplate(name string, data templateData) ([]byte, error) {
 
 // addGoMod adds go.mod and go.sum. They are copied from the example that imports the same packages, so that nothing
 // needs to be downloaded.
-func addGoMod(contentByFile map[string][]byte, name, checkout string) error {
-	example := filepath.Join(checkout, "examples", "custom-worker")
-	mod, err := os.ReadFile(filepath.Join(example, "go.mod"))
+func addGoMod(contentByFile map[string][]byte, projectName, checkout string) error {
+	exampleFolder := filepath.Join(checkout, "examples", "custom-worker")
+	mod, err := os.ReadFile(filepath.Join(exampleFolder, "go.mod"))
 	if err != nil {
 		return fmt.Errorf("read the modules of Process Idea: %w", err)
 	}
-	sum, err := os.ReadFile(filepath.Join(example, "go.sum"))
+	sum, err := os.ReadFile(filepath.Join(exampleFolder, "go.sum"))
 	if err != nil {
 		return fmt.Errorf("read the modules of Process Idea: %w", err)
 	}
-	text := strings.Replace(string(mod), "module custom-worker", "module "+newModulePath(name), 1)
+	text := strings.Replace(string(mod), "module custom-worker", "module "+newModulePath(projectName), 1)
 	text = strings.Replace(text, "=> ../../internal/devserver",
 		"=> "+quoteModulePath(filepath.Join(checkout, "internal", "devserver")), 1)
 	text = strings.Replace(text, "processidea => ../..", "processidea => "+quoteModulePath(checkout), 1)
@@ -188,12 +188,12 @@ func FindCheckout() (string, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", errors.New("the command go is not in PATH")
 	}
-	_, source, _, _ := runtime.Caller(0)
+	_, sourceFile, _, _ := runtime.Caller(0)
 	workDir, err := os.Getwd()
 	if err != nil {
-		workDir = source
+		workDir = sourceFile
 	}
-	for _, start := range []string{source, workDir} {
+	for _, start := range []string{sourceFile, workDir} {
 		for dir := filepath.Dir(start); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			if CheckCheckout(dir) == nil {
 				return dir, nil

@@ -12,31 +12,31 @@ import (
 	"processidea/model/refexpr"
 )
 
-// tableName is the name of the table in the folder, where "run" finds it.
-const tableName = "instances.csv"
+// tableFileName is the name of the table in the folder, where "run" finds it.
+const tableFileName = "instances.csv"
 
-const sampleTable = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
+const sampleCSV = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
 
 // table holds the instances as they were given, and their columns.
 type table struct {
-	data    []byte
+	csvData []byte
 	columns []ideafiles.Column
 }
 
 // readTable reads the instances in the same way as "run".
 func (o Options) readTable() (t table, err error) {
-	name := tableName
-	t.data = []byte(sampleTable)
+	fileName := tableFileName
+	t.csvData = []byte(sampleCSV)
 	if o.TableFile != "" {
-		name = filepath.Base(o.TableFile)
-		if !strings.EqualFold(filepath.Ext(name), ".csv") {
+		fileName = filepath.Base(o.TableFile)
+		if !strings.EqualFold(filepath.Ext(fileName), ".csv") {
 			return t, fmt.Errorf("read table %s: want a file whose name ends with .csv", o.TableFile)
 		}
-		if t.data, err = ideafiles.ReadFile(o.TableFile); err != nil {
+		if t.csvData, err = ideafiles.ReadFile(o.TableFile); err != nil {
 			return t, err
 		}
 	}
-	columns, problems := ideafiles.Columns(name, t.data)
+	columns, problems := ideafiles.Columns(fileName, t.csvData)
 	if len(problems) > 0 {
 		return t, fmt.Errorf("read table %s:\n%w", o.TableFile, problems)
 	}
@@ -79,10 +79,10 @@ func (t table) KeyParam() string { return joinMembers(t.columns[:1], inputRefere
 // Params returns the params that pass every column to a Call.
 func (t table) Params() string { return joinMembers(t.columns, inputReference) }
 
-func joinMembers(columns []ideafiles.Column, value func(ideafiles.Column) string) string {
+func joinMembers(columns []ideafiles.Column, memberValueOf func(ideafiles.Column) string) string {
 	list := make([]string, len(columns))
 	for n, c := range columns {
-		list[n] = quoteJSON(c.Name) + ": " + value(c)
+		list[n] = quoteJSON(c.Name) + ": " + memberValueOf(c)
 	}
 	return strings.Join(list, ", ")
 }

@@ -15,19 +15,20 @@ import (
 	"processidea/store/blobs"
 )
 
-// Forget removes a process's deleted data from the files of the embedded server, and the lines of its log that name the
-// process. reached is false for a server that does not use this folder: its files cannot be reached.
-func (s *Session) Forget(ctx context.Context, process string) (wasReached bool, err error) {
+// ScrubForgottenProcess removes a process's deleted data from the files of the embedded server, and the lines of its
+// log that name the process. wasReached is false for a server that does not use this folder: its files cannot be
+// reached.
+func (s *Session) ScrubForgottenProcess(ctx context.Context, process string) (wasReached bool, err error) {
 	if !s.IsEmbedded && !s.Place.isServerAt(s.Place.Remote.HostPort) {
 		return false, nil
 	}
-	for _, name := range []string{logFile, logFile + ".old"} {
+	for _, name := range []string{logFileName, logFileName + ".old"} {
 		if err := blankLogLines(filepath.Join(s.Place.Dir, name), process); err != nil {
 			return false, fmt.Errorf("remove %s from the log: %w", process, err)
 		}
 	}
 	return true, s.Place.Temporal.Scrub(ctx, s.Place.Dir, func(workflow string) bool {
-		return blobs.RootProcessOf(workflow) == process
+		return blobs.RootProcessID(workflow) == process
 	})
 }
 

@@ -47,16 +47,16 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	}
 	o.Client, o.Guard, o.Agents = s.Client, guard, gateway.AgentsFromEnvironment(os.Getenv)
 	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
-	running, err := listenOn(ctx, candidatePorts(port, state.Port), o)
+	runningGateway, err := listenOn(ctx, candidatePorts(port, state.Port), o)
 	if err != nil {
 		return err
 	}
-	s.cleanups = append(s.cleanups, running.Stop)
-	_, text, _ := net.SplitHostPort(running.Address)
-	if state.Port, err = strconv.Atoi(text); err != nil {
+	s.cleanups = append(s.cleanups, runningGateway.Stop)
+	_, portText, _ := net.SplitHostPort(runningGateway.Address)
+	if state.Port, err = strconv.Atoi(portText); err != nil {
 		return err
 	}
-	s.GatewayURL = "http://" + running.Address + "/?token=" + state.Token
+	s.GatewayURL = "http://" + runningGateway.Address + "/?token=" + state.Token
 	data, err := json.Marshal(state)
 	if err == nil {
 		err = os.WriteFile(path, append(data, '\n'), 0o600)
@@ -65,41 +65,41 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 }
 
 // candidatePorts lists the ports to try: only the asked one if there is one, otherwise the last one and the usual ones.
-func candidatePorts(requested, previous int) []int {
-	if requested > 0 {
-		return []int{requested}
+func candidatePorts(requestedPort, previousPort int) []int {
+	if requestedPort > 0 {
+		return []int{requestedPort}
 	}
-	if previous > 0 {
-		return append([]int{previous}, defaultGatewayPorts...)
+	if previousPort > 0 {
+		return append([]int{previousPort}, defaultGatewayPorts...)
 	}
 	return defaultGatewayPorts
 }
 
-func listenOn(ctx context.Context, ports []int, o gateway.Options) (running *gateway.RunningGateway, err error) {
+func listenOn(ctx context.Context, ports []int, o gateway.Options) (runningGateway *gateway.RunningGateway, err error) {
 	for _, port := range ports {
-		running, err = gateway.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), o)
+		runningGateway, err = gateway.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), o)
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			break
 		}
 	}
-	return running, err
+	return runningGateway, err
 }
 
 // gatewayUser is the person behind the token: the user who runs this program. If PROCESSIDEA_KEY is set, the person
 // signs with its key.
 func (s *Session) gatewayUser() access.Person {
 	person := gateway.SystemUser(os.Getenv)
-	file := os.Getenv(signing.KeyVariable)
-	if file == "" {
+	keyPath := os.Getenv(signing.KeyVariable)
+	if keyPath == "" {
 		return person
 	}
-	key, err := signing.LoadPrivateKey(file)
+	key, err := signing.LoadPrivateKey(keyPath)
 	if err != nil {
 		s.Place.Note("decisions over HTTP are not signed: %s", err)
 		return person
 	}
 	if name := key.Person(); name != "" {
-		person.Name, person.Groups, person.Key = name, key.Groups, key
+		person.Name, person.Groups, person.Signer = name, key.Groups, key
 	}
 	return person
 }

@@ -43,7 +43,7 @@ type HostOptions struct {
 // defaultUIPorts are the ports to try, in this order, for a web UI that has no last port.
 var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
-// host runs the embedded server, and a worker if h.Worker is set, in this program until the session is closed. The
+// host runs the embedded server, and a worker if h.WithWorker is set, in this program until the session is closed. The
 // caller has locked the folder; unlock releases it.
 func (p Place) host(ctx context.Context, unlock func(), h HostOptions) (*Session, error) {
 	s := &Session{Place: p, IsEmbedded: true, RunsServer: true, cleanups: []func(){unlock}}
@@ -94,8 +94,9 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 		return err
 	}
 	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		MemoryLimit: cfg.memoryLimit, Dir: s.Place.Dir, Port: h.Port, UIPort: h.UIPort, DefaultUIPorts: s.Place.uiPorts(),
-		CodecEndpoint: codecEndpoint,
+		MemoryLimit: cfg.memoryLimit, Dir: s.Place.Dir, Port: h.Port, UIPort: h.UIPort,
+		DefaultUIPorts: s.Place.uiPorts(),
+		CodecEndpoint:  codecEndpoint,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Dir, err)
@@ -104,7 +105,7 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	s.UIURL = server.UIURL()
 	s.Place.saveUIPort(s.UIURL)
 	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
-	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
+	if err := s.open(ctx, o, s.Place.StorePlace, log); err != nil {
 		return err
 	}
 	if err := s.initializeStore(ctx, codecArchive); err != nil {
@@ -121,7 +122,7 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	}
 	withdraw, err := s.Place.announce(ServerInfo{
 		Address: o.HostPort, Namespace: o.Namespace, UIURL: s.UIURL, GatewayURL: s.GatewayURL, PID: os.Getpid(),
-		Store: s.Place.Store, HasWorker: h.WithWorker, HasLLM: cfg.engineParts.LLM.IsConfigured(),
+		StorePlace: s.Place.StorePlace, HasWorker: h.WithWorker, HasLLM: cfg.engineParts.LLM.IsConfigured(),
 	})
 	if err != nil {
 		return err
@@ -132,8 +133,8 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 
 // settings are the settings of the environment for what runs here.
 type settings struct {
-	engineParts engine.Parts // without the store
-	memoryLimit int64        // the limit of the whole program; 0: the default
+	engineParts engine.Dependencies // without the store
+	memoryLimit int64               // the limit of the whole program; 0: the default
 	gateway     gateway.Options
 }
 
@@ -143,18 +144,18 @@ func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Log
 	collect := func(err error) { errs = append(errs, err) }
 	_, err = client.KeysFromEnvironment()
 	collect(err)
-	cfg.engineParts = engine.Parts{Log: log, ReplyRecorder: h.ReplyRecorder, StopTimeout: drainTimeout}
+	cfg.engineParts = engine.Dependencies{Log: log, ReplyRecorder: h.ReplyRecorder, StopTimeout: drainTimeout}
 	if h.IsIsolated { // a second safeguard: simulated Calls have no runner anyway
 		cfg.engineParts.HTTP, cfg.engineParts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
 	cfg.engineParts = cfg.engineParts.With(s.Place.Additions)
 	if h.WithWorker {
-		cfg.engineParts, err = cfg.engineParts.Check()
+		cfg.engineParts, err = cfg.engineParts.FillAndCheck()
 		collect(err)
 	}
 	cfg.engineParts.Limits, err = engine.EmbeddedLimitsFromEnv(os.Getenv)
 	collect(err)
-	cfg.memoryLimit, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
+	cfg.memoryLimit, err = heap.BytesFromEnv(os.Getenv, heap.LimitEnvVariable)
 	collect(err)
 	if h.GatewayPort >= 0 {
 		cfg.gateway.Log = log
@@ -165,7 +166,7 @@ func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Log
 			collect(err)
 		}
 	}
-	if err = flags.InvalidSettings(errs...); err != nil {
+	if err = flags.JoinSettingErrors(errs...); err != nil {
 		return cfg, exit.Usagef("%w", err)
 	}
 	return cfg, nil
@@ -175,7 +176,7 @@ func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Log
 // before anything else runs.
 func (s *Session) startCodec(ctx context.Context,
 	log *slog.Logger) (archive *client.Archive, endpoint string, err error) {
-	archive, err = OpenStore(ctx, s.Place.Store)
+	archive, err = OpenArchive(ctx, s.Place.StorePlace)
 	if err != nil {
 		return nil, "", err
 	}
@@ -206,7 +207,7 @@ func (s *Session) initializeStore(ctx context.Context, codecArchive *client.Arch
 // person waits.
 const drainTimeout = 2 * time.Second
 
-func (s *Session) startWorker(parts engine.Parts) error {
+func (s *Session) startWorker(parts engine.Dependencies) error {
 	w, err := engine.NewWorker(s.Temporal(), parts)
 	if err == nil {
 		err = w.Start()
@@ -219,17 +220,17 @@ func (s *Session) startWorker(parts engine.Parts) error {
 }
 
 const (
-	logFile     = "worker.log"
+	logFileName = "worker.log"
 	maxLogBytes = 10 << 20 // bytes; a larger log is renamed to .old when the next server starts
 )
 
-// LogFile is the path of the log of the worker and of its client.
-func (p Place) LogFile() string { return filepath.Join(p.Dir, logFile) }
+// LogPath is the path of the log of the worker and of its client.
+func (p Place) LogPath() string { return filepath.Join(p.Dir, logFileName) }
 
-// openLog opens the file that takes the logs of the worker and of its client. If warn is set, warnings also go to the
-// terminal.
+// openLog opens the file that takes the logs of the worker and of its client. If warnOnTerminal is set, warnings also
+// go to the terminal.
 func (s *Session) openLog(warnOnTerminal bool) (*slog.Logger, error) {
-	path := s.Place.LogFile()
+	path := s.Place.LogPath()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
 		_ = os.Rename(path, path+".old")
 	}

@@ -16,20 +16,20 @@ func HasLLM() bool { return engine.LLMFromEnvironment(os.Getenv).IsConfigured() 
 // folder has some and no LLM is configured; otherwise the LLM answers. It refuses a process that nobody would answer,
 // unless its Plan runs without a Request.
 func (p Place) ChooseReplies(d *ideafiles.Definition) error {
-	if !d.Source.RepliesGiven && HasLLM() {
-		d.Replies = ""
+	if !d.Source.IsRepliesChosen && HasLLM() {
+		d.RepliesText = ""
 	}
-	if d.Replies != "" {
+	if d.RepliesText != "" {
 		return nil
 	}
-	running, isRunning := p.RunningServer()
+	serverInfo, isRunning := p.RunningServer()
 	switch {
 	case !p.needsLLM(d):
 	case p.Remote != nil: // the workers know whether there is an LLM
-	case isRunning && running.HasWorker && !running.HasLLM && !p.IsAbandoned():
+	case isRunning && serverInfo.HasWorker && !serverInfo.HasLLM && !p.IsAbandoned():
 		return exit.Usagef("run %s: the worker's program (process %d) has no LLM configured: start it with "+
 			"OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
-			d.Source.Path, running.PID)
+			d.Source.Path, serverInfo.PID)
 	case isRunning && !p.IsAbandoned(): // the worker there has an LLM, or the worker is in another program
 	case !HasLLM():
 		return exit.Usagef("run %s: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded "+
@@ -41,5 +41,5 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 
 // needsLLM reports whether a process, or a delegate that its Plans call, needs an LLM even if nothing goes wrong.
 func (p Place) needsLLM(d *ideafiles.Definition) bool {
-	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, BindTools: p.Tools().Bind}.IdeaNeedsLLM(d.Parsed)
+	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, BindTools: p.Tools().Bind}.IdeaNeedsLLM(d.ParsedIdea)
 }

@@ -31,11 +31,11 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 			t.Setenv("OPENAI_BASE_URL", " ")
 			t.Setenv("OPENAI_API_KEY", c.key)
 			idea, _ := ideafile.ParseIdea([]byte(`{"context": [` + c.plan + `]}`))
-			d := &ideafiles.Definition{Replies: c.script, Source: ideafiles.Source{RepliesGiven: c.scripted},
-				Parsed: idea}
+			d := &ideafiles.Definition{RepliesText: c.script, Source: ideafiles.Source{IsRepliesChosen: c.scripted},
+				ParsedIdea: idea}
 			err := Place{Dir: t.TempDir()}.ChooseReplies(d)
-			if (err != nil) != c.refused || d.Replies != c.want {
-				t.Errorf("the script is %q, error %v", d.Replies, err)
+			if (err != nil) != c.refused || d.RepliesText != c.want {
+				t.Errorf("the script is %q, error %v", d.RepliesText, err)
 			}
 			if err != nil && (!strings.Contains(err.Error(), "OPENAI_API_KEY") ||
 				!strings.Contains(err.Error(), "--replies")) {

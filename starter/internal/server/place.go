@@ -26,7 +26,7 @@ import (
 // Place is where Temporal and the store are.
 type Place struct {
 	Dir           string       // the folder of the embedded server
-	Store         string       // a folder, or a bucket's URL
+	StorePlace    string       // a folder, or a bucket's URL
 	IsStoreChosen bool         // the user named the store, by a flag or by PROCESSIDEA_STORE
 	Remote        *sdk.Options // nil: the embedded server
 	// configErr says why the configuration of the remote server cannot be read. What needs only the store still works.
@@ -38,23 +38,24 @@ type Place struct {
 	Note func(format string, args ...any)
 }
 
-// FindPlace reads from the environment where Temporal and the store are. data and store override the environment unless
-// they are empty.
+// FindPlace reads from the environment where Temporal and the store are. dataFolder and storePlace override the
+// environment unless they are empty.
 func FindPlace(dataFolder, storePlace string, note func(format string, args ...any)) (Place, error) {
 	folder, err := connect.DataFolder(dataFolder)
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Dir: folder, Store: connect.StorePlace(folder), IsStoreChosen: os.Getenv(connect.StoreVariable) != "",
-		Note: note}
-	switch ownStore := connect.DefaultStorePlace(folder); {
+	p := Place{Dir: folder, StorePlace: connect.StorePlace(folder),
+		IsStoreChosen: os.Getenv(connect.StoreVariable) != "",
+		Note:          note}
+	switch ownStorePlace := connect.DefaultStorePlace(folder); {
 	case storePlace != "":
-		p.Store, p.IsStoreChosen = connect.AbsoluteStorePlace(storePlace), true
-	case dataFolder != "" && p.IsStoreChosen && p.Store != ownStore && isFolder(ownStore):
+		p.StorePlace, p.IsStoreChosen = connect.AbsoluteStorePlace(storePlace), true
+	case dataFolder != "" && p.IsStoreChosen && p.StorePlace != ownStorePlace && isFolder(ownStorePlace):
 		return p, exit.Usagef("--data %s has a store of its own, but %s names %s: choose one with --store",
-			dataFolder, connect.StoreVariable, p.Store)
+			dataFolder, connect.StoreVariable, p.StorePlace)
 	}
-	o, isSet, err := connect.TemporalFromEnvironment()
+	o, isSet, err := connect.TemporalOptionsFromEnvironment()
 	if err != nil {
 		p.configErr = exit.Usagef("%w", err)
 	}
@@ -66,10 +67,10 @@ func FindPlace(dataFolder, storePlace string, note func(format string, args ...a
 
 // Tools describes what is known here about the workers' tools.
 func (p Place) Tools() ideafiles.Tools {
-	parts := engine.Parts{}.With(p.Additions)
+	parts := engine.Dependencies{}.With(p.Additions)
 	return ideafiles.Tools{
 		Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies,
-		OtherWorkers: p.Remote != nil,
+		HasOtherWorkers: p.Remote != nil,
 	}
 }
 
@@ -161,13 +162,13 @@ func (p Place) IsAbandoned() bool {
 	return ok
 }
 
-// StoreInUse returns the store's place: the one given by the user, otherwise the store of the server that runs on the
-// folder. A copied folder names that server too, but no server holds the copy's lock.
-func (p Place) StoreInUse() string {
+// StorePlaceInUse returns the store's place: the one given by the user, otherwise the store of the server that runs on
+// the folder. A copied folder names that server too, but no server holds the copy's lock.
+func (p Place) StorePlaceInUse() string {
 	if info, ok := p.RunningServer(); ok && p.Remote == nil && !p.IsStoreChosen && !p.IsAbandoned() {
-		return info.Store
+		return info.StorePlace
 	}
-	return p.Store
+	return p.StorePlace
 }
 
 func isFolder(name string) bool {
@@ -177,23 +178,23 @@ func isFolder(name string) bool {
 
 // OpenArchive opens the chains of the place without a server. It creates no folder.
 func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
-	store := p.StoreInUse()
-	if _, err := os.Stat(store); err != nil && !strings.Contains(store, "://") {
-		return nil, exit.Unreachablef("open store %s: %w", store, ideafiles.WithoutPath(err))
+	storePlace := p.StorePlaceInUse()
+	if _, err := os.Stat(storePlace); err != nil && !strings.Contains(storePlace, "://") {
+		return nil, exit.Unreachablef("open store %s: %w", storePlace, ideafiles.WithoutPath(err))
 	}
-	archive, err := OpenStore(ctx, store)
+	archive, err := OpenArchive(ctx, storePlace)
 	if err != nil && !errors.Is(err, client.ErrKeys) {
 		err = exit.Unreachablef("%w", err)
 	}
 	return archive, err
 }
 
-// OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys if the keys are broken or
+// OpenArchive opens a store with the keys of the environment. The error wraps client.ErrKeys if the keys are broken or
 // missing, or if they are not this store's keys.
-func OpenStore(ctx context.Context, store string) (*client.Archive, error) {
+func OpenArchive(ctx context.Context, storePlace string) (*client.Archive, error) {
 	keys, err := client.KeysFromEnvironment()
 	if err != nil {
 		return nil, err
 	}
-	return client.OpenArchive(ctx, store, keys)
+	return client.OpenArchive(ctx, storePlace, keys)
 }

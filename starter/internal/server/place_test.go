@@ -37,7 +37,7 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := placeOf(t, "")
 	here, _ := os.Getwd()
-	if p.Remote != nil || p.Dir != filepath.Join(here, ".processidea") || p.Store != filepath.Join(p.Dir, "store") {
+	if p.Remote != nil || p.Dir != filepath.Join(here, ".processidea") || p.StorePlace != filepath.Join(p.Dir, "store") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -45,7 +45,7 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 func TestTheFlagCountsBeforeTheVariable(t *testing.T) {
 	noTemporal(t)
 	t.Setenv("PROCESSIDEA_DATA", "/from/variable")
-	if p := placeOf(t, ""); p.Dir != "/from/variable" || p.Store != "/from/variable/store" {
+	if p := placeOf(t, ""); p.Dir != "/from/variable" || p.StorePlace != "/from/variable/store" {
 		t.Errorf("%+v", p)
 	}
 	if p := placeOf(t, "/from/flag"); p.Dir != "/from/flag" {
@@ -56,13 +56,13 @@ func TestTheFlagCountsBeforeTheVariable(t *testing.T) {
 func TestTheStoreMayLieElsewhere(t *testing.T) {
 	noTemporal(t)
 	t.Setenv("PROCESSIDEA_STORE", "s3://bucket")
-	if p := placeOf(t, ""); p.Store != "s3://bucket" {
-		t.Error(p.Store)
+	if p := placeOf(t, ""); p.StorePlace != "s3://bucket" {
+		t.Error(p.StorePlace)
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv("PROCESSIDEA_STORE", "near")
-	if p := placeOf(t, "/far"); !filepath.IsAbs(p.Store) || filepath.Base(p.Store) != "near" {
-		t.Error(p.Store)
+	if p := placeOf(t, "/far"); !filepath.IsAbs(p.StorePlace) || filepath.Base(p.StorePlace) != "near" {
+		t.Error(p.StorePlace)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 }
 
 func TestOnlyLookingMakesNoFolder(t *testing.T) {
-	p := Place{Dir: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
+	p := Place{Dir: filepath.Join(t.TempDir(), "none"), StorePlace: filepath.Join(t.TempDir(), "store")}
 	var e *exit.Error
 	if _, err := p.Connect(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
 		!strings.Contains(err.Error(), p.Dir) {
@@ -155,7 +155,7 @@ func TestOnlyLookingMakesNoFolder(t *testing.T) {
 	if _, err := p.OpenArchive(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable {
 		t.Errorf("looking gives %v", err)
 	}
-	for _, dir := range []string{p.Dir, p.Store} {
+	for _, dir := range []string{p.Dir, p.StorePlace} {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("looking made %s", dir)
 		}
@@ -171,7 +171,7 @@ func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	defer unlock()
-	tell := ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid(), Store: "/live/store"}
+	tell := ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid(), StorePlace: "/live/store"}
 	for _, data := range []string{live.Dir, t.TempDir()} {
 		withdraw, err := Place{Dir: data}.announce(tell)
 		if err != nil {
@@ -183,17 +183,17 @@ func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 		if data != live.Dir {
 			want = filepath.Join(data, "store")
 		}
-		if p.StoreInUse() != want {
-			t.Errorf("%s instead of %s", p.StoreInUse(), want)
+		if p.StorePlaceInUse() != want {
+			t.Errorf("%s instead of %s", p.StorePlaceInUse(), want)
 		}
 	}
 	p, err := FindPlace(live.Dir, "/backup", nil)
-	if err != nil || p.StoreInUse() != "/backup" {
-		t.Errorf("%s, %v", p.StoreInUse(), err)
+	if err != nil || p.StorePlaceInUse() != "/backup" {
+		t.Errorf("%s, %v", p.StorePlaceInUse(), err)
 	}
 	t.Setenv("PROCESSIDEA_STORE", "/backup")
-	if p := placeOf(t, live.Dir); p.StoreInUse() != "/backup" {
-		t.Error(p.StoreInUse())
+	if p := placeOf(t, live.Dir); p.StorePlaceInUse() != "/backup" {
+		t.Error(p.StorePlaceInUse())
 	}
 	if err := os.Mkdir(filepath.Join(live.Dir, "store"), 0o700); err != nil {
 		t.Fatal(err)

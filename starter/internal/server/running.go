@@ -21,10 +21,10 @@ type ServerInfo struct {
 	// GatewayURL is the address of the HTTP API, with its token.
 	GatewayURL string `json:"gateway,omitempty"`
 	PID        int    `json:"pid"`
-	// Store is where the workers of that server keep large values.
-	Store     string `json:"store"`
-	HasWorker bool   `json:"worker"` // the server's program has a worker too
-	HasLLM    bool   `json:"llm"`    // the server's program has an LLM configured
+	// StorePlace is where the workers of that server keep large values.
+	StorePlace string `json:"store"`
+	HasWorker  bool   `json:"worker"` // the server's program has a worker too
+	HasLLM     bool   `json:"llm"`    // the server's program has an LLM configured
 }
 
 // RunningServer reads how to reach the server that runs on the folder. ok is false if there is no such file, or if a

@@ -37,7 +37,7 @@ func (p Place) dial(ctx context.Context) (*Session, error) {
 		return nil, p.configErr
 	}
 	s := &Session{Place: p}
-	return s, s.open(ctx, *p.Remote, p.Store, nil)
+	return s, s.open(ctx, *p.Remote, p.StorePlace, nil)
 }
 
 // join opens a session with the server that another program runs on the folder.
@@ -47,17 +47,17 @@ func (p Place) join(ctx context.Context) (*Session, error) {
 		return nil, p.noServerError()
 	}
 	s := &Session{Place: p, UIURL: info.UIURL, IsEmbedded: true}
-	return s, s.open(ctx, sdk.Options{HostPort: info.Address, Namespace: info.Namespace}, info.Store, nil)
+	return s, s.open(ctx, sdk.Options{HostPort: info.Address, Namespace: info.Namespace}, info.StorePlace, nil)
 }
 
 // open connects to the store and the server.
-func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, log *slog.Logger) error {
+func (s *Session) open(ctx context.Context, temporal sdk.Options, storePlace string, log *slog.Logger) error {
 	keys, err := client.KeysFromEnvironment()
 	if err != nil {
 		return err
 	}
 	s.Client, err = client.Dial(ctx, client.Options{
-		Temporal: temporal, Store: store, Keys: keys, Logger: log, IsLive: s.IsEmbedded,
+		Temporal: temporal, StorePlace: storePlace, Keys: keys, Logger: log, PollsFrequently: s.IsEmbedded,
 		OnNoWorker: func(process string, cause error) {
 			s.Place.Note("no worker answers for %s; it takes effect when a worker runs: %s", process, cause)
 		},

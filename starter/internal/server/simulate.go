@@ -33,12 +33,12 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 		return nil, err
 	}
 	p.Note = func(string, ...any) {}
-	isolated, cleanup, err := p.ForSimulation("")
+	isolatedPlace, cleanup, err := p.ForSimulation("")
 	if err != nil {
 		return nil, err
 	}
 	defer cleanup()
-	s, err := isolated.OpenSession(ctx, SimulationHost)
+	s, err := isolatedPlace.OpenSession(ctx, SimulationHostOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +54,12 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 	return prepared.Report(ctx, s.Client, process, result)
 }
 
-// SimulationHost is a server for one simulation. Its worker reaches nothing but the LLM.
-var SimulationHost = HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, IsIsolated: true}
+// SimulationHostOptions is a server for one simulation. Its worker reaches nothing but the LLM.
+var SimulationHostOptions = HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, IsIsolated: true}
 
 // ForSimulation returns a place with a server and a store that nothing real uses: in a folder, or in a temporary one,
 // which cleanup removes, if that is empty.
-func (p Place) ForSimulation(folder string) (isolated Place, cleanup func(), err error) {
+func (p Place) ForSimulation(folder string) (isolatedPlace Place, cleanup func(), err error) {
 	cleanup = func() {}
 	if folder == "" {
 		if folder, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
@@ -68,6 +68,6 @@ func (p Place) ForSimulation(folder string) (isolated Place, cleanup func(), err
 		cleanup = func() { _ = os.RemoveAll(folder) }
 	}
 	folder, err = filepath.Abs(folder)
-	return Place{Dir: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
+	return Place{Dir: folder, StorePlace: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
 		Note: p.Note}, cleanup, err
 }

@@ -28,12 +28,12 @@ type RepliesRecording struct {
 }
 
 // RecordReply records the reply to a Request. The worker calls it for every process that it serves.
-func (t *RepliesRecording) RecordReply(process string, order int, content, finishReason, refusal string) {
+func (t *RepliesRecording) RecordReply(process string, requestPosition int, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	writeReply := func() {
 		if t.err == nil && process == t.processID {
-			t.file.order = order
+			t.file.nextPosition = requestPosition
 			t.err = t.recorder.Record(content, finishReason, refusal)
 		}
 	}
@@ -48,11 +48,11 @@ func (t *RepliesRecording) RecordReply(process string, order int, content, finis
 func (t *RepliesRecording) Start(process string, shouldAppend bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	openFlags := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 	if shouldAppend {
-		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+		openFlags = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
-	file, err := os.OpenFile(t.Path, mode, 0o600)
+	file, err := os.OpenFile(t.Path, openFlags, 0o600)
 	if err != nil {
 		return exit.Usagef("record %s: %w", t.Path, ideafiles.WithoutPath(err))
 	}
@@ -92,23 +92,23 @@ func (t *RepliesRecording) Stop() error {
 // lines into the order in which the LLM was asked.
 type recordingFile struct {
 	*os.File
-	startOffset int64 // the offset in the file at which the recording begins
-	order       int   // the place in that order of the next line
-	lines       []recordedLine
+	startOffset  int64 // the offset in the file at which the recording begins
+	nextPosition int   // the place in that order of the next line
+	lines        []recordedLine
 }
 
 type recordedLine struct {
-	order int
-	text  []byte
+	position int
+	text     []byte
 }
 
 func (f *recordingFile) Write(line []byte) (int, error) {
-	f.lines = append(f.lines, recordedLine{f.order, bytes.Clone(line)})
+	f.lines = append(f.lines, recordedLine{f.nextPosition, bytes.Clone(line)})
 	return f.File.Write(line)
 }
 
 func (f *recordingFile) closeInOrder() (err error) {
-	byOrder := func(a, b recordedLine) int { return cmp.Compare(a.order, b.order) }
+	byOrder := func(a, b recordedLine) int { return cmp.Compare(a.position, b.position) }
 	if !slices.IsSortedFunc(f.lines, byOrder) {
 		slices.SortStableFunc(f.lines, byOrder)
 		if err = f.Truncate(f.startOffset); err == nil {

@@ -28,12 +28,12 @@ func (p Place) uiPorts() []int {
 }
 
 // saveUIPort stores the UI's port. If that fails, the next UI may have another port.
-func (p Place) saveUIPort(ui string) {
-	parsed, err := url.Parse(ui)
+func (p Place) saveUIPort(uiURL string) {
+	parsedURL, err := url.Parse(uiURL)
 	if err != nil {
 		return
 	}
-	port, err := strconv.Atoi(parsed.Port())
+	port, err := strconv.Atoi(parsedURL.Port())
 	if err != nil { // there is no UI
 		return
 	}

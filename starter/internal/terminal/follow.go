@@ -18,8 +18,8 @@ import (
 // silenceTimeout is how long a server may not answer before it counts as unreachable.
 const silenceTimeout = 15 * time.Second
 
-// ErrAbandoned means that the program that ran the used server has ended.
-var ErrAbandoned = errors.New("the program that ran the server is gone")
+// ErrServerAbandoned means that the program that ran the used server has ended.
+var ErrServerAbandoned = errors.New("the program that ran the server is gone")
 
 // Follower watches a process until it ends or pauses, or until the wait is over.
 type Follower struct {
@@ -34,7 +34,7 @@ type Follower struct {
 	LLMTimeout  time.Duration
 	llmDeadline <-chan time.Time // the end of LLMWait; nil: the LLM's server is not away
 
-	status       *client.Status // as it was last seen
+	lastStatus   *client.Status // as it was last seen
 	lastAnswerAt time.Time      // when the server last answered
 }
 
@@ -45,7 +45,7 @@ type eventOrError struct {
 }
 
 // Follow returns the process's Result once it has ended or paused, or its current Result when the wait is over. The
-// error is ErrAbandoned if the program that ran the used server has ended.
+// error is ErrServerAbandoned if the program that ran the used server has ended.
 func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	defer f.Progress.Clear()
 	watchCtx, cancel := context.WithCancel(ctx)
@@ -62,7 +62,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 				return loop.Result{}, err
 			}
 			if f.isPaused() {
-				return f.Process.WithStates(ctx, *f.status)
+				return f.Process.WithStates(ctx, *f.lastStatus)
 			}
 			f.watchLLM()
 		case <-f.llmDeadline:
@@ -122,16 +122,16 @@ func (f *Follower) watchEvents(ctx context.Context) <-chan eventOrError {
 func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 	switch {
 	case e.Kind == client.EventStatus:
-		f.status, f.lastAnswerAt = &e.Status, time.Now()
+		f.lastStatus, f.lastAnswerAt = &e.Status, time.Now()
 		f.Person.askNext(ctx, e.Status, f.Progress.Clear)
 	case !errors.Is(e.Err, client.ErrUnreachable):
-		f.status, f.lastAnswerAt = nil, time.Now()
+		f.lastStatus, f.lastAnswerAt = nil, time.Now()
 	case f.Session.IsEmbedded && !f.Session.RunsServer && f.Session.Place.IsAbandoned():
-		return ErrAbandoned
+		return ErrServerAbandoned
 	case time.Since(laterOf(f.lastAnswerAt, e.LastSeenAt)) > silenceTimeout:
 		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)
 	default:
-		f.status = nil
+		f.lastStatus = nil
 	}
 	if !f.Person.isAsking() {
 		f.Progress.Show(e)
@@ -147,14 +147,14 @@ func laterOf(a, b time.Time) time.Time {
 }
 
 func (f *Follower) isPaused() bool {
-	return f.status != nil && f.status.Status == loop.StatusPaused && !f.IgnoresPauses
+	return f.lastStatus != nil && f.lastStatus.Status == loop.StatusPaused && !f.IgnoresPauses
 }
 
 // watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
 func (f *Follower) watchLLM() {
 	neverAnswered := func(h turn.HoldUp) bool { return h.HasNeverWorked && h.Cause == turn.CodeLLMUnreachable }
-	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HoldUps, neverAnswered); {
-	case !isAway:
+	switch isLLMUnreachable := f.lastStatus != nil && slices.ContainsFunc(f.lastStatus.HoldUps, neverAnswered); {
+	case !isLLMUnreachable:
 		f.llmDeadline = nil
 	case f.llmDeadline == nil && f.LLMTimeout > 0:
 		f.llmDeadline = time.After(f.LLMTimeout)

@@ -84,15 +84,15 @@ const runQuestion = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
 
 // askNext asks the next question if something waits, and withdraws a question that somebody else has answered.
 func (p *Person) askNext(ctx context.Context, status client.Status, clearProgress func()) {
-	if p == nil || (status.Awaiting == 0 && p.openApproval == nil) {
+	if p == nil || (status.PendingDecisionCount == 0 && p.openApproval == nil) {
 		return
 	}
-	waiting, err := p.Process.Approvals(ctx)
+	pendingApprovals, err := p.Process.Approvals(ctx)
 	if err != nil {
 		return // the follower reports the error
 	}
 	if p.openApproval != nil {
-		for _, w := range waiting {
+		for _, w := range pendingApprovals {
 			if approvalKeyOf(w) == approvalKeyOf(*p.openApproval) {
 				return
 			}
@@ -100,11 +100,11 @@ func (p *Person) askNext(ctx context.Context, status client.Status, clearProgres
 		write(p.out, "\n  somebody else has decided on it\n")
 		p.openApproval, p.onNextLine = nil, nil
 	}
-	for _, w := range waiting {
+	for _, w := range pendingApprovals {
 		if !p.isHandled[approvalKeyOf(w)] {
 			p.openApproval = &w
 			clearProgress()
-			write(p.out, print.Approval(w)+runQuestion)
+			write(p.out, print.ApprovalText(w)+runQuestion)
 			return
 		}
 	}
@@ -160,8 +160,8 @@ func (p *Person) amend(ctx context.Context, text string) error {
 	if err != nil {
 		return p.showError(err.Error())
 	}
-	if edited, ok := v.(jsonval.Object); ok {
-		v = approval.DiffObjects(p.openApproval.Params, edited)
+	if editedParams, ok := v.(jsonval.Object); ok {
+		v = approval.DiffObjects(p.openApproval.Params, editedParams)
 	}
 	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
 }
@@ -199,21 +199,21 @@ func (p *Person) closeQuestion() {
 
 // decideNow sends the decision on exactly what was shown.
 func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
-	d.Call, d.Digest, d.By, d.Groups = p.openApproval.CallID, p.openApproval.Digest, p.Name, p.Groups
+	d.CallID, d.ApprovalDigest, d.By, d.Groups = p.openApproval.CallID, p.openApproval.Digest, p.Name, p.Groups
 	if d.Key = p.Key; d.Key != nil {
 		d.By, d.Groups = "", nil // the key says who decides
 	}
 	if err := d.Validate(); err != nil {
 		return p.showError(err.Error())
 	}
-	count, err := p.Process.DecideAndCountVotes(ctx, d)
+	votes, err := p.Process.DecideAndCountVotes(ctx, d)
 	var refused *client.RefusedError
 	if errors.As(err, &refused) {
 		return p.showError("refused: " + refused.Reason)
 	}
 	if err == nil {
-		if count.Have < count.Want {
-			write(p.out, fmt.Sprintf("  taken, %d of %d\n", count.Have, count.Want))
+		if votes.Have < votes.Want {
+			write(p.out, fmt.Sprintf("  taken, %d of %d\n", votes.Have, votes.Want))
 		}
 		p.closeQuestion()
 	}

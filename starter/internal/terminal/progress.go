@@ -10,13 +10,13 @@ import (
 
 // Progress writes the status of a process whenever it changes: on a terminal in place, elsewhere on a line of its own.
 type Progress struct {
-	out               io.Writer
-	id                string
-	width             func() int // columns of the terminal; nil elsewhere
-	lastText          string
-	lastFailure       string        // the failure that was last shown
-	unseenSince       time.Time     // since when the process could not be queried; zero while it can
-	unseenGracePeriod time.Duration // how long that may last before it is shown
+	out                 io.Writer
+	id                  string
+	widthFunc           func() int // columns of the terminal; nil elsewhere
+	lastText            string
+	lastFailure         string        // the failure that was last shown
+	noAnswerSince       time.Time     // since when the process could not be queried; zero while it can
+	noAnswerGracePeriod time.Duration // how long that may last before it is shown
 }
 
 // workerGracePeriod is what a worker may need before it answers.
@@ -24,7 +24,7 @@ const workerGracePeriod = 5 * time.Second
 
 // NewProgress shows the progress of a process on a writer.
 func NewProgress(out io.Writer, id string) *Progress {
-	return &Progress{out: out, id: id, width: terminalWidth(out), unseenGracePeriod: workerGracePeriod}
+	return &Progress{out: out, id: id, widthFunc: terminalWidth(out), noAnswerGracePeriod: workerGracePeriod}
 }
 
 // terminalWidth returns a function that reads the terminal's width in characters; nil if the writer is not a terminal.
@@ -38,24 +38,24 @@ func terminalWidth(w io.Writer) func() int {
 // Show shows an event. It reports a process that cannot be queried only after some time.
 func (p *Progress) Show(e client.Event) {
 	if e.Kind == client.EventStatus {
-		p.unseenSince = time.Time{}
+		p.noAnswerSince = time.Time{}
 		p.draw(p.statusText(e.Status))
 		return
 	}
-	if p.unseenSince.IsZero() {
-		p.unseenSince = time.Now()
+	if p.noAnswerSince.IsZero() {
+		p.noAnswerSince = time.Now()
 	}
-	if time.Since(p.unseenSince) >= p.unseenGracePeriod {
+	if time.Since(p.noAnswerSince) >= p.noAnswerGracePeriod {
 		p.draw(e.Err.Error())
 	}
 }
 
 // statusText describes a process's status. Off a terminal, a failure appears once for as long as it stays the same.
 func (p *Progress) statusText(v client.Status) string {
-	text, failure := print.Status(v), print.MostFrequentFailureText(v)
-	alreadyShown := failure == p.lastFailure && p.width == nil
+	text, failure := print.StatusText(v), print.MostFrequentFailureText(v)
+	isAlreadyShown := failure == p.lastFailure && p.widthFunc == nil
 	p.lastFailure = failure
-	if failure == "" || alreadyShown {
+	if failure == "" || isAlreadyShown {
 		return text
 	}
 	return text + " · " + failure
@@ -67,16 +67,16 @@ func (p *Progress) draw(text string) {
 		return
 	}
 	p.lastText = text
-	if p.width == nil {
+	if p.widthFunc == nil {
 		write(p.out, text+"\n")
 		return
 	}
-	write(p.out, "\r\x1b[K"+print.FitWidth(text, p.width()-1))
+	write(p.out, "\r\x1b[K"+print.FitWidth(text, p.widthFunc()-1))
 }
 
 // Clear erases the line, so that something else can be written.
 func (p *Progress) Clear() {
-	if p.width != nil && p.lastText != "" {
+	if p.widthFunc != nil && p.lastText != "" {
 		write(p.out, "\r\x1b[K")
 	}
 	p.lastText = ""

@@ -22,7 +22,7 @@ func want(t *testing.T, got, want string) {
 
 func viewOf(status loop.Status, waiting string) client.Event {
 	return client.Event{Kind: client.EventStatus, Status: client.Status{
-		Waiting: []string{waiting},
+		WaitingFor: []string{waiting},
 		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1},
 			Instances: map[string]loop.InstanceResult{
 				"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
@@ -44,7 +44,7 @@ func TestProgressIsALineForEveryChange(t *testing.T) {
 
 func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 	var b bytes.Buffer
-	p := &Progress{out: &b, id: "p", width: func() int { return 20 }}
+	p := &Progress{out: &b, id: "p", widthFunc: func() int { return 20 }}
 	p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	p.Clear()
@@ -53,14 +53,14 @@ func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 
 func TestAProcessThatNobodyAnswersForIsSaidSoAfterAWhile(t *testing.T) {
 	var b bytes.Buffer
-	p := &Progress{out: &b, id: "p", unseenGracePeriod: time.Hour}
-	noWorker := client.Event{Kind: client.EventUnseen,
+	p := &Progress{out: &b, id: "p", noAnswerGracePeriod: time.Hour}
+	noWorker := client.Event{Kind: client.EventNoAnswer,
 		Err: errors.New("no worker answers on task queue process-idea: late")}
 	p.Show(noWorker)
 	want(t, b.String(), "")
-	p.unseenGracePeriod = 0
+	p.noAnswerGracePeriod = 0
 	p.Show(noWorker)
-	p.Show(client.Event{Kind: client.EventUnseen, Err: errors.New("the server does not answer: gone")})
+	p.Show(client.Event{Kind: client.EventNoAnswer, Err: errors.New("the server does not answer: gone")})
 	want(t, b.String(), "p: no worker answers on task queue process-idea: late\np: the server does not answer: gone\n")
 }
 
@@ -68,7 +68,7 @@ func TestLinesOfProgressTellAFailureOnce(t *testing.T) {
 	t.Parallel()
 	failed := func(waiting, message string) client.Event {
 		e := viewOf(loop.StatusRunning, waiting)
-		e.Status.Failures = turn.Failures{{Status: ideafile.Failed, Tool: "pay", Code: "tool_failed",
+		e.Status.Failures = turn.Failures{{Status: ideafile.CallFailed, Tool: "pay", Code: "tool_failed",
 			Message: message, Count: 1}}
 		return e
 	}

@@ -29,8 +29,8 @@ import (
 	"processidea/worker/engine"
 )
 
-// Execute runs one command line and returns the program's exit code. own are the tools that a program adds; temporal
-// runs the embedded server.
+// Execute runs one command line and returns the program's exit code. additions are the tools that a program adds;
+// temporal runs the embedded server.
 func Execute(args []string, stdout, stderr io.Writer, additions engine.Additions, temporal server.TemporalHost) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -39,7 +39,7 @@ func Execute(args []string, stdout, stderr io.Writer, additions engine.Additions
 	heap.SetSoftLimit(1) // large tables leave much garbage; servers and workers set their own limit
 	a := &app.App{In: os.Stdin, Out: stdout, Err: stderr, Additions: additions, Temporal: temporal}
 	root := Root(a)
-	flags.SetArgs(root, args)
+	flags.SetArgsCollectingErrors(root, args)
 	language := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
 	return a.PrintError(root.ExecuteContext(client.WithLanguage(ctx, language)))
 }
@@ -62,18 +62,18 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.HasBegun = true
-			for _, warning := range flags.MisspelledVariables(os.Environ()) {
+			a.HasVerbBegun = true
+			for _, warning := range flags.MisspelledVariableHints(os.Environ()) {
 				a.Note("%s", warning)
 			}
 		},
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON")
+	root.PersistentFlags().BoolVar(&a.WritesJSON, "json", false, "print the result as JSON")
 	root.PersistentFlags().StringVar(&a.DataFolder, "data", "",
 		"`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
-	root.PersistentFlags().StringVar(&a.Store, "store", "",
+	root.PersistentFlags().StringVar(&a.StorePlace, "store", "",
 		"the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
 	root.AddCommand(
 		process.Run(a), process.Fork(a), process.Undo(a),

@@ -61,7 +61,7 @@ func here() *passkey.Site { return must(passkey.SiteAt(origin)) }
 
 func (d *device) entry(t testing.TB, groups ...string) map[string]any {
 	t.Helper()
-	line, err := signing.PasskeyEntry(passkey.Registration{ID: d.id, Public: d.secret.Public()}, here(), d.person,
+	line, err := signing.PasskeyEntry(passkey.Registration{ID: d.id, PublicKey: d.secret.Public()}, here(), d.person,
 		groups)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 	ann, bob, thief := newDevice(t, "YW5u", "ann", newEC()), newDevice(t, "Ym9i", "bob", newEC()),
 		newDevice(t, "YW5u", "ann", newEC())
 	plain := must(signing.NewPersonKey("ann", []string{"finance"}))
-	plainEntry := must(jsonval.DecodeObject(must(plain.Public())))
+	plainEntry := must(jsonval.DecodeObject(must(plain.PublicJWK())))
 	known := keys(t, ann.entry(t, "finance"), bob.entry(t), plainEntry)
 	c := claims("ann", "finance")
 	says := func(key string, v any) use { return func(d *device, _ *string) { d.page[key] = v } }

@@ -32,14 +32,15 @@ func ProofHeader(algorithm, keyID string) []byte {
 // JoinProof assembles the proof. It has three parts, like a compact JWS; the third is the passkey's assertion instead
 // of a signature over the first two.
 func JoinProof(algorithm, keyID string, payload []byte, a Assertion) string {
-	return encode(ProofHeader(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.proofPart())
+	return encodeBase64URL(ProofHeader(algorithm, keyID)) + "." + encodeBase64URL(payload) + "." +
+		encodeBase64URL(a.assertionPart())
 }
 
-// proofPart returns the exact bytes of the third part of a proof.
-func (a Assertion) proofPart() []byte {
+// assertionPart returns the exact bytes of the third part of a proof.
+func (a Assertion) assertionPart() []byte {
 	return jsonval.Encode(jsonval.Object{
-		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON),
-		"signature": encode(a.Signature),
+		"authenticatorData": encodeBase64URL(a.AuthenticatorData), "clientDataJSON": encodeBase64URL(a.ClientDataJSON),
+		"signature": encodeBase64URL(a.Signature),
 	})
 }
 
@@ -62,12 +63,12 @@ func ReadAssertion(response []byte) (a Assertion, err error) {
 	return a, nil
 }
 
-// parseProofPart reads the third part of a proof. Only the spelling of proofPart is valid.
-func parseProofPart(part []byte) (a Assertion, err error) {
-	if a, err = ReadAssertion(part); err == nil && string(a.proofPart()) != string(part) {
+// parseAssertionPart reads the third part of a proof. Only the spelling of assertionPart is valid.
+func parseAssertionPart(part []byte) (a Assertion, err error) {
+	if a, err = ReadAssertion(part); err == nil && string(a.assertionPart()) != string(part) {
 		err = errNoAssertion
 	}
 	return a, err
 }
 
-func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+func encodeBase64URL(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }

@@ -11,29 +11,30 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// Algorithms are the COSE numbers of the accepted algorithms: ES256, EdDSA and RS256. A browser uses the first that it
-// supports.
-var Algorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
+// COSEAlgorithms are the COSE numbers of the accepted algorithms: ES256, EdDSA and RS256. A browser uses the first that
+// it supports.
+var COSEAlgorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
 
 // Registration is a passkey that a browser has made.
 type Registration struct {
-	ID     string // id of the credential, in base64url
-	Public crypto.PublicKey
+	ID        string // id of the credential, in base64url
+	PublicKey crypto.PublicKey
 }
 
 // Register reads the response of a browser that made a passkey (PublicKeyCredential as JSON), and checks it against the
 // Use and the challenge. The make of the device is not checked.
 func (u *Site) Register(response []byte, challenge string) (Registration, error) {
-	created, err := protocol.ParseCredentialCreationResponseBytes(response)
+	credential, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
 		return Registration{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))
 	}
 	var algorithms []protocol.CredentialParameter
-	for _, a := range Algorithms {
+	for _, a := range COSEAlgorithms {
 		algorithms = append(algorithms, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType,
 			Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
 	}
-	_, err = created.Verify(challenge, u.RPID, u.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false,
+	_, err = credential.Verify(challenge, u.RPID, u.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode,
+		false,
 		true, true, nil, algorithms,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
@@ -41,17 +42,16 @@ func (u *Site) Register(response []byte, challenge string) (Registration, error)
 			"this passkey was not made just now, on this page, by a device that checked the person: %w",
 			describeError(err))
 	}
-	block,
-		_ := pem.Decode(
-		[]byte(webauthncose.DisplayPublicKey(created.Response.AttestationObject.AuthData.AttData.CredentialPublicKey)))
+	attested := credential.Response.AttestationObject.AuthData.AttData
+	block, _ := pem.Decode([]byte(webauthncose.DisplayPublicKey(attested.CredentialPublicKey)))
 	if block == nil {
 		return Registration{}, errors.New("the key of the passkey cannot be read")
 	}
-	public, err := x509.ParsePKIXPublicKey(block.Bytes)
+	publicKey, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
 		return Registration{}, errors.New("the key of the passkey cannot be read")
 	}
-	return Registration{ID: encode(created.RawID), Public: public}, nil
+	return Registration{ID: encodeBase64URL(credential.RawID), PublicKey: publicKey}, nil
 }
 
 // describeError returns the library's whole description of an error.

@@ -40,36 +40,36 @@ func ParseSite(v any) (*Site, error) {
 
 // checkOrigin returns an error if browsers would not let the passkey sign on the pages of an origin.
 func (u *Site) checkOrigin(origin string) error {
-	address, err := url.Parse(origin)
-	if err != nil || address.Host == "" || origin != strings.ToLower(address.Scheme+"://"+address.Host) {
+	originURL, err := url.Parse(origin)
+	if err != nil || originURL.Host == "" || origin != strings.ToLower(originURL.Scheme+"://"+originURL.Host) {
 		return fmt.Errorf(
 			"%q in \"origins\" is not of the form https://host[:port], in lower case and with nothing after it", origin)
 	}
-	name := address.Hostname()
+	hostName := originURL.Hostname()
 	switch {
-	case name != u.RPID && !strings.HasSuffix(name, "."+u.RPID):
+	case hostName != u.RPID && !strings.HasSuffix(hostName, "."+u.RPID):
 		return fmt.Errorf("%q in \"origins\" is no address of %q, for which the passkey was made", origin, u.RPID)
-	case address.Scheme != "https" && !IsLocalhost(name):
+	case originURL.Scheme != "https" && !IsLocalhost(hostName):
 		return fmt.Errorf("%q in \"origins\" is no https address", origin)
 	}
 	return nil
 }
 
 // IsLocalhost reports whether browsers allow passkeys without https on a page of that host name.
-func IsLocalhost(name string) bool {
-	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+func IsLocalhost(hostName string) bool {
+	return hostName == "localhost" || strings.HasSuffix(hostName, ".localhost")
 }
 
 // SiteAt returns the Site of a passkey that is made on the pages of an origin. The error says why browsers make none
 // there.
 func SiteAt(origin string) (*Site, error) {
-	address, err := url.Parse(origin)
+	originURL, err := url.Parse(origin)
 	switch {
-	case err != nil || address.Host == "":
+	case err != nil || originURL.Host == "":
 		return nil, errors.New("the browser does not say on which page it is")
-	case net.ParseIP(address.Hostname()) != nil:
-		return nil, errors.New("browsers make passkeys for names, and " + address.Hostname() + " is a number")
+	case net.ParseIP(originURL.Hostname()) != nil:
+		return nil, errors.New("browsers make passkeys for names, and " + originURL.Hostname() + " is a number")
 	}
-	u := &Site{RPID: address.Hostname(), Origins: []string{origin}}
+	u := &Site{RPID: originURL.Hostname(), Origins: []string{origin}}
 	return u, u.checkOrigin(origin)
 }

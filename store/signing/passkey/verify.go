@@ -19,18 +19,18 @@ import (
 
 // Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which
 // it may be used, and that its device verified the person. The error says in words for people what is wrong.
-func (u *Site) Verify(public crypto.PublicKey, payload, assertionPart []byte) error {
-	a, err := parseProofPart(assertionPart)
+func (u *Site) Verify(publicKey crypto.PublicKey, payload, assertionPart []byte) error {
+	a, err := parseAssertionPart(assertionPart)
 	if err != nil {
 		return err
 	}
-	if err := u.checkClientData(a.ClientDataJSON, encode(Challenge(payload))); err != nil {
+	if err := u.checkClientData(a.ClientDataJSON, encodeBase64URL(Challenge(payload))); err != nil {
 		return err
 	}
 	if err := u.checkAuthenticatorData(a.AuthenticatorData); err != nil {
 		return err
 	}
-	if !isSigned(public, a) {
+	if !isSignatureValid(publicKey, a) {
 		return errors.New("the passkey's signature does not match what the passkey says")
 	}
 	return nil
@@ -80,18 +80,18 @@ func (u *Site) checkAuthenticatorData(data []byte) error {
 	return nil
 }
 
-// isSigned reports whether the signature covers the data of the device and of the browser.
-func isSigned(public crypto.PublicKey, a Assertion) bool {
+// isSignatureValid reports whether the signature covers the data of the device and of the browser.
+func isSignatureValid(publicKey crypto.PublicKey, a Assertion) bool {
 	clientHash := sha256.Sum256(a.ClientDataJSON)
-	signed := slices.Concat(a.AuthenticatorData, clientHash[:])
-	digest := sha256.Sum256(signed)
-	switch public := public.(type) {
+	signedData := slices.Concat(a.AuthenticatorData, clientHash[:])
+	digest := sha256.Sum256(signedData)
+	switch publicKey := publicKey.(type) {
 	case ed25519.PublicKey:
-		return ed25519.Verify(public, signed, a.Signature)
+		return ed25519.Verify(publicKey, signedData, a.Signature)
 	case *ecdsa.PublicKey:
-		return ecdsa.VerifyASN1(public, digest[:], a.Signature)
+		return ecdsa.VerifyASN1(publicKey, digest[:], a.Signature)
 	case *rsa.PublicKey:
-		return rsa.VerifyPKCS1v15(public, crypto.SHA256, digest[:], a.Signature) == nil
+		return rsa.VerifyPKCS1v15(publicKey, crypto.SHA256, digest[:], a.Signature) == nil
 	}
 	return false
 }

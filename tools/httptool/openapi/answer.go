@@ -18,7 +18,7 @@ func (t *toolBuilder) readResultSchema() {
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}
-		schema, isKnown := t.answerSchema(status, answer)
+		schema, isKnown := t.responseSchema(status, answer)
 		if m, ok := schema.(jsonval.Object); !isKnown || !ok || len(m) == 0 {
 			return
 		}
@@ -39,10 +39,10 @@ func (t *toolBuilder) readResultSchema() {
 // nullSchema is the schema of an empty answer.
 var nullSchema = jsonval.Object{"type": "null"}
 
-// answerSchema returns the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to
+// responseSchema returns the schema of one answer; isKnown is false if the document lacks it. HTTP tools prefer JSON to
 // text.
-func (t *toolBuilder) answerSchema(status string, answer any) (schema any, isKnown bool) {
-	def, err := t.doc.resolved(answer)
+func (t *toolBuilder) responseSchema(status string, response any) (schema any, isKnown bool) {
+	def, err := t.doc.resolveObject(response)
 	if err != nil || def == nil {
 		if err != nil {
 			t.note("%s is read as an answer of unknown content: %s", status, err)
@@ -54,7 +54,7 @@ func (t *toolBuilder) answerSchema(status string, answer any) (schema any, isKno
 		return nullSchema, true
 	}
 	types := jsonval.SortedKeys(content)
-	for _, isMatch := range []func(string) bool{isJSON, isAnyType} {
+	for _, isMatch := range []func(string) bool{isJSONMediaType, isWildcardMediaType} {
 		if index := slices.IndexFunc(types, isMatch); index >= 0 {
 			schema = t.doc.valueAt(content[types[index]], "schema")
 			return schema, schema != nil

@@ -21,9 +21,9 @@ const (
 // body is an empty object.
 func (t *toolBuilder) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
-		t.body = jsonval.Object{}
+		t.bodyTemplate = jsonval.Object{}
 	}
-	body, err := t.doc.resolved(t.op.definition["requestBody"])
+	body, err := t.doc.resolveObject(t.op.definition["requestBody"])
 	content := jsonval.AsObject(body["content"])
 	if err != nil || len(content) == 0 {
 		return err
@@ -33,16 +33,16 @@ func (t *toolBuilder) readBody() error {
 		return nil
 	}
 	mediaType, key := chooseContent(content)
-	schema, required := t.doc.valueAt(content[key], "schema"), isTrue(body["required"])
+	schema, isRequired := t.doc.valueAt(content[key], "schema"), isTrue(body["required"])
 	switch {
 	case key == "":
 		err = fmt.Errorf("an HTTP tool cannot send %s",
 			strings.Join(jsonval.SortedKeys(content), " or "))
-	case isJSON(mediaType) && t.doc.isFile(schema):
+	case isJSONMediaType(mediaType) && t.doc.isFile(schema):
 		err = errFileUpload
 	}
 	if err != nil {
-		if required || t.isBodyNeeded(content) {
+		if isRequired || t.isBodyNeeded(content) {
 			return err
 		}
 		t.note("the request's body is left out: %s", err)
@@ -53,12 +53,12 @@ func (t *toolBuilder) readBody() error {
 	}
 	switch {
 	case mediaType == mediaForm:
-		return t.readForm(schema, content[key], required)
-	case isJSON(mediaType):
-		t.readJSON(schema, textOf(body["description"]), required)
+		return t.readForm(schema, content[key], isRequired)
+	case isJSONMediaType(mediaType):
+		t.readJSON(schema, textOf(body["description"]), isRequired)
 	default:
 		t.addBodyParameter(toolParam{schema: jsonval.Object{"type": "string"},
-			description: textOf(body["description"])}, required)
+			description: textOf(body["description"])}, isRequired)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (t *toolBuilder) readBody() error {
 func (t *toolBuilder) isBodyNeeded(content jsonval.Object) bool {
 	for _, one := range content {
 		schema := t.doc.valueAt(one, "schema")
-		if len(jsonschema.Required(t.doc.plainSchema(schema))) == 0 {
+		if len(jsonschema.Required(t.doc.unwrapSchema(schema))) == 0 {
 			return false
 		}
 	}
@@ -80,9 +80,9 @@ func (t *toolBuilder) isBodyNeeded(content jsonval.Object) bool {
 func chooseContent(content jsonval.Object) (mediaType, key string) {
 	for _, isMatch := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
-		func(s string) bool { return isJSON(s) && s != mediaJSONPatch },
-		isJSON,
-		isAnyType,
+		func(s string) bool { return isJSONMediaType(s) && s != mediaJSONPatch },
+		isJSONMediaType,
+		isWildcardMediaType,
 		func(s string) bool { return s == mediaForm },
 		func(s string) bool { return strings.HasPrefix(s, "text/") },
 	} {
@@ -112,35 +112,35 @@ const typeFile = "file"
 var errFileUpload = errors.New("an HTTP tool cannot send a file")
 
 func (d *document) isFile(schema any) bool {
-	m := d.plainSchema(schema)
+	m := d.unwrapSchema(schema)
 	return m["format"] == formatFile || m["type"] == typeFile
 }
 
-func isJSON(mediaType string) bool {
+func isJSONMediaType(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)
 	return err == nil && (name == mediaJSON || name == "text/json" || strings.HasSuffix(name, "+json"))
 }
 
-// isAnyType reports whether a media type allows any type, as Spring writes it.
-func isAnyType(mediaType string) bool {
+// isWildcardMediaType reports whether a media type allows any type, as Spring writes it.
+func isWildcardMediaType(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)
 	return err == nil && (name == "*/*" || name == "application/*")
 }
 
 // readJSON makes each member of an object a parameter; any other value becomes one parameter.
-func (t *toolBuilder) readJSON(schema any, description string, required bool) {
+func (t *toolBuilder) readJSON(schema any, description string, isBodyRequired bool) {
 	members, ok := t.doc.objectFields(schema)
 	if !ok || t.doc.hasSubtypes(schema) {
-		t.addBodyParameter(toolParam{schema: schema, description: description}, required)
+		t.addBodyParameter(toolParam{schema: schema, description: description}, isBodyRequired)
 		return
 	}
 	template := jsonval.Object{}
-	t.noteRequired(members, required)
+	t.noteRequired(members, isBodyRequired)
 	for _, m := range members {
 		name := m.name
 		template[name] = t.addParam(m, "body")
 	}
-	t.body = template
+	t.bodyTemplate = template
 }
 
 // noteRequired adds a note if members are required although the body is not. Hardly any document declares a body as
@@ -157,7 +157,7 @@ func (t *toolBuilder) addBodyParameter(param toolParam, isBodyRequired bool) {
 	}
 	param.name, param.isRequired = "body", true
 	param.description = strings.TrimSpace(param.description)
-	t.body = t.addParam(param, "request")
+	t.bodyTemplate = t.addParam(param, "request")
 }
 
 // readForm makes each member of a form a parameter. HTTP tools send the items of a list one by one.
@@ -188,6 +188,6 @@ func (t *toolBuilder) readForm(schema, content any, isBodyRequired bool) error {
 		}
 		template[name] = t.addParam(m, "body")
 	}
-	t.body = template
+	t.bodyTemplate = template
 	return nil
 }

@@ -161,12 +161,12 @@ func TestWhatADocumentSaysNamesNoSecretAndNoReferenceOfItsOwn(t *testing.T) {
 	}
 	for name, v := range r.Tools {
 		spec := specOf(t, v)
-		if got := spec.Secrets(); !slices.Equal(got, []string{"API_OPENAI_API_KEY", "API_PATH", "COOKIE"}) {
+		if got := spec.SecretNames(); !slices.Equal(got, []string{"API_OPENAI_API_KEY", "API_PATH", "COOKIE"}) {
 			t.Errorf("%s names %q: %s", name, got, encoded(v))
 		}
-		if !slices.Equal(spec.Parameters(), []string{"X-Id", "body_env_OPENAI_API_KEY", "env_OPENAI_API_KEY", "id",
+		if !slices.Equal(spec.ParameterNames(), []string{"X-Id", "body_env_OPENAI_API_KEY", "env_OPENAI_API_KEY", "id",
 			"instance"}) {
-			t.Errorf("%s reads %q: %s", name, spec.Parameters(), encoded(v))
+			t.Errorf("%s reads %q: %s", name, spec.ParameterNames(), encoded(v))
 		}
 		if strings.Contains(encoded(v.(map[string]any)["properties"]), `"const"`) ||
 			!strings.Contains(encoded(v), `"enum":["†state.secret"]`) {
@@ -202,12 +202,12 @@ func TestEveryToolHasANameOfItsOwn(t *testing.T) {
 func TestOnlyTheOperationsThatAreAskedForAreTaken(t *testing.T) {
 	t.Parallel()
 	r := imported(t, document(t, "petshop.yaml"),
-		openapi.Options{Operations: []string{"listPets", "pets/get", "deletePetsByPetId"}})
+		openapi.Options{OperationNames: []string{"listPets", "pets/get", "deletePetsByPetId"}})
 	if got := encoded(r.Tools); len(r.Tools) != 3 || !strings.Contains(got, `"pets_get":`) ||
 		strings.Contains(fmt.Sprint(r.Notes), "POST") {
 		t.Errorf("%s %q", got, r.Notes)
 	}
-	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{Operations: []string{"listPets", "listDogs"}})
+	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{OperationNames: []string{"listPets", "listDogs"}})
 	if err == nil || !strings.Contains(err.Error(), `no operation "listDogs"; there are placeOrder, listPets,`) {
 		t.Errorf("%v", err)
 	}
@@ -234,9 +234,9 @@ func TestAPersonIsAskedBeforeWhatWritesUnlessSaidOtherwise(t *testing.T) {
 
 func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, o := range []openapi.Options{{ApprovalMode: "some"}, {Server: "ftp://h"}, {Server: "h.example"},
-		{Server: "https://h?x=1"}, {Server: "https://h/{x}"},
-		{Server: "https://u:p@h"}, {Server: "$env:"}, {SecretPrefix: "a"}, {SecretPrefix: "A-B"}, {SecretPrefix: "1A"}} {
+	for _, o := range []openapi.Options{{ApprovalMode: "some"}, {ServerURL: "ftp://h"}, {ServerURL: "h.example"},
+		{ServerURL: "https://h?x=1"}, {ServerURL: "https://h/{x}"},
+		{ServerURL: "https://u:p@h"}, {ServerURL: "$env:"}, {SecretPrefix: "a"}, {SecretPrefix: "A-B"}, {SecretPrefix: "1A"}} {
 		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil ||
 			!strings.HasPrefix(err.Error(), "openapi: import: ") {
 			t.Errorf("%+v: %v", o, err)
@@ -262,7 +262,7 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 		r, err := openapi.Import(fmt.Appendf(nil,
 			`{"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "servers": %s, "paths": {"/x": {%s "get": {"operationId": "x", %s}}}}`,
 			row.root, row.item, strings.TrimPrefix(row.operation+`, "summary": "s"`, ", ")),
-			openapi.Options{Server: row.said})
+			openapi.Options{ServerURL: row.said})
 		if row.want == "" {
 			if err == nil || !strings.Contains(err.Error(), "say which") ||
 				strings.Contains(row.root, `"/api"`) && !strings.HasSuffix(err.Error(), "with --server https://HOST/api") {

@@ -62,7 +62,7 @@ func (c *converter) convertAt(schema any, depth int) any {
 	if part, annotations, ok := soleSchema(m); ok {
 		return c.convertAnnotated(part, annotations, depth)
 	}
-	out := jsonschema.MapSubschemas(c.withoutHidden(c.convertKeywords(m)), func(_ string, part any) any {
+	out := jsonschema.MapSubschemas(c.withoutOmittedMembers(c.convertKeywords(m)), func(_ string, part any) any {
 		return c.convertAt(part, depth+1)
 	})
 	c.relaxDiscriminatedOneOf(m, out)
@@ -87,7 +87,7 @@ func (c *converter) relaxDiscriminatedOneOf(m, out jsonval.Object) {
 	}
 	delete(out, "oneOf")
 	out["anyOf"] = list
-	property := jsonval.AsText(discriminator["propertyName"])
+	propertyName := jsonval.AsText(discriminator["propertyName"])
 	for n, part := range jsonval.AsList(m["oneOf"]) {
 		ref := jsonval.AsText(jsonval.AsObject(part)["$ref"])
 		var texts []any
@@ -96,10 +96,10 @@ func (c *converter) relaxDiscriminatedOneOf(m, out jsonval.Object) {
 				texts = append(texts, text)
 			}
 		}
-		if len(texts) > 0 && property != "" && c.omitKey == "readOnly" {
+		if len(texts) > 0 && propertyName != "" && c.omitKey == "readOnly" {
 			c.nodeCount += 2
 			list[n] = jsonval.Object{"allOf": []any{list[n], jsonval.Object{
-				"properties": jsonval.Object{property: jsonval.Object{"enum": texts}}}}}
+				"properties": jsonval.Object{propertyName: jsonval.Object{"enum": texts}}}}}
 		}
 	}
 }
@@ -121,18 +121,18 @@ func (c *converter) convertAnnotated(part any, annotations []jsonval.Object, dep
 	return out
 }
 
-// withoutHidden leaves out the hidden properties of a schema, which are then no longer required.
-func (c *converter) withoutHidden(schema jsonval.Object) jsonval.Object {
+// withoutOmittedMembers leaves out the hidden properties of a schema, which are then no longer required.
+func (c *converter) withoutOmittedMembers(schema jsonval.Object) jsonval.Object {
 	properties, exists := schema["properties"].(jsonval.Object)
 	if !exists {
 		return schema
 	}
-	isHidden := func(name any) bool { return c.doc.plainSchema(properties[jsonval.AsText(name)])[c.omitKey] == true }
+	isOmitted := func(name any) bool { return c.doc.unwrapSchema(properties[jsonval.AsText(name)])[c.omitKey] == true }
 	if required, ok := schema["required"].([]any); ok {
-		schema["required"] = slices.DeleteFunc(slices.Clone(required), isHidden)
+		schema["required"] = slices.DeleteFunc(slices.Clone(required), isOmitted)
 	}
 	properties = maps.Clone(properties)
-	maps.DeleteFunc(properties, func(name string, _ any) bool { return isHidden(name) })
+	maps.DeleteFunc(properties, func(name string, _ any) bool { return isOmitted(name) })
 	schema["properties"] = properties
 	return schema
 }
@@ -149,13 +149,14 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	}
 	previousBaseRefs := c.baseRefs
 	defer func() { c.baseRefs = previousBaseRefs }()
-	if variants := c.doc.subtypes(ref); variants != nil && c.omitKey == "readOnly" && !slices.Contains(previousBaseRefs, ref) {
+	if variants := c.doc.subtypesSchema(ref); variants != nil && c.omitKey == "readOnly" &&
+		!slices.Contains(previousBaseRefs, ref) {
 		target, c.baseRefs = variants, append(slices.Clip(previousBaseRefs), ref)
 		return c.convertAt(target, depth)
 	}
 	c.baseRefs = append(slices.Clip(previousBaseRefs), refsOfAllOf(target)...)
 	siblings := jsonval.Object{}
-	if !c.doc.is30 { // 3.0 ignores what is beside $ref
+	if !c.doc.isVersion30 { // 3.0 ignores what is beside $ref
 		siblings = maps.Clone(m)
 		delete(siblings, "$ref")
 		siblings = c.convertAt(siblings, depth).(jsonval.Object)
@@ -179,16 +180,16 @@ func (c *converter) addDefinition(ref string, target any) string {
 		return name
 	}
 	lastStep := ref[strings.LastIndex(ref, "/")+1:]
-	name := uniqueName(toolName(lastStep), 1<<10, c.usedNames)
+	name := reserveUniqueName(toolName(lastStep), 1<<10, c.usedNames)
 	c.nameByRef[ref] = name
 	key := c.omitKey + " " + ref
 	if c.doc.minNodesByRef[key] > c.maxNodes-maxNodesAboveRef {
 		c.nodeCount = c.maxNodes + 1
 		return name
 	}
-	nodesBefore := c.nodeCount
+	nodeCountBefore := c.nodeCount
 	c.definitions[name] = c.convertAt(target, 0)
-	c.doc.minNodesByRef[key] = max(c.doc.minNodesByRef[key], c.nodeCount-nodesBefore)
+	c.doc.minNodesByRef[key] = max(c.doc.minNodesByRef[key], c.nodeCount-nodeCountBefore)
 	return name
 }
 
@@ -198,7 +199,7 @@ const maxNodesAboveRef = 16
 // stubSchema returns the rest of a schema that is cut off: its description and its type.
 func (c *converter) stubSchema(m jsonval.Object) any {
 	out := jsonval.Object{}
-	plain := c.doc.plainSchema(m)
+	plain := c.doc.unwrapSchema(m)
 	for _, source := range []jsonval.Object{plain, m} {
 		if d := jsonval.AsText(source["description"]); d != "" {
 			out["description"] = d

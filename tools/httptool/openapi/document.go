@@ -21,15 +21,15 @@ import (
 // value of another type, decodes numbers into float64, which would change an id of sixteen digits in an enum, and drops
 // null values.
 type document struct {
-	root  jsonval.Object
-	is30  bool
-	notes []string
+	root        jsonval.Object
+	isVersion30 bool
+	notes       []string
 	// minNodesByRef is the minimum size of the schema behind a reference, by the converter's hidden and the reference.
 	// A schema that was too large before is not followed again.
 	minNodesByRef map[string]int
-	// subtypesByRef has the result of findSubtypes by reference.
+	// subtypesByRef has the result of buildSubtypesSchema by reference.
 	subtypesByRef map[string]jsonval.Object
-	usableByKey   map[string]bool // by keyword and value
+	isUsableByKey map[string]bool // by keyword and value
 	fieldCount    int             // how many fields have got a place
 }
 
@@ -54,8 +54,8 @@ func loadDocument(v any, size int) (*document, error) {
 	case !slices.ContainsFunc([]string{"3.0", "3.1", "3.2"}, hasVersion) && version != "3":
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(version, 20))
 	}
-	d := &document{root: root, is30: hasVersion("3.0") || version == "3", minNodesByRef: map[string]int{},
-		subtypesByRef: map[string]jsonval.Object{}, usableByKey: map[string]bool{}}
+	d := &document{root: root, isVersion30: hasVersion("3.0") || version == "3", minNodesByRef: map[string]int{},
+		subtypesByRef: map[string]jsonval.Object{}, isUsableByKey: map[string]bool{}}
 	d.validate(size)
 	return d, nil
 }
@@ -94,7 +94,7 @@ func (e outsideRefError) Error() string {
 
 // decodeDocument reads a document, JSON or YAML, as a JSON value.
 func decodeDocument(data []byte) (any, error) {
-	v, keyOrder, err := jsonval.DecodeInOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
+	v, keyOrder, err := jsonval.DecodeWithKeyOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
 		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
 	if err != nil {
 		var problem *diag.Problem
@@ -146,8 +146,8 @@ func (d *document) resolveRef(ref string) (any, error) {
 	return nil, fmt.Errorf("%q finds nothing", ref)
 }
 
-// resolved follows the references at the top of a part of the document. It is nil for a part that is no object.
-func (d *document) resolved(part any) (jsonval.Object, error) {
+// resolveObject follows the references at the top of a part of the document. It is nil for a part that is no object.
+func (d *document) resolveObject(part any) (jsonval.Object, error) {
 	object := jsonval.AsObject(part)
 	for range maxRefChain {
 		ref, isRef := object["$ref"].(string)
@@ -168,7 +168,7 @@ func (d *document) resolved(part any) (jsonval.Object, error) {
 // valueAt follows keys, one after the other, from a value, resolving references; nil if there is no value.
 func (d *document) valueAt(from any, keys ...string) any {
 	for _, key := range keys {
-		part, _ := d.resolved(from)
+		part, _ := d.resolveObject(from)
 		from = part[key]
 	}
 	return from

@@ -39,7 +39,7 @@ func FuzzNoDocumentBreaksTheImportAndEveryToolOfItIsOne(f *testing.F) {
 			if len(ps.Errors()) > 0 || err != nil {
 				t.Fatalf("%s: %s, %v", name, ps, err)
 			}
-			for _, s := range spec.Secrets() {
+			for _, s := range spec.SecretNames() {
 				if r.DescriptionBySecret[s] == "" {
 					t.Fatalf("%s names the secret %s, of which nothing is said", name, s)
 				}

@@ -14,17 +14,17 @@ import (
 
 // Options configure the import of a document.
 type Options struct {
-	// Server is the address of the API, http(s)://… or $env:NAME; empty: the document's first server.
-	Server string
-	// Operations names the wanted operations, by operationId or by the Tool's name; empty: all.
-	Operations []string
+	// ServerURL is the address of the API, http(s)://… or $env:NAME; empty: the document's first server.
+	ServerURL string
+	// OperationNames names the wanted operations, by operationId or by the Tool's name; empty: all.
+	OperationNames []string
 	// ApprovalMode selects the operations that require a person's approval; empty: ApproveWrites.
 	ApprovalMode string
 	// SecretPrefix is the prefix of the names of environment variables with secrets.
 	SecretPrefix string
 }
 
-// Values of Options.Approve.
+// Values of Options.ApprovalMode.
 const (
 	ApproveWrites = "writes" // all except GET, HEAD and OPTIONS
 	ApproveAll    = "all"
@@ -62,14 +62,14 @@ func Import(data []byte, o Options) (*Result, error) {
 		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(d.notes, "; "), ": ")
 		return nil, fmt.Errorf("openapi: import: %s", text)
 	}
-	chosen, err := chooseOperations(all, o.Operations)
+	chosenOperations, err := chooseOperations(all, o.OperationNames)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
 	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, DescriptionBySecret: map[string]string{}}
 	hosts := map[string]bool{}
-	for _, op := range chosen {
-		t, err := newTool(d, op, o)
+	for _, op := range chosenOperations {
+		t, err := newToolBuilder(d, op, o)
 		if err == nil {
 			err = t.verify()
 		}
@@ -102,10 +102,10 @@ func (o *Options) check() error {
 	if o.SecretPrefix != "" && !envNamePattern.MatchString(o.SecretPrefix) {
 		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.SecretPrefix)
 	}
-	if o.Server != "" {
-		if _, err := httptool.ParseSpec(jsonval.Object{"url": o.Server}); err != nil ||
-			strings.ContainsAny(o.Server, "?{}") {
-			return fmt.Errorf("server %q: want http://…, https://… or $env:NAME, without a query", o.Server)
+	if o.ServerURL != "" {
+		if _, err := httptool.ParseSpec(jsonval.Object{"url": o.ServerURL}); err != nil ||
+			strings.ContainsAny(o.ServerURL, "?{}") {
+			return fmt.Errorf("server %q: want http://…, https://… or $env:NAME, without a query", o.ServerURL)
 		}
 	}
 	return nil

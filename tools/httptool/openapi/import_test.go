@@ -100,7 +100,7 @@ func TestEveryParameterOfAToolIsSentAndNoOtherIsAskedFor(t *testing.T) {
 				declared = append(declared, p)
 			}
 			slices.Sort(declared)
-			if sent := specOf(t, v).Parameters(); !slices.Equal(sent, declared) {
+			if sent := specOf(t, v).ParameterNames(); !slices.Equal(sent, declared) {
 				t.Errorf("%s: %s has %q and sends %q", name, tool, declared, sent)
 			}
 		}
@@ -133,8 +133,8 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		AllowedSecrets: "API_KEY@* PETSHOP_*@* PATH*@* A*@* B*@* S*@*",
 		LookupEnv:      func(n string) (string, bool) { return "secret-of-" + n, true }})
 	defer client.Close()
-	petshop := imported(t, document(t, "petshop.yaml"), openapi.Options{Server: s.URL + "/api/"})
-	orders := imported(t, document(t, "orders.json"), openapi.Options{Server: s.URL, SecretPrefix: "SHOP_"})
+	petshop := imported(t, document(t, "petshop.yaml"), openapi.Options{ServerURL: s.URL + "/api/"})
+	orders := imported(t, document(t, "orders.json"), openapi.Options{ServerURL: s.URL, SecretPrefix: "SHOP_"})
 	for _, row := range []struct {
 		r                        *openapi.Result
 		tool, params, want, fits string

@@ -26,8 +26,8 @@ func toolName(id string) string {
 	return name[:min(len(name), maxToolName)]
 }
 
-// nameFromPath names an operation that has no id: getPetsByPetId for GET /pets/{petId}.
-func nameFromPath(method, path string) string {
+// nameFromMethodAndPath names an operation that has no id: getPetsByPetId for GET /pets/{petId}.
+func nameFromMethodAndPath(method, path string) string {
 	var b strings.Builder
 	b.WriteString(strings.ToLower(method))
 	for segment := range strings.SplitSeq(path, "/") {
@@ -49,8 +49,8 @@ func paramName(name string) string {
 	return strings.Trim(nonParamNameChars.ReplaceAllString(name, "_"), "_-")
 }
 
-// uniqueName returns a name that is not yet used, of at most maxLength bytes, and marks it as used.
-func uniqueName(name string, maxLength int, usedNames map[string]bool) string {
+// reserveUniqueName returns a name that is not yet used, of at most maxLength bytes, and marks it as used.
+func reserveUniqueName(name string, maxLength int, usedNames map[string]bool) string {
 	candidate := name
 	for n := 2; usedNames[candidate]; n++ {
 		suffix := fmt.Sprintf("_%d", n)

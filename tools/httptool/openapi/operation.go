@@ -28,7 +28,7 @@ var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS
 func (d *document) operations() []*operation {
 	var all []*operation
 	for path, part := range jsonval.Sorted(jsonval.AsObject(d.valueAt(d.root, "paths"))) {
-		item, err := d.resolved(part)
+		item, err := d.resolveObject(part)
 		switch {
 		case err != nil:
 			d.notes = append(d.notes, fmt.Sprintf("%s is left out: %s", path, err))
@@ -51,9 +51,9 @@ func (d *document) operations() []*operation {
 	usedNames := map[string]bool{}
 	for _, isExactOnly := range []bool{true, false} {
 		for _, o := range all {
-			name := toolName(cmp.Or(o.id(), nameFromPath(o.method, o.path)))
+			name := toolName(cmp.Or(o.id(), nameFromMethodAndPath(o.method, o.path)))
 			if o.toolName == "" && (!isExactOnly || name == o.id()) {
-				o.toolName = uniqueName(name, maxToolName, usedNames)
+				o.toolName = reserveUniqueName(name, maxToolName, usedNames)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func (d *document) parameters(o *operation) (list []parameter, err error) {
 			return nil, fmt.Errorf("its parameters are no list, but %s", jsonval.TypeOf(source["parameters"]))
 		}
 		for _, part := range writtenParams {
-			def, err := d.resolved(part)
+			def, err := d.resolveObject(part)
 			if err != nil {
 				return nil, err
 			}
@@ -90,11 +90,11 @@ func (d *document) parameters(o *operation) (list []parameter, err error) {
 type parameter struct {
 	def             jsonval.Object
 	name, in, style string
-	required        bool
+	isRequired      bool
 }
 
-// maxDescription bounds the part of a description that an LLM sees, in characters.
-const maxDescription = 1000
+// maxDescriptionLength bounds the part of a description that an LLM sees, in characters.
+const maxDescriptionLength = 1000
 
 func (o *operation) description() string {
 	parts := []string{strings.TrimSpace(textOf(o.definition["summary"]))}
@@ -105,7 +105,7 @@ func (o *operation) description() string {
 		parts = append(parts, "It is deprecated.")
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	return jsonval.Clip(strings.Join(parts, "\n"), maxDescription)
+	return jsonval.Clip(strings.Join(parts, "\n"), maxDescriptionLength)
 }
 
 // mayWrite reports whether an operation may change something.

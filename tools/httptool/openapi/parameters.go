@@ -18,7 +18,7 @@ func (t *toolBuilder) readParameters() error {
 	list, err := t.doc.parameters(t.op)
 	for _, p := range list {
 		err := t.readParameter(p)
-		if err != nil && (p.required || p.in == "path") {
+		if err != nil && (p.isRequired || p.in == "path") {
 			return fmt.Errorf("%s parameter %q is needed: %w", p.in, p.name, err)
 		}
 		if err != nil {
@@ -51,9 +51,9 @@ func (t *toolBuilder) readParameter(p parameter) error {
 func (t *toolBuilder) readParamSchema(p parameter) (f toolParam, jsonType string, err error) {
 	content := jsonval.AsObject(p.def["content"])
 	f = toolParam{name: p.name, description: strings.TrimSpace(textOf(p.def["description"])),
-		isRequired: p.required || p.in == "path", schema: p.def["schema"]}
+		isRequired: p.isRequired || p.in == "path", schema: p.def["schema"]}
 	for mediaType, one := range content {
-		if !isJSON(mediaType) {
+		if !isJSONMediaType(mediaType) {
 			return f, "", errParamStyle
 		}
 		f.schema = t.doc.valueAt(one, "schema")
@@ -101,12 +101,12 @@ func (t *toolBuilder) readQueryParameter(p parameter, f toolParam, jsonType stri
 		}
 		f.separator = separator
 	}
-	t.query = append(t.query, asLiteral(p.name)+"="+t.addParam(f, "query"))
+	t.query = append(t.query, escapeQueryLiteral(p.name)+"="+t.addParam(f, "query"))
 	return nil
 }
 
 // addMembersAsParams makes each member of an object a parameter, if the query carries the members one by one.
-func (t *toolBuilder) addMembersAsParams(p parameter, f toolParam, wireName func(string) string) error {
+func (t *toolBuilder) addMembersAsParams(p parameter, f toolParam, wireNameOf func(string) string) error {
 	members, ok := t.doc.objectFields(f.schema)
 	if !ok {
 		return errParamStyle
@@ -114,16 +114,16 @@ func (t *toolBuilder) addMembersAsParams(p parameter, f toolParam, wireName func
 	for _, m := range members {
 		jsonType := t.doc.valueType(m.schema)
 		if jsonType == "array" || jsonType == "object" {
-			if m.isRequired && p.required {
+			if m.isRequired && p.isRequired {
 				return errParamStyle
 			}
-			t.note("query parameter %q is left out: %s", wireName(m.name), errParamStyle)
+			t.note("query parameter %q is left out: %s", wireNameOf(m.name), errParamStyle)
 			continue
 		}
-		name := wireName(m.name)
-		m.isRequired = m.isRequired && p.required
+		name := wireNameOf(m.name)
+		m.isRequired = m.isRequired && p.isRequired
 		m.name = paramName(name)
-		t.query = append(t.query, asLiteral(name)+"="+t.addParam(m, "query"))
+		t.query = append(t.query, escapeQueryLiteral(name)+"="+t.addParam(m, "query"))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // schemaType returns the type of a schema's values, such as object or array; empty if several types are possible.
 func (d *document) schemaType(schema any) string {
-	m := d.plainSchema(schema)
+	m := d.unwrapSchema(schema)
 	var types []string
 	switch v := m["type"].(type) {
 	case string:
@@ -39,7 +39,7 @@ func (d *document) schemaType(schema any) string {
 
 // valueType returns the type of a schema's values other than null. Generators for 3.1 write null as one of two schemas.
 func (d *document) valueType(schema any) string {
-	m := d.plainSchema(schema)
+	m := d.unwrapSchema(schema)
 	for _, k := range []string{"anyOf", "oneOf"} {
 		list, _ := m[k].([]any)
 		list = jsonval.Filter(list, func(part any) bool { return d.schemaType(part) != "null" })
@@ -54,12 +54,12 @@ func (d *document) valueType(schema any) string {
 const maxRefChain = 20
 
 // soleSchema returns the only schema of an allOf that constrains values; people use such an allOf to describe a
-// reference. beside are the annotations of the allOf's other schemas and of m itself. ok is false if there is another
-// such schema.
+// reference. annotations are those of the allOf's other schemas and of m itself. ok is false if there is another such
+// schema.
 func soleSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
-		if a, isObject := p.(jsonval.Object); isObject && isAnnotation(a) {
+		if a, isObject := p.(jsonval.Object); isObject && hasOnlyAnnotations(a) {
 			annotations = append(annotations, a)
 		} else if part != nil {
 			return nil, nil, false
@@ -69,14 +69,14 @@ func soleSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bo
 	}
 	siblings := maps.Clone(m)
 	delete(siblings, "allOf")
-	return part, append(annotations, siblings), part != nil && isAnnotation(siblings)
+	return part, append(annotations, siblings), part != nil && hasOnlyAnnotations(siblings)
 }
 
-// isAnnotation reports whether a schema does not constrain values, except for null.
-func isAnnotation(m jsonval.Object) bool {
+// hasOnlyAnnotations reports whether a schema does not constrain values, except for null.
+func hasOnlyAnnotations(m jsonval.Object) bool {
 	for k := range m {
 		if k == "$ref" || jsonschema.IsApplicator(k) ||
-			(slices.Contains(plainKeys, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
+			(slices.Contains(copiedKeywords, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
 			k == "format" || k == "pattern" {
 			return false
 		}
@@ -84,8 +84,8 @@ func isAnnotation(m jsonval.Object) bool {
 	return true
 }
 
-// plainSchema resolves the references at the top of a schema, and an allOf around a single schema.
-func (d *document) plainSchema(schema any) jsonval.Object {
+// unwrapSchema resolves the references at the top of a schema, and an allOf around a single schema.
+func (d *document) unwrapSchema(schema any) jsonval.Object {
 	for range maxRefChain {
 		m, ok := schema.(jsonval.Object)
 		if !ok {
@@ -106,19 +106,19 @@ func (d *document) plainSchema(schema any) jsonval.Object {
 	return nil
 }
 
-// subtypes returns, for a reference to a base schema with a discriminator, the schema of all that inherit from it by
-// allOf: those of the discriminator's mapping or, without one, those of any name. A request with the base alone would
-// lack their members. nil: nothing inherits from it.
-func (d *document) subtypes(ref string) jsonval.Object {
+// subtypesSchema returns, for a reference to a base schema with a discriminator, the schema of all that inherit from it
+// by allOf: those of the discriminator's mapping or, without one, those of any name. A request with the base alone
+// would lack their members. nil: nothing inherits from it.
+func (d *document) subtypesSchema(ref string) jsonval.Object {
 	subtypeSchema, isKnown := d.subtypesByRef[ref]
 	if !isKnown {
-		subtypeSchema = d.findSubtypes(ref)
+		subtypeSchema = d.buildSubtypesSchema(ref)
 		d.subtypesByRef[ref] = subtypeSchema
 	}
 	return subtypeSchema
 }
 
-func (d *document) findSubtypes(ref string) jsonval.Object {
+func (d *document) buildSubtypesSchema(ref string) jsonval.Object {
 	base, _ := d.resolveRef(ref)
 	m := jsonval.AsObject(base)
 	discriminator := jsonval.AsObject(m["discriminator"])
@@ -136,12 +136,12 @@ func (d *document) findSubtypes(ref string) jsonval.Object {
 	var variants []any
 	isAdded := map[string]bool{}
 	for _, target := range jsonval.Sorted(mapping) {
-		child := jsonval.AsText(target)
-		if _, err := d.resolveRef(child); err != nil {
-			child = schemaPrefix + child
+		childRef := jsonval.AsText(target)
+		if _, err := d.resolveRef(childRef); err != nil {
+			childRef = schemaPrefix + childRef
 		}
-		if !isAdded[child] && d.inherits(child, ref) {
-			isAdded[child], variants = true, append(variants, jsonval.Object{"$ref": child})
+		if !isAdded[childRef] && d.inherits(childRef, ref) {
+			isAdded[childRef], variants = true, append(variants, jsonval.Object{"$ref": childRef})
 		}
 	}
 	if len(variants) == 0 {
@@ -155,14 +155,14 @@ func (d *document) findSubtypes(ref string) jsonval.Object {
 }
 
 // inherits reports whether a schema has another in its allOf, directly or through others.
-func (d *document) inherits(child, base string) bool {
-	for refs := []string{child}; len(refs) <= maxRefChain; {
+func (d *document) inherits(childRef, baseRef string) bool {
+	for refs := []string{childRef}; len(refs) <= maxRefChain; {
 		var parents []string
 		for _, ref := range refs {
 			schema, _ := d.resolveRef(ref)
 			parents = jsonval.AppendNew(parents, refsOfAllOf(schema)...)
 		}
-		if slices.Contains(parents, base) {
+		if slices.Contains(parents, baseRef) {
 			return true
 		}
 		count := len(refs)
@@ -192,7 +192,7 @@ func (d *document) hasSubtypes(schema any) bool {
 			schema = part
 			continue
 		}
-		if ref == "" || d.subtypes(ref) != nil {
+		if ref == "" || d.subtypesSchema(ref) != nil {
 			return ref != ""
 		}
 		schema, _ = d.resolveRef(ref)
@@ -207,12 +207,12 @@ var nonMemberKeywords = strings.Fields(`allOf anyOf oneOf not if then else patte
 // objectFields returns the properties of an object schema that has nothing else, without the read-only ones; false for
 // any other schema.
 func (d *document) objectFields(schema any) ([]toolParam, bool) {
-	m := d.plainSchema(schema)
+	m := d.unwrapSchema(schema)
 	properties, _ := m["properties"].(jsonval.Object)
 	if t, isGiven := m["type"]; len(properties) == 0 || (isGiven && t != "object") || m["nullable"] == true {
 		return nil, false
 	}
-	if additional, isGiven := m["additionalProperties"]; isGiven && additional != false {
+	if additionalProperties, isGiven := m["additionalProperties"]; isGiven && additionalProperties != false {
 		return nil, false
 	}
 	for _, k := range nonMemberKeywords {
@@ -224,7 +224,7 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 	fieldOrder := jsonschema.PropertyDisplayOrder(m)
 	var list []toolParam
 	for name, schema := range jsonval.Sorted(properties) {
-		if d.plainSchema(schema)["readOnly"] == true {
+		if d.unwrapSchema(schema)["readOnly"] == true {
 			continue
 		}
 		list = append(list, toolParam{name: name, schema: schema, isRequired: slices.Contains(required, any(name)),
@@ -234,8 +234,8 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 	return list, true
 }
 
-// plainKeys are the keywords that constrain or describe values and hold no schemas.
-var plainKeys = strings.Fields(`type title description enum const default required minimum maximum exclusiveMinimum
+// copiedKeywords are the keywords that constrain or describe values and hold no schemas.
+var copiedKeywords = strings.Fields(`type title description enum const default required minimum maximum exclusiveMinimum
 	exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties
 	minContains maxContains dependentRequired`)
 
@@ -267,15 +267,15 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 		case v == nil && k != "const" && k != "default": // as if absent
 		case k == jsonschema.OrderKey:
 			out[k] = v
-		case slices.Contains(plainKeys, k), jsonschema.IsApplicator(k):
-			if out[k] = v; !c.doc.isUsable(k, v) {
+		case slices.Contains(copiedKeywords, k), jsonschema.IsApplicator(k):
+			if out[k] = v; !c.doc.isUsableKeyword(k, v) {
 				delete(out, k)
 				c.dropPart(k, v)
 			}
 		case k == "format" && c.omitKey == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
-			steps, err := jsonschema.CompiledPatternSteps(jsonval.AsText(v))
+			steps, err := jsonschema.CountCompiledSteps(jsonval.AsText(v))
 			if err == nil && steps <= jsonschema.MaxServerToolStepsPerPattern {
 				out[k] = jsonval.AsText(v)
 			} else {
@@ -293,12 +293,12 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 		types := jsonschema.Types(out)
 		out["enum"] = jsonval.Map(values, func(v any) any { return convertToAllowedType(v, types) })
 	}
-	escapeConstant(out)
+	escapeDaggerConst(out)
 	return out
 }
 
-// isUsable reports whether a validator can read a keyword. Most need no compilation to tell.
-func (d *document) isUsable(k string, v any) bool {
+// isUsableKeyword reports whether a validator can read a keyword. Most need no compilation to tell.
+func (d *document) isUsableKeyword(k string, v any) bool {
 	_, isText := v.(string)
 	holdsSchemas := false
 	jsonschema.MapSubschemas(jsonval.Object{k: v}, func(string, any) any { holdsSchemas = true; return nil })
@@ -307,16 +307,16 @@ func (d *document) isUsable(k string, v any) bool {
 		return true
 	}
 	key := k + " " + jsonval.EncodeToString(v)
-	isUsable, isKnown := d.usableByKey[key]
+	isUsable, isKnown := d.isUsableByKey[key]
 	if !isKnown {
 		isUsable = jsonschema.IsValidKeyword(nil, k, v)
-		d.usableByKey[key] = isUsable
+		d.isUsableByKey[key] = isUsable
 	}
 	return isUsable
 }
 
-// convertToAllowedType returns the value of one of the types that is written like a value; the value itself if there is none. Hardly
-// anybody writes quotes around the texts of an enum in YAML, and some put them around numbers.
+// convertToAllowedType returns the value of one of the types that is written like a value; the value itself if there is
+// none. Hardly anybody writes quotes around the texts of an enum in YAML, and some put them around numbers.
 func convertToAllowedType(v any, types []string) any {
 	isAllowed := func(v any) bool {
 		schemaType := jsonschema.SchemaTypeOf(v)
@@ -338,8 +338,8 @@ func convertToAllowedType(v any, types []string) any {
 	return v
 }
 
-// escapeConstant rewrites a constant that would be read as a Reference, which would pass on values of the State.
-func escapeConstant(m jsonval.Object) {
+// escapeDaggerConst rewrites a constant that would be read as a Reference, which would pass on values of the State.
+func escapeDaggerConst(m jsonval.Object) {
 	if s := jsonval.AsText(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")
 		m["enum"] = []any{s}

@@ -13,48 +13,50 @@ import (
 // readSecurity uses the first security requirement that an HTTP tool can fulfil. Each secret is a variable of the
 // worker.
 func (t *toolBuilder) readSecurity() error {
-	written := t.op.definition["security"]
-	if written == nil {
-		written = t.doc.root["security"]
+	rawSecurity := t.op.definition["security"]
+	if rawSecurity == nil {
+		rawSecurity = t.doc.root["security"]
 	}
-	list, isList := written.([]any)
+	list, isList := rawSecurity.([]any)
 	requirements := jsonval.Map(list, jsonval.AsObject)
-	if !isList && written != nil || slices.ContainsFunc(requirements, func(r jsonval.Object) bool { return r == nil }) {
-		return fmt.Errorf("its security is no list of objects: %s", jsonval.QuoteForError(written))
+	if !isList && rawSecurity != nil || slices.ContainsFunc(requirements,
+		func(r jsonval.Object) bool { return r == nil }) {
+		return fmt.Errorf("its security is no list of objects: %s", jsonval.QuoteForError(rawSecurity))
 	}
-	var unsupported []string
+	var allUnsupportedNames []string
 	for _, r := range requirements {
-		if unsupportedNames := t.unsupportedSchemes(r); len(unsupportedNames) > 0 {
-			unsupported = append(unsupported, unsupportedNames...)
+		if unsupportedNames := t.unsupportedSchemeNames(r); len(unsupportedNames) > 0 {
+			allUnsupportedNames = append(allUnsupportedNames, unsupportedNames...)
 			continue
 		}
 		for _, name := range jsonval.SortedKeys(r) {
 			t.addSecret(name, t.doc.securityScheme(name))
 		}
-		if optional := t.supportedSchemes(requirements); len(r) == 0 && len(optional) > 0 {
-			t.note("it is called without %s, which is optional there", strings.Join(optional, " or "))
+		if optionalNames := t.supportedSchemeNames(requirements); len(r) == 0 && len(optionalNames) > 0 {
+			t.note("it is called without %s, which is optional there", strings.Join(optionalNames, " or "))
 		}
 		return nil
 	}
-	if len(unsupported) > 0 {
-		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(unsupported, ", "))
+	if len(allUnsupportedNames) > 0 {
+		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(allUnsupportedNames, ", "))
 	}
 	return nil
 }
 
-// supportedSchemes lists the schemes in requirements that an HTTP tool can fulfil.
-func (t *toolBuilder) supportedSchemes(requirements []jsonval.Object) (names []string) {
+// supportedSchemeNames lists the schemes in requirements that an HTTP tool can fulfil.
+func (t *toolBuilder) supportedSchemeNames(requirements []jsonval.Object) (names []string) {
 	for _, r := range requirements {
-		if len(t.unsupportedSchemes(r)) == 0 {
+		if len(t.unsupportedSchemeNames(r)) == 0 {
 			names = jsonval.AppendNew(names, jsonval.SortedKeys(r)...)
 		}
 	}
 	return names
 }
 
-// unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot use.
-func (t *toolBuilder) unsupportedSchemes(r jsonval.Object) []string {
-	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !t.doc.securityScheme(name).isSupported() })
+// unsupportedSchemeNames lists the schemes of a requirement that an HTTP tool cannot use.
+func (t *toolBuilder) unsupportedSchemeNames(r jsonval.Object) []string {
+	return jsonval.Filter(jsonval.SortedKeys(r),
+		func(name string) bool { return !t.doc.securityScheme(name).isSupported() })
 }
 
 // securityScheme is a way in which a server knows its callers.
@@ -65,7 +67,7 @@ func (d *document) schemes() jsonval.Object {
 }
 
 func (d *document) securityScheme(name string) securityScheme {
-	def, _ := d.resolved(d.schemes()[name])
+	def, _ := d.resolveObject(d.schemes()[name])
 	return securityScheme{jsonval.AsText(def["type"]), jsonval.AsText(def["in"]), textOf(def["name"]),
 		strings.ToLower(jsonval.AsText(def["scheme"]))}
 }
@@ -86,7 +88,7 @@ func (t *toolBuilder) addSecret(name string, s securityScheme) {
 	secret, description := "$env:"+variable, "the key of "+name
 	switch {
 	case s.kind == "apiKey" && s.in == "query":
-		t.query = append(t.query, asLiteral(s.name)+"="+secret)
+		t.query = append(t.query, escapeQueryLiteral(s.name)+"="+secret)
 	case s.kind == "apiKey" && s.in == "cookie":
 		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.name+"="+secret, "; ")
 	case s.kind == "apiKey":
@@ -113,10 +115,11 @@ func (d *document) secretVariable(name, prefix string) string {
 	variable := ""
 	for _, scheme := range jsonval.SortedKeys(d.schemes()) {
 		env := prefix + envName(scheme)
-		if slices.ContainsFunc(reservedPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) && prefix == "" {
+		if slices.ContainsFunc(reservedPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) &&
+			prefix == "" {
 			env = "API_" + env
 		}
-		env = uniqueName(env, 1<<10, usedNames)
+		env = reserveUniqueName(env, 1<<10, usedNames)
 		if scheme == name {
 			variable = env
 		}

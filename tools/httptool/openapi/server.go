@@ -13,23 +13,23 @@ import (
 // readServer finds the server of an operation: that of the options, or else that of the operation, its path or the
 // document.
 func (t *toolBuilder) readServer() error {
-	t.baseURL = strings.TrimRight(t.options.Server, "/")
+	t.baseURL = strings.TrimRight(t.options.ServerURL, "/")
 	if t.baseURL == "" {
 		server := t.findServer()
-		written := textOf(server["url"])
+		writtenURL := textOf(server["url"])
 		if server == nil {
 			return errors.New("the document names no server: say which, with --server")
 		}
-		address := written
+		address := writtenURL
 		for name, v := range jsonval.Sorted(jsonval.AsObject(server["variables"])) {
 			address = strings.ReplaceAll(address, "{"+name+"}", textOf(jsonval.AsObject(v)["default"]))
 		}
-		if err := t.setServerAddress(address); err != nil {
+		if err := t.setBaseURL(address); err != nil {
 			example := ""
 			if strings.HasPrefix(address, "/") {
 				example = " https://HOST" + address
 			}
-			return fmt.Errorf("server %q %w: say which, with --server%s", written, err, example)
+			return fmt.Errorf("server %q %w: say which, with --server%s", writtenURL, err, example)
 		}
 	}
 	if u, err := url.Parse(t.baseURL); err == nil {
@@ -38,8 +38,8 @@ func (t *toolBuilder) readServer() error {
 	return nil
 }
 
-// setServerAddress uses an address of the document. Nothing in it may be read as a secret of the worker.
-func (t *toolBuilder) setServerAddress(address string) error {
+// setBaseURL uses an address of the document. Nothing in it may be read as a secret of the worker.
+func (t *toolBuilder) setBaseURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || strings.ContainsAny(address, "{}$"):
@@ -65,7 +65,7 @@ func (t *toolBuilder) findServer() jsonval.Object {
 	return nil
 }
 
-var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
+var pathParameterPattern = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // readPath makes the path's template, after readParameters: every described parameter has a placeholder.
 func (t *toolBuilder) readPath() error {
@@ -80,7 +80,7 @@ func (t *toolBuilder) readPath() error {
 	}
 	offset := 0
 	var b strings.Builder
-	for _, m := range pathParameter.FindAllStringSubmatchIndex(path, -1) {
+	for _, m := range pathParameterPattern.FindAllStringSubmatchIndex(path, -1) {
 		b.WriteString(pathLiteral(path[offset:m[0]]))
 		offset = m[1]
 		name := path[m[2]:m[3]]
@@ -97,14 +97,15 @@ func (t *toolBuilder) readPath() error {
 	return nil
 }
 
-// pathLiteral is asLiteral, but leaves the characters unescaped that paths may contain.
+// pathLiteral is escapeQueryLiteral, but leaves the characters unescaped that paths may contain.
 func pathLiteral(s string) string {
 	parts := strings.Split(s, "/")
 	for n, p := range parts {
 		if plain, err := url.PathUnescape(p); err == nil {
 			p = plain
 		}
-		parts[n] = strings.NewReplacer("%3A", ":", "%40", "@", "%2C", ",", "%3B", ";", "%3D", "=").Replace(asLiteral(p))
+		parts[n] = strings.NewReplacer("%3A", ":", "%40", "@", "%2C", ",", "%3B", ";", "%3D",
+			"=").Replace(escapeQueryLiteral(p))
 	}
 	return strings.Join(parts, "/")
 }

@@ -24,7 +24,8 @@ func (t *toolBuilder) fitSchema(label string, maxBytes int, build func(*converte
 	convert := func(maxDepth int) (c *converter, out any, fits bool) {
 		c = newConverter(t.doc, omitKey, maxDepth, min(maxNodes, maxBytes/minNodeBytes))
 		out = build(c)
-		return c, out, c.nodeCount <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutPropertyOrder(out))) <= maxBytes
+		return c, out, c.nodeCount <= c.maxNodes &&
+			len(jsonval.Encode(jsonschema.WithoutPropertyOrder(out))) <= maxBytes
 	}
 	c, out, fits := convert(-1)
 	if !fits {
@@ -69,8 +70,9 @@ var nameBySeparator = map[string]string{",": "commas", " ": "spaces", "|": "bars
 func (f toolParam) toSchema(c *converter) any {
 	description := f.description
 	if f.separator != "" {
-		description = strings.TrimSpace(description + "\nSeveral are separated by " + nameBySeparator[f.separator] + ".")
-		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescription)}
+		description = strings.TrimSpace(description + "\nSeveral are separated by " + nameBySeparator[f.separator] +
+			".")
+		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescriptionLength)}
 	}
 	var schema any = jsonval.Object{}
 	if f.schema != nil {
@@ -81,7 +83,7 @@ func (f toolParam) toSchema(c *converter) any {
 		m = jsonval.Object{"allOf": []any{schema}}
 	}
 	if description != "" {
-		m["description"] = jsonval.Clip(description, maxDescription)
+		m["description"] = jsonval.Clip(description, maxDescriptionLength)
 	}
 	return m
 }

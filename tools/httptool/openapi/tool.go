@@ -25,7 +25,7 @@ type toolBuilder struct {
 	placeholderByParam  map[string]string // placeholders of the path, by parameter
 	query               []string
 	headers             map[string]string
-	body                any // the template; nil if there is none
+	bodyTemplate        any // the template; nil if there is none
 	resultSchema        any // the schema of the result; nil if unknown
 	descriptionBySecret map[string]string
 	notes               []string
@@ -42,8 +42,8 @@ type toolParam struct {
 	position          int    // the position in which people see it; 0: after the fields so far
 }
 
-// newTool reads one operation.
-func newTool(d *document, op *operation, o Options) (*toolBuilder, error) {
+// newToolBuilder reads one operation.
+func newToolBuilder(d *document, op *operation, o Options) (*toolBuilder, error) {
 	t := &toolBuilder{doc: d, op: op, options: o, usedNames: map[string]bool{}, headers: map[string]string{},
 		descriptionBySecret: map[string]string{}}
 	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity} {
@@ -65,7 +65,7 @@ func (t *toolBuilder) addParam(f toolParam, location string) string {
 	if name == "" || t.usedNames[name] {
 		name = strings.TrimSuffix(location+"_"+name, "_")
 	}
-	f.name = uniqueName(name, 1<<10, t.usedNames)
+	f.name = reserveUniqueName(name, 1<<10, t.usedNames)
 	if f.position == 0 {
 		t.doc.fieldCount++
 		f.position = t.doc.fieldCount
@@ -88,8 +88,8 @@ func (t *toolBuilder) spec() jsonval.Object {
 		}
 		spec["headers"] = headers
 	}
-	if t.body != nil {
-		spec["body"] = t.body
+	if t.bodyTemplate != nil {
+		spec["body"] = t.bodyTemplate
 	}
 	return spec
 }
@@ -102,11 +102,13 @@ func (t *toolBuilder) asIdeaTool() jsonval.Object {
 			required = append(required, f.name)
 		}
 	}
-	toolSource := jsonval.Object{"type": "object", "properties": t.properties, "_activity": jsonval.Object{"http": t.spec()}}
+	toolSource := jsonval.Object{"type": "object", "properties": t.properties,
+		"_activity": jsonval.Object{"http": t.spec()}}
 	if len(required) > 0 {
 		toolSource["required"] = required
 	}
-	orderedParams := slices.SortedFunc(slices.Values(t.params), func(a, b toolParam) int { return a.position - b.position })
+	orderedParams := slices.SortedFunc(slices.Values(t.params),
+		func(a, b toolParam) int { return a.position - b.position })
 	jsonschema.SetPropertyOrder(toolSource, jsonval.Map(orderedParams, func(f toolParam) string { return f.name }))
 	if d := t.op.description(); d != "" {
 		toolSource["description"] = d
@@ -126,7 +128,7 @@ func (t *toolBuilder) asIdeaTool() jsonval.Object {
 	return toolSource
 }
 
-// asLiteral encodes a text of the document for a URL: nothing in it can be read as a parameter or as a secret.
-func asLiteral(s string) string {
+// escapeQueryLiteral encodes a text of the document for a URL: nothing in it can be read as a parameter or as a secret.
+func escapeQueryLiteral(s string) string {
 	return strings.NewReplacer("+", "%20", "%5B", "[", "%5D", "]").Replace(url.QueryEscape(s))
 }

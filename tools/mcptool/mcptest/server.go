@@ -24,8 +24,8 @@ const ServerVariable = "PROCESSIDEA_TEST_AS_MCP"
 // ServerArgument makes the test binary the server if the environment cannot be set.
 const ServerArgument = "as-mcp-server"
 
-// RunIfServer runs the server and does not return, if this process was started as the server; otherwise it does nothing. A
-// test package that uses it must call it before anything else.
+// RunIfServer runs the server and does not return, if this process was started as the server; otherwise it does
+// nothing. A test package that uses it must call it before anything else.
 func RunIfServer() {
 	if len(os.Args) < 2 || os.Args[1] != ServerArgument {
 		return
@@ -73,9 +73,9 @@ func serveOddAnswers(answerText string) {
 		switch {
 		case request.ID == nil:
 		case request.Method == "initialize":
-			reply(request.ID, strings.ReplaceAll(OddInitialized, "\n", ""))
+			reply(request.ID, strings.ReplaceAll(OddInitializedJSON, "\n", ""))
 		case request.Method == "tools/list":
-			reply(request.ID, strings.ReplaceAll(OddTools, "\n", ""))
+			reply(request.ID, strings.ReplaceAll(OddToolsJSON, "\n", ""))
 		case request.Params.Name == "look":
 			waitingID = request.ID
 		case request.Params.Name == "odd":
@@ -93,9 +93,9 @@ func serveOddAnswers(answerText string) {
 
 // The answers of a server whose two tools are named "look" and "odd".
 const (
-	OddTools = `{"tools": [{"name": "look", "inputSchema": {"type": "object"}},
+	OddToolsJSON = `{"tools": [{"name": "look", "inputSchema": {"type": "object"}},
 		{"name": "odd", "inputSchema": {"type": "object"}}]}`
-	OddInitialized = `{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+	OddInitializedJSON = `{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
 		"serverInfo": {"name": "plain", "version": "1"}}`
 )
 
@@ -116,7 +116,7 @@ type Sum struct {
 	Sum int `json:"sum"`
 }
 
-type addParams struct {
+type additionParams struct {
 	A int `json:"a"`
 	B int `json:"b"`
 }
@@ -130,7 +130,7 @@ func New(description string, callCount *atomic.Int32) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "mcptest", Version: "1"}, nil)
 	readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: description, Annotations: readOnly},
-		func(_ context.Context, _ *mcp.CallToolRequest, in addParams) (*mcp.CallToolResult, Sum, error) {
+		func(_ context.Context, _ *mcp.CallToolRequest, in additionParams) (*mcp.CallToolResult, Sum, error) {
 			return nil, Sum{in.A + in.B}, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says what it was told."},

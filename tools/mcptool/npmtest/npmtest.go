@@ -17,9 +17,9 @@ import (
 const (
 	TemporalClient = "@temporalio/client@1.24.0"
 
-	Everything = "@modelcontextprotocol/server-everything@2026.8.31"
-	Filesystem = "@modelcontextprotocol/server-filesystem@2026.8.31"
-	Inspector  = "@modelcontextprotocol/inspector@2.12.0"
+	EverythingServer = "@modelcontextprotocol/server-everything@2026.8.31"
+	FilesystemServer = "@modelcontextprotocol/server-filesystem@2026.8.31"
+	Inspector        = "@modelcontextprotocol/inspector@2.12.0"
 
 	Redocly = "@redocly/cli@2.77.0"
 	// OpenAPIClient is a generator of clients in TypeScript, with its compiler.
@@ -30,19 +30,19 @@ const (
 var offlinePattern = regexp.MustCompile(
 	`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
 
-// InstalledProgram returns the command of a server's program, installed into the user's cache. It skips the test only
+// InstalledCommand returns the command of a server's program, installed into the user's cache. It skips the test only
 // if node or the network is missing.
-func InstalledProgram(t testing.TB, npmPackage, bin string) []string {
+func InstalledCommand(t testing.TB, npmPackage, bin string) []string {
 	t.Helper()
-	path, err := filepath.EvalSymlinks(filepath.Join(InstallModules(t, npmPackage), ".bin", bin))
+	programPath, err := filepath.EvalSymlinks(filepath.Join(InstallModules(t, npmPackage), ".bin", bin))
 	if err != nil {
 		t.Fatalf("find the program of %s: %v", npmPackage, err)
 	}
-	return []string{"node", path}
+	return []string{"node", programPath}
 }
 
 // InstallModules returns the folder node_modules with a package and its dependencies, for NODE_PATH. It skips the test
-// as InstalledProgram does.
+// as InstalledCommand does.
 func InstallModules(t testing.TB, npmPackage string) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
@@ -56,25 +56,26 @@ func InstallModules(t testing.TB, npmPackage string) string {
 // install returns the folder of a package. Tests of several packages may call it at the same time: the first wins.
 func install(t testing.TB, npmPackages string) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
+	cacheFolder, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache = filepath.Join(cache, "process-idea", "mcp-servers")
-	folder := filepath.Join(cache, strings.NewReplacer("/", "-", "@", "-", " ", "-").Replace(npmPackages))
+	cacheFolder = filepath.Join(cacheFolder, "process-idea", "mcp-servers")
+	folder := filepath.Join(cacheFolder, strings.NewReplacer("/", "-", "@", "-", " ", "-").Replace(npmPackages))
 	if _, err := os.Stat(folder); err == nil {
 		return folder
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
+	if err := os.MkdirAll(cacheFolder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	staged, err := os.MkdirTemp(cache, "new") //nolint:usetesting // it is renamed, and so lies beside what it becomes
+	//nolint:usetesting // it is renamed, and so lies beside what it becomes
+	stagingFolder, err := os.MkdirTemp(cacheFolder, "new")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = os.RemoveAll(staged) }()
+	defer func() { _ = os.RemoveAll(stagingFolder) }()
 	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
-		"--fetch-retries=1", "--prefix", staged)
+		"--fetch-retries=1", "--prefix", stagingFolder)
 	c.Args = append(c.Args, strings.Fields(npmPackages)...)
 	c.WaitDelay = time.Second
 	if output, err := c.CombinedOutput(); err != nil {
@@ -83,7 +84,7 @@ func install(t testing.TB, npmPackages string) string {
 		}
 		t.Fatalf("install %s: %v\n%s", npmPackages, err, output)
 	}
-	if err := os.Rename(staged, folder); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Rename(stagingFolder, folder); err != nil && !errors.Is(err, os.ErrExist) {
 		if _, statErr := os.Stat(folder); statErr != nil {
 			t.Fatal(err)
 		}

@@ -19,13 +19,13 @@ import (
 // Receiver takes traces over OTLP, as a collector does, in protobuf over HTTP.
 type Receiver struct {
 	*httptest.Server
-	mu       sync.Mutex
-	spans    []Span
-	rawBytes []byte
-	services map[string]bool
+	mu           sync.Mutex
+	spans        []Span
+	rawBytes     []byte
+	serviceNames map[string]bool
 }
 
-// Span is a received span. Its ids are in hex; Parent is empty at the root.
+// Span is a received span. Its ids are in hex; ParentID is empty at the root.
 type Span struct {
 	*otlp.Span
 	TraceID, ID, ParentID string
@@ -35,7 +35,7 @@ type Span struct {
 // NewReceiver runs a receiver until the test is over.
 func NewReceiver(t testing.TB) *Receiver {
 	t.Helper()
-	r := &Receiver{services: map[string]bool{}}
+	r := &Receiver{serviceNames: map[string]bool{}}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.receive))
 	t.Cleanup(r.Close)
 	return r
@@ -60,11 +60,11 @@ func (r *Receiver) RawBytes() string {
 	return string(r.rawBytes)
 }
 
-// Services returns the names of the services that have sent traces.
-func (r *Receiver) Services() (names []string) {
+// ServiceNames returns the names of the services that have sent traces.
+func (r *Receiver) ServiceNames() (names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name := range r.services {
+	for name := range r.serviceNames {
 		names = append(names, name)
 	}
 	return names
@@ -85,7 +85,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 	r.rawBytes = append(r.rawBytes, body...)
 	for _, resourceSpans := range m.GetResourceSpans() {
 		name, _ := attributeMap(resourceSpans.GetResource().GetAttributes())["service.name"].(string)
-		r.services[name] = true
+		r.serviceNames[name] = true
 		for _, scope := range resourceSpans.GetScopeSpans() {
 			for _, s := range scope.GetSpans() {
 				r.spans = append(r.spans, Span{s, hex.EncodeToString(s.GetTraceId()), hex.EncodeToString(s.GetSpanId()),

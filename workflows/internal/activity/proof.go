@@ -9,15 +9,15 @@ import (
 	"processidea/protocol"
 )
 
-// VerifyProof checks a proof with the keys that the worker trusts. about names the subject of the proof in the Temporal
-// UI; process is the process that the proof must be for. The Finding says what is wrong with the proof.
-func VerifyProof(ctx workflow.Context, jws, subject, process string) *proof.Verification {
+// VerifyProof checks a proof with the keys that the worker trusts. subject names the subject of the proof in the
+// Temporal UI; processID is the process that the proof must be for. The Verification says what is wrong with the proof.
+func VerifyProof(ctx workflow.Context, jws, subject, processID string) *proof.Verification {
 	verification := &proof.Verification{}
 	err := runAsLocalActivity(ctx, protocol.ActivityVerifyProof, "check the proof of "+subject, time.Minute,
 		protocol.VerifyProofInput{JWS: jws}, verification)
 	if err != nil {
 		verification.RefusalReason = "the proof could not be checked: " + protocol.FaultOf(err).Message
 	}
-	verification.ProcessID = process
+	verification.ProcessID = processID
 	return verification
 }

@@ -11,10 +11,10 @@ import (
 	"processidea/protocol"
 )
 
-// Run runs an activity that uses the store. It first tries a local activity, within the workflow task, for the time
-// local. If the store does not answer, Run waits for as long as it takes in an ordinary activity, which an operator
-// sees; attempt bounds each of its attempts.
-func Run(ctx workflow.Context, name, summary string, localActivityTimeout, attemptTimeout time.Duration, in,
+// RunLocallyFirst runs an activity that uses the store. It first tries a local activity, within the workflow task, for
+// the time localActivityTimeout. If the store does not answer, RunLocallyFirst waits for as long as it takes in an
+// ordinary activity, which an operator sees; attemptTimeout bounds each of its attempts.
+func RunLocallyFirst(ctx workflow.Context, name, summary string, localActivityTimeout, attemptTimeout time.Duration, in,
 	out any) error {
 	err := runAsLocalActivity(ctx, name, summary, localActivityTimeout, in, out)
 	if err == nil || ctx.Err() != nil {
@@ -27,15 +27,15 @@ func Run(ctx workflow.Context, name, summary string, localActivityTimeout, attem
 
 func runAsLocalActivity(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then Run waits in an activity
+		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then RunLocallyFirst waits in an activity
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
 	}), name, in).Get(ctx, out)
 }
 
-// LoadObject reads members of a stored object, by Run. Without members, it reads all.
+// LoadObject reads members of a stored object, by RunLocallyFirst. Without members, it reads all.
 func LoadObject(ctx workflow.Context, handle any, members []string) (object jsonval.Object) {
-	err := Run(ctx, protocol.ActivityLoad, "load what the Calls use", time.Minute, 2*time.Minute,
-		protocol.LoadInput{Handle: handle, Members: members}, &object)
+	err := RunLocallyFirst(ctx, protocol.ActivityLoadObject, "load what the Calls use", time.Minute, 2*time.Minute,
+		protocol.LoadObjectInput{Handle: handle, MemberNames: members}, &object)
 	if err != nil && ctx.Err() == nil {
 		workflow.GetLogger(ctx).Error("what the Calls use could not be loaded", "error", err)
 	}
@@ -43,12 +43,12 @@ func LoadObject(ctx workflow.Context, handle any, members []string) (object json
 }
 
 // LoadTools reads those Tools of a stored palette that some Calls use.
-func LoadTools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) []*ideafile.Tool {
+func LoadTools(ctx workflow.Context, paletteHandle any, calls []ideafile.WrittenCall) []*ideafile.Tool {
 	names := map[string]bool{}
 	for _, c := range calls {
 		names[c.Tool] = true
 	}
-	return ReadTools(LoadObject(ctx, palette, jsonval.SortedKeys(names)))
+	return ReadTools(LoadObject(ctx, paletteHandle, jsonval.SortedKeys(names)))
 }
 
 // ReadTools reads Tools. It ignores errors, since the process has had the Tools checked and reported.

@@ -45,7 +45,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), outputPathSuffix(a),
 		formatTime(a.Since))
 	if a.Deadline != nil {
-		fmt.Fprintf(b, "; if nobody decides by %s: %s", formatTime(*a.Deadline), a.OnTimeout)
+		fmt.Fprintf(b, "; if nobody decides by %s: %s", formatTime(*a.Deadline), a.TimeoutAction)
 	}
 	if deciders := a.DecidersInWords(); deciders != "" {
 		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(deciders))
@@ -67,7 +67,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
 		fencedJSON(details), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions),
 		a.AllowedDecisions[0],
-		fencedJSON(examplePayload(a.AllowedDecisions[0], a.Pending)))
+		fencedJSON(examplePayload(a.AllowedDecisions[0], a.PendingCall)))
 }
 
 // maxShownPlanCalls is how many Calls of a Plan are listed; the query has them all.
@@ -96,9 +96,9 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 			fmt.Fprintf(b, "\nand %d more Calls: the query `approvals` lists all.\n", len(v.Calls)-n)
 			break
 		}
-		written := TruncateBytes(jsonval.EncodeToString(truncateValue(c.Written.AsWritten())), 300)
+		writtenCallText := TruncateBytes(jsonval.EncodeToString(truncateValue(c.WrittenCall.AsWritten())), 300)
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID,
-			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
+			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(writtenCallText))
 	}
 	for n, line := range v.Disagreements {
 		if n == MaxShownPending {
@@ -138,7 +138,7 @@ func outputPathSuffix(a protocol.Approval) string {
 }
 
 // examplePayload returns the payload of a decision's signal, with placeholders for what only a person knows.
-func examplePayload(kind string, p approval.Pending) jsonval.Object {
+func examplePayload(kind string, p approval.PendingCall) jsonval.Object {
 	m := jsonval.Object{"call": p.CallID, "digest": p.Digest, "by": approval.PlaceholderName}
 	if p.Deciders.RequiresGroups() {
 		m["groups"] = []string{approval.PlaceholderGroup}
@@ -165,6 +165,6 @@ func writeRefusals(b *strings.Builder, fates *approval.FateLog) {
 	list := fates.Refusals()
 	for _, refusal := range list[max(0, len(list)-maxShownRefusals):] {
 		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", refusal.Signal, EscapeMarkdown(refusal.CallID), formatTime(refusal.ReceivedAt),
-			EscapeMarkdown(TruncateBytes(refusal.Reason, 300)))
+			EscapeMarkdown(TruncateBytes(refusal.RefusalReason, 300)))
 	}
 }

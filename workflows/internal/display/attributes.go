@@ -9,9 +9,9 @@ import (
 	"processidea/protocol"
 )
 
-// SearchAttributes are the search attributes of a workflow. If Registered is false, the server does not have them, and
-// nothing is set.
-type SearchAttributes struct{ Registered bool }
+// SearchAttributes are the search attributes of a workflow. If AreRegistered is false, the server does not have them,
+// and nothing is set.
+type SearchAttributes struct{ AreRegistered bool }
 
 var (
 	pathAttribute     = temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath)
@@ -25,7 +25,7 @@ const maxPathLength = 255 // bytes
 // ForChildStart returns the attributes with which a child of a process starts, so that a search for an Idea's path
 // finds it too.
 func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttributes {
-	if !a.Registered || ideaPath == "" {
+	if !a.AreRegistered || ideaPath == "" {
 		return temporal.SearchAttributes{}
 	}
 	if len(ideaPath) > maxPathLength {
@@ -36,7 +36,7 @@ func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttribut
 
 // SetAwaitingCount sets how many Calls wait for a person.
 func (a SearchAttributes) SetAwaitingCount(ctx workflow.Context, count int) {
-	if !a.Registered {
+	if !a.AreRegistered {
 		return
 	}
 	current, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaitingAttribute)
@@ -47,7 +47,7 @@ func (a SearchAttributes) SetAwaitingCount(ctx workflow.Context, count int) {
 
 // SetStatus sets a process's status.
 func (a SearchAttributes) SetStatus(ctx workflow.Context, status string) {
-	if !a.Registered {
+	if !a.AreRegistered {
 		return
 	}
 	current, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusAttribute)

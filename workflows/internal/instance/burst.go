@@ -34,7 +34,7 @@ func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall)
 
 // executeBatch tries each of several pure Calls once. Calls that may be tried again then run by themselves.
 func (i *instance) executeBatch(ctx workflow.Context, calls []dataflow.ReadyCall) {
-	i.runningActivities += len(calls)
+	i.runningActivityCount += len(calls)
 	in := make([]protocol.BatchCall, len(calls))
 	var timeout time.Duration // of all, one after the other
 	for n, r := range calls {
@@ -45,9 +45,9 @@ func (i *instance) executeBatch(ctx workflow.Context, calls []dataflow.ReadyCall
 		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:     i.batchSummary(calls),
-	}), protocol.ActivityBurst, in)
+	}), protocol.ActivityExecuteBatch, in)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
-		i.runningActivities -= len(calls)
+		i.runningActivityCount -= len(calls)
 		i.markChanged(ctx)
 		for n, e := range batchResults(ctx, f, len(calls)) {
 			i.onBatchCallDone(ctx, calls[n], e)

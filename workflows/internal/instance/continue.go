@@ -19,13 +19,13 @@ import (
 type ContinueAsNewInput struct {
 	Dataflow dataflow.CarriedInstance `json:"run"`
 	CarriedFields
-	BrokenRequests     []int                  `json:"broke,omitempty"`
-	LastReport         ReportState            `json:"told"`
-	WorkerLossesByCall map[string]int         `json:"deaths,omitempty"`
-	QueuedCalls        []string               `json:"queue,omitempty"` // ids of Calls
-	Fates              approval.FateLog       `json:"refusals"`
-	UnreportedFates    []approval.Fate        `json:"untold,omitempty"`
-	Delegates          []protocol.DelegateRef `json:"delegates,omitempty"`
+	BrokenRequests        []int                  `json:"broke,omitempty"`
+	LastReport            ReportState            `json:"told"`
+	WorkerLossCountByCall map[string]int         `json:"deaths,omitempty"`
+	QueuedCalls           []string               `json:"queue,omitempty"` // ids of Calls
+	Fates                 approval.FateLog       `json:"refusals"`
+	UnreportedFates       []approval.Fate        `json:"untold,omitempty"`
+	Delegates             []protocol.DelegateRef `json:"delegates,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and UnsentSignals those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
@@ -36,7 +36,7 @@ type CarriedFields struct {
 	LastClosedRequest   int  `json:"closed,omitempty"`    // the highest Request that is closed here
 	LastRefusedRequest  int  `json:"refused,omitempty"`   // the highest Request whose activity may send no more Calls
 	LastReportedRequest int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
-	HeldByPause         bool `json:"held,omitempty"`      // the process is paused: nothing new starts
+	IsHeldByPause       bool `json:"held,omitempty"`      // the process is paused: nothing new starts
 	RevertedStartCount  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
 	LastResumeNumber    int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
 	// HasUnhandledChange: something happened since startReadyCalls last looked, so that more may be able to start.
@@ -57,7 +57,7 @@ type ReportState struct {
 	LastRefusedRequest           int                     `json:"refused,omitempty"`
 	LastReportedRequest          int                     `json:"toldCalls,omitempty"`
 	CorrectionCount              int                     `json:"corrected,omitempty"`
-	Idle                         bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
+	IsIdle                       bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
 	RunningCallCount             int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
 	PendingApprovalsFingerprint  string                  `json:"pending,omitempty"` // see pendingApprovalsFingerprint
 	QuotaAndDelegatesFingerprint string                  `json:"others,omitempty"`  // what it needs, and the state of its delegates
@@ -69,7 +69,7 @@ const maxContinueAsNewHold = 2 * time.Second
 
 // isContinueAsNewDue reports whether the instance should continue as new.
 func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
-	return i.endStatus == "" && lifecycle.IsContinueAsNewDue(ctx, i.loopIterations, i.setup.ContinueEvery)
+	return i.endStatus == "" && lifecycle.IsContinueAsNewDue(ctx, i.loopIterationCount, i.setup.IterationsPerRun)
 }
 
 // shouldHoldCalls reports whether no Call starts because the instance is about to continue as new.
@@ -79,12 +79,12 @@ func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
 	return i.isContinueAsNewDue(ctx) && !isOverdue
 }
 
-// canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is
-// under way. If only signals prevent it, the instance tries again in the next task.
-func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
-	if !i.isContinueAsNewDue(ctx) || i.runningActivities > 0 {
+// prepareContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of
+// it is under way. If only signals prevent it, the instance tries again in the next task.
+func (i *instance) prepareContinueAsNew(ctx workflow.Context) bool {
+	if !i.isContinueAsNewDue(ctx) || i.runningActivityCount > 0 {
 		i.outbox.ReleaseSignals(ctx)
-		i.inbox.StayOpen()
+		i.inbox.CancelContinueAsNew()
 		i.continueAsNewDueSince = time.Time{}
 		return false
 	}
@@ -92,7 +92,7 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 		i.continueAsNewDueSince = workflow.Now(ctx)
 	}
 	i.outbox.HoldSignals()
-	if !i.inbox.CanContinueAsNew(ctx, false) || !i.outbox.NothingInFlight() {
+	if !i.inbox.PrepareContinueAsNew(ctx, false) || !i.outbox.HasNothingInFlight() {
 		return false
 	}
 	if !i.inbox.HasNoSignalSinceWait() {
@@ -106,12 +106,12 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
 		Dataflow: i.dataflow.CarryIntoNextRun(), CarriedFields: i.CarriedFields, LastReport: i.lastReport.toCarried(),
-		WorkerLossesByCall: i.workerLossesByCall, Fates: i.inbox.Fates, UnreportedFates: i.inbox.UnreportedFates,
+		WorkerLossCountByCall: i.workerLossCountByCall, Fates: i.inbox.Fates, UnreportedFates: i.inbox.UnreportedFates,
 		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandledSignals(),
 		UnsentSignals: i.outbox.QueuedSignals(),
 	}
 	c.LastReport.HistoryLength = i.totalHistoryLength(ctx)
-	c.BrokenRequests = jsonval.SortedKeys(i.brokenRequests)
+	c.BrokenRequests = jsonval.SortedKeys(i.isBrokenRequest)
 	for _, r := range i.queuedCalls {
 		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
@@ -133,11 +133,11 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 	i.CarriedFields = c.CarriedFields
 	i.inbox.Fates, i.inbox.UnreportedFates = c.Fates, c.UnreportedFates
 	for _, n := range c.BrokenRequests {
-		i.brokenRequests[n] = true
+		i.isBrokenRequest[n] = true
 	}
-	maps.Copy(i.workerLossesByCall, c.WorkerLossesByCall)
+	maps.Copy(i.workerLossCountByCall, c.WorkerLossCountByCall)
 	for _, ref := range c.Delegates {
-		i.delegateByCall[ref.Call] = ref
+		i.delegateByCall[ref.CallID] = ref
 	}
 	for _, id := range c.QueuedCalls {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.FindStartedCall(id))
@@ -157,16 +157,17 @@ func (r *indexedReportState) restore(c ReportState) {
 func inputForReopened(setup protocol.InstanceSetup, start protocol.InstanceStart) *ContinueAsNewInput {
 	r := start.Reopened
 	c := &ContinueAsNewInput{
-		Dataflow: dataflow.RebuildFromReports(start.Token, r.ClosedThrough, r.Writes, r.Calls),
+		Dataflow: dataflow.RebuildFromReports(start.Token, r.ClosedThroughRequest, r.Writes, r.Calls),
 		CarriedFields: CarriedFields{
-			LastClosedRequest: r.ClosedThrough, LastRefusedRequest: r.ClosedThrough, HeldByPause: setup.Held,
+			LastClosedRequest: r.ClosedThroughRequest, LastRefusedRequest: r.ClosedThroughRequest,
+			IsHeldByPause:    setup.IsHeld,
 			LastResumeNumber: r.ResumeNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited,
-			OwnQuotaUse: r.Used,
+			OwnQuotaUse: r.QuotaUse,
 		},
 		LastReport: ReportState{
-			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, LastClosedRequest: r.ClosedThrough,
-			LastRefusedRequest: r.ClosedThrough,
-			CorrectionCount:    r.CorrectionCount, Idle: true,
+			ReportCount: r.LastReportNumber, HistoryLength: r.HistoryLength, LastClosedRequest: r.ClosedThroughRequest,
+			LastRefusedRequest: r.ClosedThroughRequest,
+			CorrectionCount:    r.CorrectionCount, IsIdle: true,
 		},
 	}
 	if start.Quota != nil {
@@ -175,7 +176,7 @@ func inputForReopened(setup protocol.InstanceSetup, start protocol.InstanceStart
 	for _, call := range r.Calls {
 		c.LastReport.Calls = append(c.LastReport.Calls,
 			dataflow.ReportedCall{ID: call.CallKey().ID(start.Token), Status: call.Status,
-				DecisionCount: len(call.Decisions)})
+				DecisionAndRemarkCount: len(call.Decisions)})
 	}
 	return c
 }

@@ -26,35 +26,36 @@ import (
 // startDelegate starts a Call's delegate and waits until it has started. The delegate outlives this run of the
 // instance.
 func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
-	call := r.Record.ID
+	callID := r.Record.ID
 	start, err := i.delegateStartInput(ctx, r)
 	if err != nil {
-		i.failDelegate(ctx, call, err.Error())
+		i.failDelegate(ctx, callID, err.Error())
 		return
 	}
-	ref := protocol.DelegateRef{Call: call,
-		ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
+	ref := protocol.DelegateRef{CallID: callID,
+		ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.ProcessID, callID)}}
 	childCtx := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy,
 		StaticSummary: callSummary(i.start.Token, r.Record),
 		Memo: protocol.Memo(&ideafile.Idea{ProcessPath: r.Tool.Name,
 			Simulation: r.Binding.Simulation}),
-		TypedSearchAttributes: display.SearchAttributes{Registered: i.setup.HasAttributes}.ForChildStart(r.Tool.Name),
+		TypedSearchAttributes: display.SearchAttributes{
+			AreRegistered: i.setup.HasSearchAttributes}.ForChildStart(r.Tool.Name),
 	})
 	f := workflow.ExecuteChildWorkflow(childCtx, protocol.ProcessType, start)
 	var execution workflow.Execution
 	err = f.GetChildWorkflowExecution().Get(ctx, &execution)
 	if err != nil {
-		i.failDelegate(ctx, call, "it could not be started: "+err.Error())
+		i.failDelegate(ctx, callID, "it could not be started: "+err.Error())
 		return
 	}
 	ref.FirstRunID, ref.QuotaClaim.GrantedQuota = execution.RunID, i.initialDelegateQuota()
-	i.delegateByCall[call] = ref
+	i.delegateByCall[callID] = ref
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		// By now the delegate has signalled its result, unless it was ended from outside or could not begin.
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
-			i.failDelegate(ctx, call, protocol.FaultOf(err).Message)
+			i.failDelegate(ctx, callID, protocol.FaultOf(err).Message)
 		}
 	})
 }
@@ -70,12 +71,12 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 	if err != nil {
 		return start, err
 	}
-	idea := delegate.NewIdea(r.Tool, file, i.setup.LLM, r.Params, r.ScopeValues)
+	idea := delegate.NewIdea(r.Tool, file, i.setup.LLMConfig, r.Params, r.ScopeValues)
 	resumedKey := ""
-	if d.Depth == 0 || d.Resumed != "" {
-		resumedKey = delegate.ResumedIdeaKey(d.Resumed, r.Record.ID)
+	if d.Depth == 0 || d.ResumedIdeaKey != "" {
+		resumedKey = delegate.ResumedIdeaKey(d.ResumedIdeaKey, r.Record.ID)
 	}
-	if carriedIdea, ok := loadStoredFile(ctx, d.Files[resumedKey]); ok {
+	if carriedIdea, ok := loadFile(ctx, d.Files[resumedKey]); ok {
 		key, idea = resumedKey, carriedIdea
 	} else {
 		resumedKey = ""
@@ -89,14 +90,16 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		start.Quota = &initialQuota
 	}
 	return protocol.ProcessStart{
-		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, HasAttributes: i.setup.HasAttributes,
-		ContinueEvery: i.setup.ContinueEvery,
+		Quota: start.Quota, Idea: idea, ScriptedReplies: i.setup.ScriptedReplies,
+		HasSearchAttributes: i.setup.HasSearchAttributes,
+		IterationsPerRun:    i.setup.IterationsPerRun,
 		StartedBy: append(slices.Clone(i.setup.StartedBy),
-			i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
+			i.dataflow.CausersOf(r.Record)...), MinimizesActions: i.setup.MinimizesActions,
 		Delegation: protocol.DelegationContext{
-			Files: d.Files, File: key, Resumed: resumedKey, Depth: d.Depth + 1,
+			Files: d.Files, FileKey: key, ResumedIdeaKey: resumedKey, Depth: d.Depth + 1,
 			Ancestors: append(i.setup.Owners(), self),
-			Caller:    &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
+			Caller: &protocol.ParentCall{InstanceWorkflowID: self.ID, CallID: r.Record.ID,
+				WritablePaths: r.Tool.DelegateWritablePaths},
 			Oversight: i.setup.Oversight.DeciderRestrictions(),
 		},
 	}, nil
@@ -107,13 +110,13 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
 	t *ideafile.Tool) (key string, file map[string]any, err error) {
 	if t.DelegateFile == ideafile.AnonymousDelegate {
-		return d.File, nil, nil
+		return d.FileKey, nil, nil
 	}
-	key, err = delegate.ResolveFile(d.File, t.DelegateFile)
+	key, err = delegate.ResolveFileKey(d.FileKey, t.DelegateFile)
 	if err != nil {
 		return "", nil, err
 	}
-	file, ok := loadStoredFile(ctx, d.Files[key])
+	file, ok := loadFile(ctx, d.Files[key])
 	if !ok {
 		return "", nil, fmt.Errorf("the start brings no file %s", key)
 	}
@@ -122,15 +125,15 @@ func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
 
 // onDelegateReport handles the report of a delegate.
 func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateReport) {
-	ref, isRunning := i.delegateByCall[r.Call]
+	ref, isRunning := i.delegateByCall[r.CallID]
 	if !isRunning {
 		return
 	}
-	ref.Status, ref.Waiting, ref.HoldUps, ref.QuotaClaim.QuotaUse = r.Status, r.Waiting, r.HoldUps, r.QuotaUse
-	if ref.Code = ""; r.Error != nil {
-		ref.Code = r.Error.Code
+	ref.Status, ref.WaitingFor, ref.HoldUps, ref.QuotaClaim.QuotaUse = r.Status, r.WaitingFor, r.HoldUps, r.QuotaUse
+	if ref.PauseCode = ""; r.Error != nil {
+		ref.PauseCode = r.Error.Code
 	}
-	i.delegateByCall[r.Call] = ref
+	i.delegateByCall[r.CallID] = ref
 	if r.Status == loop.StatusRunning || r.Status == loop.StatusPaused {
 		return
 	}
@@ -139,28 +142,28 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 		if r.Error != nil {
 			reason = r.Error.Message
 		}
-		i.failDelegate(ctx, r.Call, reason)
+		i.failDelegate(ctx, r.CallID, reason)
 		return
 	}
 	i.markChanged(ctx)
-	i.removeDelegate(r.Call)
+	i.removeDelegate(r.CallID)
 	i.addCausers(r.CausedBy...)
-	i.dataflow.ApplyDelegateResult(r.Call, i.dataflow.FindStartedCall(r.Call).Tool, r.Output, r.HandedBack)
+	i.dataflow.ApplyDelegateResult(r.CallID, i.dataflow.FindStartedCall(r.CallID).Tool, r.Output, r.HandedBackValues)
 }
 
 // failDelegate ends a Call whose delegate did not complete.
-func (i *instance) failDelegate(ctx workflow.Context, call, reason string) {
+func (i *instance) failDelegate(ctx workflow.Context, callID, reason string) {
 	i.markChanged(ctx)
-	i.removeDelegate(call)
-	i.dataflow.FailCall(call,
-		&diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process,
-			call) + ": " + reason})
+	i.removeDelegate(callID)
+	i.dataflow.FailCall(callID,
+		&diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.ProcessID,
+			callID) + ": " + reason})
 }
 
 // removeDelegate adds what a delegate used to the instance's own use, once the delegate has ended.
-func (i *instance) removeDelegate(call string) {
-	i.OwnQuotaUse.Add(i.delegateByCall[call].QuotaClaim.QuotaUse)
-	delete(i.delegateByCall, call)
+func (i *instance) removeDelegate(callID string) {
+	i.OwnQuotaUse.Add(i.delegateByCall[callID].QuotaClaim.QuotaUse)
+	delete(i.delegateByCall, callID)
 }
 
 // quotaLedger is the account of what the instance and its delegates have begun.
@@ -202,7 +205,7 @@ func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
 	ledger, refs := i.quotaLedger()
 	indexes, _ := ledger.Allocate()
 	for _, n := range indexes {
-		i.delegateByCall[refs[n].Call] = refs[n]
+		i.delegateByCall[refs[n].CallID] = refs[n]
 		q := refs[n].QuotaClaim.GrantedQuota
 		i.steerChild(ctx, refs[n], protocol.SteerChildSignal{Quota: &q})
 	}
@@ -216,15 +219,15 @@ func (i *instance) steerDelegates(ctx workflow.Context, s protocol.SteerChildSig
 }
 
 func (i *instance) steerChild(ctx workflow.Context, ref protocol.DelegateRef, s protocol.SteerChildSignal) {
-	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{Signal: protocol.SignalSteerChild, Payload: s})
+	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{SignalName: protocol.SignalSteerChild, Payload: s})
 }
 
 // delegateViews are the delegates under way as the process shows them.
 func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
 		list = append(list, turn.DelegateView{
-			CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting,
-			HoldUps: ref.HoldUps, Code: ref.Code,
+			CallID: ref.CallID, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.WaitingFor,
+			HoldUps: ref.HoldUps, Code: ref.PauseCode,
 		})
 	}
 	return list
@@ -242,7 +245,8 @@ func (i *instance) countActiveDelegates() (n int) {
 
 // isStalled reports whether nothing runs but delegates that are paused.
 func (i *instance) isStalled() bool {
-	if len(i.delegateByCall) == 0 || i.runningActivities > 0 || len(i.queuedCalls) > 0 || i.dataflow.HasOpenRequest() {
+	if len(i.delegateByCall) == 0 || i.runningActivityCount > 0 || len(i.queuedCalls) > 0 ||
+		i.dataflow.HasOpenRequest() {
 		return false
 	}
 	return i.countActiveDelegates() == 0
@@ -255,7 +259,7 @@ func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
 	for _, ref := range i.delegateByCall {
 		list = append(list, ref)
 	}
-	sort.Slice(list, func(a, b int) bool { return list[a].Call < list[b].Call })
+	sort.Slice(list, func(a, b int) bool { return list[a].CallID < list[b].CallID })
 	return list
 }
 
@@ -264,8 +268,8 @@ func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
 func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.runningDelegateRefs() {
 		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
-			if _, isRunning := i.delegateByCall[ref.Call]; isRunning {
-				i.failDelegate(ctx, ref.Call, "it was ended from outside")
+			if _, isRunning := i.delegateByCall[ref.CallID]; isRunning {
+				i.failDelegate(ctx, ref.CallID, "it was ended from outside")
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
 		i.HasUnhandledChange, i.RevertedStartCount = false, 0
 	}
-	i.combineBlobUpdates(ctx)
+	i.startBlobUpdates(ctx)
 	if isHeld {
 		i.revertQueuedStarts()
 		return
@@ -57,11 +57,11 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 			return
 		}
 	}
-	freeSlots := MaxRunningCalls - i.runningActivities - len(i.delegateByCall)
+	freeSlots := MaxRunningCalls - i.runningActivityCount - len(i.delegateByCall)
 	if freeSlots > 0 && !i.shouldHoldCalls(ctx) {
-		next := i.takeQueuedCalls(freeSlots, i.remainingCallQuota())
-		i.OwnQuotaUse.Calls += len(next)
-		i.executeCalls(ctx, next)
+		nextCalls := i.takeQueuedCalls(freeSlots, i.remainingCallQuota())
+		i.OwnQuotaUse.Calls += len(nextCalls)
+		i.executeCalls(ctx, nextCalls)
 	}
 	i.allocateDelegateQuotas(ctx)
 	if i.HasUnhandledChange { // a delegate could not be started, or an update not be made
@@ -70,23 +70,23 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 }
 
 // isHeld reports whether nothing new starts, since the process is paused and not undone meanwhile.
-func (i *instance) isHeld() bool { return i.HeldByPause && !i.dataflow.UndoesWhilePaused() }
+func (i *instance) isHeld() bool { return i.IsHeldByPause && !i.dataflow.IsUndoOrderedByPerson() }
 
 // takeQueuedCalls takes at most room Calls out of the queue. The quota does not limit Calls that undo others: a process
 // that is paused at its limits can be undone.
-func (i *instance) takeQueuedCalls(freeSlots, callQuota int) (next []dataflow.ReadyCall) {
+func (i *instance) takeQueuedCalls(freeSlots, callQuota int) (nextCalls []dataflow.ReadyCall) {
 	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
 		isUndo := r.Record.Key().IsUndo()
-		isTaken := len(next) < freeSlots && (isUndo || callQuota > 0) && !r.Record.IsThrottled()
+		isTaken := len(nextCalls) < freeSlots && (isUndo || callQuota > 0) && !r.Record.IsThrottled()
 		if isTaken {
-			next = append(next, r)
+			nextCalls = append(nextCalls, r)
 		}
 		if isTaken && !isUndo {
 			callQuota--
 		}
 		return isTaken
 	})
-	return next
+	return nextCalls
 }
 
 // revertQueuedStarts empties the queue; none of its Calls has run. While the process is paused, nothing may wait for
@@ -104,11 +104,11 @@ func (i *instance) revertQueuedStarts() {
 
 // executeCall starts a Call's activity, or its delegate. Its end comes in through the inbox.
 func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
-	attempts := r.Tool.MaxAttempts
+	attemptsLeft := r.Tool.MaxAttempts
 	if r.Record.Throttle != nil {
-		attempts = r.Record.Throttle.AttemptsLeft
+		attemptsLeft = r.Record.Throttle.AttemptsLeft
 	}
-	i.executeWithAttempts(ctx, r, attempts)
+	i.executeWithAttempts(ctx, r, attemptsLeft)
 }
 
 // queueThrottled queues a Call again that its Tool's server refused without reading it. The Call starts when the server
@@ -117,7 +117,7 @@ func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, re
 	i.requeueCall(r, dataflow.Throttle{WaitCount: 1,
 		ThrottledUntil: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
 		AttemptsLeft:   protocol.AttemptsLeft(refusal)})
-	i.awaitThrottle(ctx, r.Record)
+	i.startThrottleTimer(ctx, r.Record)
 }
 
 // requeueCall queues a Call of which nothing has run.
@@ -130,8 +130,8 @@ func (i *instance) requeueCall(r dataflow.ReadyCall, t dataflow.Throttle) {
 	i.OwnQuotaUse.Calls--
 }
 
-// awaitThrottle sets a timer that lets a Call start when its Tool's server allows it.
-func (i *instance) awaitThrottle(ctx workflow.Context, rec *dataflow.CallRecord) {
+// startThrottleTimer sets a timer that lets a Call start when its Tool's server allows it.
+func (i *instance) startThrottleTimer(ctx workflow.Context, rec *dataflow.CallRecord) {
 	t := rec.Throttle
 	timer := workflow.NewTimerWithOptions(ctx, t.ThrottledUntil.Sub(workflow.Now(ctx)), workflow.TimerOptions{
 		Summary: callSummary(i.start.Token, rec) + ": wait for the tool's server"})
@@ -145,35 +145,35 @@ func (i *instance) awaitThrottle(ctx workflow.Context, rec *dataflow.CallRecord)
 }
 
 // executeWithAttempts executes a Call that has some of its attempts left.
-func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
+func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCall, attemptsLeft int) {
 	if r.Binding.Kind == ideafile.KindDelegate {
 		i.startDelegate(ctx, r)
 		return
 	}
 	if !canRunLocally(r) {
-		i.executeAsActivity(ctx, r, attempts)
+		i.executeAsActivity(ctx, r, attemptsLeft)
 		return
 	}
-	i.awaitExecution(ctx, r, workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx,
+	i.watchExecution(ctx, r, workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx,
 		workflow.LocalActivityOptions{
 			StartToCloseTimeout: r.Tool.Timeout, ScheduleToCloseTimeout: activity.AllAttemptsTimeout,
-			RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
+			RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attemptsLeft)},
 			Summary:     i.callActivitySummary(r),
 		}), protocol.ActivityExecute, i.executeInput(r)))
 }
 
-func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
-	i.awaitExecution(ctx, r, workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attemptsLeft int) {
+	i.watchExecution(ctx, r, workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: r.Tool.Timeout,
 		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
-		RetryPolicy:         callRetryPolicy(attempts),
+		RetryPolicy:         callRetryPolicy(attemptsLeft),
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r)))
 }
 
-// awaitExecution makes the inbox handle the end of a Call's activity.
-func (i *instance) awaitExecution(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
-	i.runningActivities++
+// watchExecution makes the inbox handle the end of a Call's activity.
+func (i *instance) watchExecution(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
+	i.runningActivityCount++
 	resumeNumber := i.LastResumeNumber
 	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, resumeNumber < i.LastResumeNumber) })
 }
@@ -189,42 +189,42 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 // executeAfterWait runs a Call that had no effect because it lacks something, such as the store or its turn. First the
 // activity awaits waits for what is lacking; the history says so. Then the Call runs as an activity, which may take
 // long, with the attempts that are left. A pause ends the wait: the Call is queued again.
-func (i *instance) executeAfterWait(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaitActivity,
-	resource string, activityArgs ...any) {
-	throttle := dataflow.Throttle{AttemptsLeft: attempts}
-	if i.isHeld() && mailbox.KnowsChange(ctx, pausedWaitsChangeID) {
+func (i *instance) executeAfterWait(ctx workflow.Context, r dataflow.ReadyCall, attemptsLeft int, waitActivityName,
+	awaitedResource string, activityArgs ...any) {
+	throttle := dataflow.Throttle{AttemptsLeft: attemptsLeft}
+	if i.isHeld() && mailbox.IsPatched(ctx, pausedWaitsChangeID) {
 		i.requeueCall(r, throttle)
 		return
 	}
-	i.runningActivities++
+	i.runningActivityCount++
 	waitCtx, cancelWait := workflow.WithCancel(ctx)
 	i.cancelWaitByCall[r.Record.ID] = cancelWait
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(waitCtx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: 15 * time.Second},
-		Summary: i.callActivitySummary(r) + ": wait for " + resource,
-	}), awaitActivity, activityArgs...)
+		Summary: i.callActivitySummary(r) + ": wait for " + awaitedResource,
+	}), waitActivityName, activityArgs...)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
-		i.runningActivities--
+		i.runningActivityCount--
 		delete(i.cancelWaitByCall, r.Record.ID)
 		switch err := f.Get(ctx, nil); {
 		case waitCtx.Err() != nil && ctx.Err() == nil, err == nil && i.isHeld() &&
-			mailbox.KnowsChange(ctx, pausedWaitsChangeID):
+			mailbox.IsPatched(ctx, pausedWaitsChangeID):
 			i.requeueCall(r, throttle)
 			i.markChanged(ctx)
 		case err != nil:
 			i.dataflow.FailCall(r.Record.ID, protocol.FaultOf(err))
 			i.markChanged(ctx)
 		default:
-			i.executeAsActivity(ctx, r, attempts)
+			i.executeAsActivity(ctx, r, attemptsLeft)
 		}
 	})
 }
 
 // cancelCallWaits ends the waits of executeAfterWait.
 func (i *instance) cancelCallWaits(ctx workflow.Context) {
-	if len(i.cancelWaitByCall) == 0 || !mailbox.KnowsChange(ctx, pausedWaitsChangeID) {
+	if len(i.cancelWaitByCall) == 0 || !mailbox.IsPatched(ctx, pausedWaitsChangeID) {
 		return
 	}
 	for _, cancelWait := range jsonval.Sorted(i.cancelWaitByCall) {
@@ -238,27 +238,28 @@ const maxLocalParamsBytes = 4 * jsonval.LargeValueBytes
 // canRunLocally reports whether a Call runs within a workflow task: it is small, and depends only on data in the
 // workflow, so that no harm is done if it runs twice.
 func canRunLocally(r dataflow.ReadyCall) bool {
-	return r.Binding.IsPureFunction && r.Tool.Rate == nil && !jsonval.ContainsBlobHandle(r.Params) &&
+	return r.Binding.IsPureFunction && r.Tool.RateLimit == nil && !jsonval.ContainsBlobHandle(r.Params) &&
 		jsonval.SizeUpToLimit(r.Params, maxLocalParamsBytes) <= maxLocalParamsBytes
 }
 
 // callRetryPolicy counts the Tool's own failures. The loss of a worker does not count: it ends the activity
 // immediately, and the instance decides.
-func callRetryPolicy(attempts int) *temporal.RetryPolicy {
+func callRetryPolicy(attemptsLeft int) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-		MaximumAttempts: int32(attempts), NonRetryableErrorTypes: []string{protocol.HeartbeatLost},
+		MaximumAttempts: int32(attemptsLeft), NonRetryableErrorTypes: []string{protocol.HeartbeatTimeoutErrorType},
 	}
 }
 
 func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
-		Undoes:  r.Record.Undoes,
-		Process: i.setup.Process, Token: i.start.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
+		UndoneCall: r.Record.Undoes,
+		ProcessID:  i.setup.ProcessID, Token: i.start.Token, CallID: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, ScopeValues: r.ScopeValues, ResultContract: i.dataflow.ResultContract(r.Record),
-		OutputSchema: r.Tool.Source["_output"],
-		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), IsForWholeState: r.Record.OutputPath.WritesWholeState(),
-		LostWorkerCount: i.workerLossesByCall[r.Record.ID],
+		OutputSchema:    r.Tool.Source["_output"],
+		Spec:            r.Tool.RunnerSpec(r.Binding, i.setup.MCPServers),
+		IsForWholeState: r.Record.OutputPath.WritesWholeState(),
+		LostWorkerCount: i.workerLossCountByCall[r.Record.ID],
 	}
 	if r.Record.Throttle != nil {
 		in.WaitCount = r.Record.Throttle.WaitCount
@@ -267,22 +268,22 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 		in.ParamsSchema = r.Tool.Source
 	}
 	if r.Binding.Simulation == nil {
-		in.Rate = r.Tool.Rate
+		in.RateLimit = r.Tool.RateLimit
 	}
 	return in
 }
 
 // rateLimitInput describes a Call that waits for its turn.
 func (i *instance) rateLimitInput(r dataflow.ReadyCall) protocol.ExecuteInput {
-	return protocol.ExecuteInput{Process: i.setup.Process, Token: i.start.Token, Call: r.Record.ID,
-		Tool: r.Tool.Name, Undoes: r.Record.Undoes, Rate: r.Tool.Rate}
+	return protocol.ExecuteInput{ProcessID: i.setup.ProcessID, Token: i.start.Token, CallID: r.Record.ID,
+		Tool: r.Tool.Name, UndoneCall: r.Record.Undoes, RateLimit: r.Tool.RateLimit}
 }
 
 // onCallExecuted handles the end of a Call's activity. If its worker was lost, or the Tool says so, it is unknown
 // whether the Tool had its effect; a Call that may run only once is then left to a person. wasResumedSince is whether
 // the process was resumed since the Call began.
 func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, wasResumedSince bool) {
-	i.runningActivities--
+	i.runningActivityCount--
 	i.markChanged(ctx)
 	id := r.Record.ID
 	var value any
@@ -295,7 +296,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
 		i.executeAfterWait(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn",
 			i.rateLimitInput(r))
-	case protocol.FaultCodeOf(err) == turn.CodeToolWaits:
+	case protocol.FaultCodeOf(err) == turn.CodeToolBusy:
 		i.queueThrottled(ctx, r, err)
 	case protocol.FaultCodeOf(err) == ideafile.CodeMCPInputRequired:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
@@ -307,7 +308,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 		if wasResumedSince {
 			_ = i.dataflow.TakePauseFault() // what it lacked may be there now: retry without a pause
 		} else {
-			i.HeldByPause = true // until the process, which pauses now, goes on
+			i.IsHeldByPause = true // until the process, which pauses now, goes on
 		}
 	case !protocol.IsWorkerLost(err):
 		f := protocol.FaultOf(err)
@@ -326,8 +327,8 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 // onWorkerLost runs a Call again after the loss of its worker, unless too many workers were lost.
 func (i *instance) onWorkerLost(ctx workflow.Context, r dataflow.ReadyCall) {
 	id := r.Record.ID
-	i.workerLossesByCall[id]++
-	if i.workerLossesByCall[id] < maxWorkerLosses {
+	i.workerLossCountByCall[id]++
+	if i.workerLossCountByCall[id] < maxWorkerLosses {
 		i.executeCall(ctx, r)
 		return
 	}
@@ -355,34 +356,34 @@ func callSummary(token string, rec *dataflow.CallRecord) string {
 	return s
 }
 
-// combineBlobUpdates starts activities that combine values in the store with the results that update them. It does so
+// startBlobUpdates starts activities that combine values in the store with the results that update them. It does so
 // even while the process is paused, since the Tools have run. If the store does not answer, the Calls wait for as long
 // as it takes, and an operator sees it.
-func (i *instance) combineBlobUpdates(ctx workflow.Context) {
+func (i *instance) startBlobUpdates(ctx workflow.Context) {
 	for _, u := range i.dataflow.TakeBlobUpdates() {
-		if !mailbox.KnowsChange(ctx, "updates of stored values") {
+		if !mailbox.IsPatched(ctx, "updates of stored values") {
 			i.markChanged(ctx)
 			i.dataflow.FailBlobUpdate(u.CallID,
 				diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
 			continue
 		}
-		i.runningActivities++
+		i.runningActivityCount++
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 			Summary: "update what is stored: " + callSummary(i.start.Token, i.dataflow.FindCall(u.CallID)),
-		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates,
-			Contract: u.Contract})
-		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onStoredUpdatesCombined(ctx, u, f) })
+		}), protocol.ActivityUpdateBlobs, protocol.BlobUpdateInput{OutputMethod: u.OutputMethod, Updates: u.Updates,
+			ResultContract: u.ResultContract})
+		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onBlobUpdateDone(ctx, u, f) })
 	}
 }
 
-func (i *instance) onStoredUpdatesCombined(ctx workflow.Context, u dataflow.BlobUpdate, f workflow.Future) {
-	i.runningActivities--
+func (i *instance) onBlobUpdateDone(ctx workflow.Context, u dataflow.BlobUpdate, f workflow.Future) {
+	i.runningActivityCount--
 	i.markChanged(ctx)
-	var combined []any
-	if err := f.Get(ctx, &combined); err != nil {
+	var updatedValues []any
+	if err := f.Get(ctx, &updatedValues); err != nil {
 		i.dataflow.FailBlobUpdate(u.CallID, protocol.FaultOf(err))
 		return
 	}
-	i.dataflow.ApplyBlobUpdate(u, combined)
+	i.dataflow.ApplyBlobUpdate(u, updatedValues)
 }

@@ -22,10 +22,10 @@ import (
 
 // instance is the state of a running Instance workflow.
 type instance struct {
-	setup       protocol.InstanceSetup
-	start       protocol.InstanceStart
-	loadedTools map[string]bool // Tools of a stored palette that were loaded, by name
-	dataflow    *dataflow.Instance
+	setup        protocol.InstanceSetup
+	start        protocol.InstanceStart
+	isToolLoaded map[string]bool // Tools of a stored palette that were loaded, by name
+	dataflow     *dataflow.Instance
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
@@ -36,60 +36,60 @@ type instance struct {
 	// isReportWanted: the process wants a report up to its pause. Not carried: while it is set, a report is on its way.
 	isReportWanted bool
 
-	brokenRequests map[int]bool       // Requests that the process closed because they broke off
-	lastReport     indexedReportState // what has been reported to the process
+	isBrokenRequest map[int]bool       // Requests that the process closed because they broke off
+	lastReport      indexedReportState // what has been reported to the process
 
-	queuedCalls        []dataflow.ReadyCall            // Calls that may run and wait for others to end
-	runningActivities  int                             // activities in flight
-	cancelWaitByCall   map[string]workflow.CancelFunc  // of the Calls that executeAfterWait lets wait
-	workerLossesByCall map[string]int                  // how many workers were lost, by Call
-	delegateByCall     map[string]protocol.DelegateRef // under way, by their Calls
+	queuedCalls           []dataflow.ReadyCall            // Calls that may run and wait for others to end
+	runningActivityCount  int                             // activities in flight
+	cancelWaitByCall      map[string]workflow.CancelFunc  // of the Calls that executeAfterWait lets wait
+	workerLossCountByCall map[string]int                  // how many workers were lost, by Call
+	delegateByCall        map[string]protocol.DelegateRef // under way, by their Calls
 
-	loopIterations        int       // of the main loop, in this run of the workflow
+	loopIterationCount    int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
 }
 
 func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start protocol.InstanceStart,
-	carried *ContinueAsNewInput) *instance {
+	carriedInput *ContinueAsNewInput) *instance {
 	i := &instance{
-		setup: setup, start: start, brokenRequests: map[int]bool{},
-		cancelWaitByCall: map[string]workflow.CancelFunc{}, workerLossesByCall: map[string]int{},
+		setup: setup, start: start, isBrokenRequest: map[int]bool{},
+		cancelWaitByCall: map[string]workflow.CancelFunc{}, workerLossCountByCall: map[string]int{},
 		delegateByCall: map[string]protocol.DelegateRef{},
 		CarriedFields:  CarriedFields{Quota: turn.Unlimited},
-		lastReport:     indexedReportState{ReportState{Idle: true}, map[string]dataflow.ReportedCall{}},
-		loadedTools:    map[string]bool{}, inbox: mailbox.NewInbox(ctx),
+		lastReport:     indexedReportState{ReportState{IsIdle: true}, map[string]dataflow.ReportedCall{}},
+		isToolLoaded:   map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox, i.inbox.SendsReports = mailbox.NewOutbox(i.inbox), true
-	i.outbox.AlwaysSignalsByCommand = setup.SaveActions
+	i.outbox.AlwaysSignalsByCommand = setup.MinimizesActions
 	palette := ideafile.Palette{
-		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight,
-		AdaptValuesWithLLM: setup.Adapt, KeepsUndoableCallParams: setup.UndoOnFailure,
+		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, Oversight: setup.Oversight,
+		AdaptValuesWithLLM: setup.LLMMayAdapt, KeepsUndoableCallParams: setup.UndoOnFailure,
 	}
 	context := readContextMessages(setup.Context, start.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx,
-		append(toolNamesOfPlans(context), carried.toolNames()...))...)
-	if carried == nil && start.Reopened != nil {
-		carried = inputForReopened(setup, start)
+		append(toolNamesOfPlans(context), carriedInput.toolNames()...))...)
+	if carriedInput == nil && start.Reopened != nil {
+		carriedInput = inputForReopened(setup, start)
 	}
-	if carried != nil {
-		i.dataflow = dataflow.Restore(palette, context, start.Token, carried.Dataflow)
-		i.restore(carried)
+	if carriedInput != nil {
+		i.dataflow = dataflow.Restore(palette, context, start.Token, carriedInput.Dataflow)
+		i.restore(carriedInput)
 	} else {
 		i.dataflow = dataflow.New(palette, context, start.Token)
 	}
 	i.dataflow.SetStartersAndPriorDecisions(setup.StartedBy, setup.PriorDecisions)
 	i.dataflow.SetCausers(start.CausedBy)
 	i.registerHandlers(ctx)
-	if carried == nil {
+	if carriedInput == nil {
 		i.startFirstRun(ctx)
 	} else {
 		for _, rec := range i.dataflow.CallRecords() {
 			if rec.IsThrottled() && !rec.Status.IsFinal() {
-				i.awaitThrottle(ctx, rec)
+				i.startThrottleTimer(ctx, rec)
 			}
 		}
-		i.outbox.Restore(ctx, carried.UnsentSignals)
-		i.inbox.RedeliverSignals(ctx, carried.UndeliveredSignals)
+		i.outbox.Restore(ctx, carriedInput.UnsentSignals)
+		i.inbox.RedeliverSignals(ctx, carriedInput.UndeliveredSignals)
 	}
 	return i
 }
@@ -97,14 +97,14 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start proto
 // startFirstRun begins a new instance. If a Plan runs directly, the instance takes the Plan in first: the Plan came
 // with the start, so that no signal can be late or lost.
 func (i *instance) startFirstRun(ctx workflow.Context) {
-	i.HeldByPause = i.setup.Held
+	i.IsHeldByPause = i.setup.IsHeld
 	if i.start.Quota != nil {
 		i.Quota = *i.start.Quota
 	}
 	if !i.dataflow.HasDirectPlan() {
 		return
 	}
-	i.lastReport.Idle = false // the process waits for what becomes of the Plan
+	i.lastReport.IsIdle = false // the process waits for what becomes of the Plan
 	i.markChanged(ctx)
 	i.dataflow.StartDirectPlan()
 }
@@ -121,7 +121,7 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrectSignal)
 	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.",
 		i.onEndSignal)
-	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
+	signals.RegisterInstanceSignals(ctx, b, i.setup.ProcessID, i.applyDecision)
 }
 
 // addCausers records who has revised the instance. The setup carries it to later runs.
@@ -137,49 +137,49 @@ func (i *instance) addCausers(people ...policy.Identity) {
 func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	i.loadMissingTools(ctx, toolNamesOfCalls(s))
 	i.markChanged(ctx)
-	if s.Request <= i.LastRefusedRequest && !s.IsRest && !s.Review {
+	if s.RequestNumber <= i.LastRefusedRequest && !s.IsRestOfRequest && !s.WantsReview {
 		return // from a worker that was thought dead
 	}
 	i.addCausers(s.CausedBy...)
 	acceptCall := i.dataflow.AcceptCall
-	if s.IsRest {
+	if s.IsRestOfRequest {
 		acceptCall = i.dataflow.AcceptRedeliveredCall
 	}
 	for _, c := range s.Calls {
-		isAccepted := !s.Review && acceptCall(s.Request, c.Index, c.Call)
-		if s.Review {
+		isAccepted := !s.WantsReview && acceptCall(s.RequestNumber, c.Index, c.Call)
+		if s.WantsReview {
 			i.startReadyCalls(ctx) // what could start by now does not wait for a person
 		}
-		if (isAccepted || s.Review) && c.ReviewReason != "" {
-			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.start.Token), c.ReviewReason)
+		if (isAccepted || s.WantsReview) && c.ReviewReason != "" {
+			i.dataflow.RequireReview(ideafile.FormatCallID(s.RequestNumber, c.Index, i.start.Token), c.ReviewReason)
 		}
 	}
-	for _, r := range s.Results {
+	for _, r := range s.LLMAnswers {
 		switch {
-		case s.Request <= i.LastClosedRequest:
-		case r.Fitted:
-			i.dataflow.ApplyAdaptedParams(r.Call, r.Params)
+		case s.RequestNumber <= i.LastClosedRequest:
+		case r.HasFittedParams:
+			i.dataflow.ApplyAdaptedParams(r.CallID, r.Params)
 		default:
-			i.dataflow.SucceedCall(r.Call, r.Output)
+			i.dataflow.SucceedCall(r.CallID, r.Output)
 		}
 	}
-	if s.Last {
-		i.closeRequest(s.Request)
+	if s.IsLast {
+		i.closeRequest(s.RequestNumber)
 	}
 }
 
 func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) {
 	i.markChanged(ctx)
-	i.brokenRequests[s.Request] = true
-	if s.ReportCalls {
-		i.reportCallsAgain(s.Request)
+	i.isBrokenRequest[s.RequestNumber] = true
+	if s.MustReportCalls {
+		i.markCallsUnreported(s.RequestNumber)
 	}
-	if s.RestComes {
-		i.dataflow.StopAcceptingCalls(s.Request)
-		i.LastRefusedRequest = max(i.LastRefusedRequest, s.Request)
+	if s.WillSendRest {
+		i.dataflow.StopAcceptingCalls(s.RequestNumber)
+		i.LastRefusedRequest = max(i.LastRefusedRequest, s.RequestNumber)
 		return
 	}
-	i.closeRequest(s.Request)
+	i.closeRequest(s.RequestNumber)
 }
 
 func (i *instance) closeRequest(request int) {
@@ -191,17 +191,17 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	if s.Quota != nil {
 		i.Quota = *s.Quota
 	}
-	shouldResume, shouldPause := s.Resume || (i.HeldByPause && !s.Held), s.Held && !i.HeldByPause
+	shouldResume, shouldPause := s.ResumesDelegates || (i.IsHeldByPause && !s.IsHeld), s.IsHeld && !i.IsHeldByPause
 	i.LastResumeNumber = max(i.LastResumeNumber, s.ResumeNumber)
-	i.HeldByPause, i.isReportWanted = s.Held, s.Report || (i.isReportWanted && s.Held)
+	i.IsHeldByPause, i.isReportWanted = s.IsHeld, s.WantsReport || (i.isReportWanted && s.IsHeld)
 	if i.isHeld() {
 		i.cancelCallWaits(ctx)
 	}
 	switch {
 	case shouldPause:
-		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerPause, Reason: s.Reason})
+		i.steerDelegates(ctx, protocol.SteerChildSignal{PauseOrResume: approval.SteerPause, Reason: s.Reason})
 	case shouldResume:
-		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerResume})
+		i.steerDelegates(ctx, protocol.SteerChildSignal{PauseOrResume: approval.SteerResume})
 	}
 }
 
@@ -215,42 +215,42 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 }
 
 func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
-	if s.Undo {
+	if s.MustUndo {
 		i.addCausers(s.CausedBy...)
-		i.beginUndo(ctx, s.UndoOf)
+		i.beginUndo(ctx, s.UndoOrder)
 		return
 	}
 	i.endStatus = s.Status
 }
 
 // beginUndo makes the instance undo what it did, or the part of it that a person wants undone.
-func (i *instance) beginUndo(ctx workflow.Context, requested *approval.UndoOrder) {
+func (i *instance) beginUndo(ctx workflow.Context, requestedUndo *approval.UndoOrder) {
 	palette, _, _ := i.dataflow.StartParameters()
 	var names []string
 	for _, t := range palette.Tools {
-		names = append(names, t.UndoWithBinding(palette.BindingByTool[t.Name]).Tool)
+		names = append(names, t.EffectiveUndo(palette.BindingByTool[t.Name]).Tool)
 	}
 	i.loadMissingTools(ctx, names)
 	i.markChanged(ctx)
 	var order approval.UndoOrder
-	if requested != nil {
-		order = *requested
-		order.RequestedBy = cmp.Or(requested.RequestedBy, "somebody")
+	if requestedUndo != nil {
+		order = *requestedUndo
+		order.RequestedBy = cmp.Or(requestedUndo.RequestedBy, "somebody")
 	}
 	i.revertQueuedStarts()
-	u := undo.PlanInstanceUndo(i.dataflow, i.setup.Process, order,
-		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
+	u := undo.PlanInstanceUndo(i.dataflow, i.setup.ProcessID, order,
+		func(call string) string { return protocol.DelegateID(i.setup.ProcessID, call) })
 	i.dataflow.BeginUndo(u)
 }
 
 // applyDecision takes a person's decision on a Call, and returns how many people have decided the same so far.
-func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.VoteCount, err error) {
+func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (votes approval.VoteCount, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.requestReadyDecisions(ctx, d.CallID)
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
 	if err := i.dataflow.ApplyDecision(d); err != nil {
-		return count, err
+		return votes, err
 	}
 	if approval.IsRemark(d.Kind) {
 		return approval.VoteCount{Have: 1, Want: 1}, nil
@@ -263,9 +263,9 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 // requestReadyDecisions asks people about a Call that became ready just before their decision on it arrived. They may
 // have been asked already, in a workflow task that was lost: a task that continues as new is lost if a signal arrives
 // meanwhile.
-func (i *instance) requestReadyDecisions(ctx workflow.Context, call string) {
-	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(call, i.start.Token))
-	if rec != nil && rec.Status == ideafile.Waiting && mailbox.KnowsChange(ctx, "who decides was asked") {
+func (i *instance) requestReadyDecisions(ctx workflow.Context, callID string) {
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(callID, i.start.Token))
+	if rec != nil && rec.Status == ideafile.CallWaiting && mailbox.IsPatched(ctx, "who decides was asked") {
 		i.markChanged(ctx)
 		i.startReadyCalls(ctx)
 	}
@@ -279,7 +279,7 @@ func (i *instance) markChanged(ctx workflow.Context) {
 
 // setAwaitingAttribute updates the search attribute that counts the Calls that wait for a person.
 func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
-	display.SearchAttributes{Registered: i.setup.HasAttributes}.SetAwaitingCount(ctx, count)
+	display.SearchAttributes{AreRegistered: i.setup.HasSearchAttributes}.SetAwaitingCount(ctx, count)
 }
 
 // verifyProof has a worker check the proof of a decision, if there is one.
@@ -288,5 +288,5 @@ func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
 	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
 		return // there is nothing to prove
 	}
-	d.Verification = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
+	d.Verification = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.ProcessID)
 }

@@ -20,21 +20,21 @@ func (i *instance) loadMissingTools(ctx workflow.Context, names []string) {
 }
 
 func (i *instance) loadTools(ctx workflow.Context, names []string) []*ideafile.Tool {
-	if i.setup.Palette == nil {
+	if i.setup.PaletteHandle == nil {
 		return nil
 	}
-	var missing []string
+	var missingNames []string
 	for _, name := range names {
-		if !i.loadedTools[name] && name != "" {
-			i.loadedTools[name] = true
-			missing = append(missing, name)
+		if !i.isToolLoaded[name] && name != "" {
+			i.isToolLoaded[name] = true
+			missingNames = append(missingNames, name)
 		}
 	}
-	if len(missing) == 0 {
+	if len(missingNames) == 0 {
 		return nil
 	}
-	slices.Sort(missing)
-	return activity.ReadTools(activity.LoadObject(ctx, i.setup.Palette, missing))
+	slices.Sort(missingNames)
+	return activity.ReadTools(activity.LoadObject(ctx, i.setup.PaletteHandle, missingNames))
 }
 
 func toolNamesOfCalls(s protocol.CallsSignal) (names []string) {
@@ -64,9 +64,9 @@ func (c *ContinueAsNewInput) toolNames() (names []string) {
 	return append(names, toolNamesOfPlans(readContextMessages(c.Dataflow.AddedMessages))...)
 }
 
-// loadStoredFile returns an Idea file that a process carries. Files that are too large to travel are loaded from the
+// loadFile returns an Idea file that a process carries. Files that are too large to travel are loaded from the
 // store.
-func loadStoredFile(ctx workflow.Context, file any) (jsonval.Object, bool) {
+func loadFile(ctx workflow.Context, file any) (jsonval.Object, bool) {
 	if _, isStored := jsonval.AsBlobHandle(file); isStored {
 		loaded := activity.LoadObject(ctx, file, nil)
 		return loaded, loaded != nil

@@ -26,7 +26,7 @@ type indexedReportState struct {
 //
 // One report is on its way at a time: later changes are in the next one.
 func (i *instance) reportToProcess(ctx workflow.Context) {
-	if i.outbox.HasPendingFor(i.setup.Process) {
+	if i.outbox.HasPendingFor(i.setup.ProcessID) {
 		return
 	}
 	undoResult := i.takeUndoResult(ctx)
@@ -36,51 +36,51 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	fates := i.inbox.TakeUnreportedFates()
 
 	last := &i.lastReport
-	becameIdle := isIdle && (!last.Idle || i.LastClosedRequest != last.LastClosedRequest)
-	becameActiveWhileHeld := !isIdle && last.Idle && i.HeldByPause
-	hasClosedBrokenRequest := (i.brokenRequests[i.LastRefusedRequest] &&
+	becameIdle := isIdle && (!last.IsIdle || i.LastClosedRequest != last.LastClosedRequest)
+	becameActiveWhileHeld := !isIdle && last.IsIdle && i.IsHeldByPause
+	hasClosedBrokenRequest := (i.isBrokenRequest[i.LastRefusedRequest] &&
 		i.LastRefusedRequest != last.LastRefusedRequest) || i.LastReportedRequest != last.LastReportedRequest
 	quotaUse, delegates, isStalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	quotaFingerprint := quotaAndDelegatesFingerprint(quotaUse, i.Quota, delegates, isStalled)
 	hasChangeToReport := pendingFingerprint != last.PendingApprovalsFingerprint ||
 		i.CorrectionCount != last.CorrectionCount || quotaFingerprint != last.QuotaAndDelegatesFingerprint
-	runningCount := i.runningActivities + i.countActiveDelegates()
-	hasReachedPause := i.isReportWanted || (i.HeldByPause && runningCount == 0 && last.RunningCallCount > 0)
+	runningCount := i.runningActivityCount + i.countActiveDelegates()
+	hasReachedPause := i.isReportWanted || (i.IsHeldByPause && runningCount == 0 && last.RunningCallCount > 0)
 	if undoResult == nil && !becameIdle && !becameActiveWhileHeld && !hasClosedBrokenRequest && !hasChangeToReport &&
 		!hasReachedPause && pauseFault == nil && len(fates) == 0 {
-		last.Idle = isIdle
+		last.IsIdle = isIdle
 		return
 	}
-	last.Idle, last.LastClosedRequest, last.CorrectionCount = isIdle, i.LastClosedRequest, i.CorrectionCount
+	last.IsIdle, last.LastClosedRequest, last.CorrectionCount = isIdle, i.LastClosedRequest, i.CorrectionCount
 	last.PendingApprovalsFingerprint, i.isReportWanted = pendingFingerprint, false
 	last.QuotaAndDelegatesFingerprint = quotaFingerprint
 	last.LastRefusedRequest, last.LastReportedRequest = i.LastRefusedRequest, i.LastReportedRequest
-	if last.RunningCallCount = 0; i.HeldByPause {
+	if last.RunningCallCount = 0; i.IsHeldByPause {
 		last.RunningCallCount = runningCount
 	}
 	r := i.takeUnreportedChanges()
 	r.QuotaUse, r.Delegates, r.IsStalled = quotaUse, delegates, isStalled
 	last.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = last.ReportCount, i.totalHistoryLength(ctx)
-	r.IsIdle, r.PauseFault, r.Fates, r.IsHeldByPause, r.RunningCallCount = isIdle, pauseFault, fates, i.HeldByPause,
+	r.IsIdle, r.PauseFault, r.Fates, r.IsHeldByPause, r.RunningCallCount = isIdle, pauseFault, fates, i.IsHeldByPause,
 		last.RunningCallCount
 	r.AckedResumeNumber, r.UndoResult = i.LastResumeNumber, undoResult
 	var payload any = r
-	if i.setup.ReportsInLists {
+	if i.setup.AcceptsReportLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
 	}
-	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: payload,
-		Repeatable: true, SentInBatch: i.setup.ReportsInLists})
+	i.outbox.Send(ctx, i.setup.ProcessID, mailbox.OutgoingSignal{SignalName: protocol.SignalReport, Payload: payload,
+		IsRepeatable: true, IsSentInBatch: i.setup.AcceptsReportLists})
 }
 
 // takeUndoResult returns the outcome of an undo, once. Calls that read what was undone go on differently or are
 // blocked, as soon as the process goes on; it may have been resumed meanwhile.
 func (i *instance) takeUndoResult(ctx workflow.Context) *turn.UndoResult {
-	undoesWhilePaused := i.dataflow.UndoesWhilePaused()
+	undoesWhilePaused := i.dataflow.IsUndoOrderedByPerson()
 	result := i.dataflow.TakeUndoResult()
 	switch {
 	case result == nil:
-	case i.HeldByPause:
+	case i.IsHeldByPause:
 		i.HasUnhandledChange = true
 	case undoesWhilePaused:
 		i.startReadyCalls(ctx)
@@ -95,10 +95,10 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 
 // pendingApprovalsFingerprint distinguishes sets of pending approvals by their digests, decisions so far, remarks and
 // notifications.
-func pendingApprovalsFingerprint(list []approval.Pending) string {
+func pendingApprovalsFingerprint(list []approval.PendingCall) string {
 	var b strings.Builder
 	for _, p := range list {
-		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)+len(p.Remarks)) +
+		b.WriteString(p.Digest + strings.Repeat("+", len(p.VotesSoFar)+len(p.Remarks)) +
 			p.ReminderSchedule.NotificationKey() + " ")
 	}
 	return b.String()
@@ -107,12 +107,12 @@ func pendingApprovalsFingerprint(list []approval.Pending) string {
 // quotaAndDelegatesFingerprint is empty for an instance that needs nothing of its process and has no delegate under
 // way.
 func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates []turn.DelegateView,
-	stalled bool) string {
+	isStalled bool) string {
 	if use.NeededQuota == (turn.Quota{}) && len(delegates) == 0 {
 		return ""
 	}
 	use.Calls = 0 // the next report has the number of Calls
-	return jsonval.EncodeToString(jsonval.ToJSONValue([]any{use, quota, delegates, stalled}))
+	return jsonval.EncodeToString(jsonval.ToJSONValue([]any{use, quota, delegates, isStalled}))
 }
 
 // takeUnreportedChanges returns the changes that have not been reported to the process yet, and counts them as
@@ -124,13 +124,14 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 		AckedCorrectionCount:   i.CorrectionCount, InstanceStatusDetails: i.dataflow.StatusDetails(),
 		CausedBy: i.start.CausedBy,
 	}
-	r.Writes = i.dataflow.TakeNewWrites()
-	r.Calls = i.dataflow.ReportCalls(i.lastReport.callByID, i.mustReportCall)
+	r.Writes = i.dataflow.TakeUnreportedWrites()
+	r.Calls = i.dataflow.ReportChangedCalls(i.lastReport.callByID, i.mustReportCall)
 	return r
 }
 
-// reportCallsAgain makes the next report include every Call of a Request that broke off, even those already reported.
-func (i *instance) reportCallsAgain(request int) {
+// markCallsUnreported makes the next report include every Call of a Request that broke off, even those already
+// reported.
+func (i *instance) markCallsUnreported(request int) {
 	for _, rec := range i.dataflow.CallRecords() {
 		if rec.Request == request {
 			delete(i.lastReport.callByID, rec.ID)
@@ -142,6 +143,6 @@ func (i *instance) reportCallsAgain(request int) {
 // mustReportCall reports whether the report must contain how a Call was written. The process does not know the Calls of
 // a Request that broke off, nor those of a Request that the LLM is still answering.
 func (i *instance) mustReportCall(rec *dataflow.CallRecord) bool {
-	return i.brokenRequests[rec.Request] || rec.Request > i.LastClosedRequest || rec.Key().IsUndo() ||
-		rec.Status == ideafile.Undone
+	return i.isBrokenRequest[rec.Request] || rec.Request > i.LastClosedRequest || rec.Key().IsUndo() ||
+		rec.Status == ideafile.CallUndone
 }

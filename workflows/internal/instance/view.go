@@ -26,7 +26,7 @@ func (i *instance) registerQueryHandlers(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]approval.Pending{}, i.dataflow.PendingApprovals()...),
+	return protocol.ApprovalsView{Approvals: append([]approval.PendingCall{}, i.dataflow.PendingApprovals()...),
 		ApprovalContext: i.approvalContext()}
 }
 
@@ -38,16 +38,17 @@ func (i *instance) approvalContext() protocol.ApprovalContext {
 func (i *instance) view() protocol.InstanceView {
 	v := protocol.InstanceView{
 		State: i.dataflow.State(), Calls: []protocol.CallView{},
-		Refusals: i.inbox.Fates.Refusals(), Refused: i.inbox.Fates.RefusedCount,
+		Refusals: i.inbox.Fates.Refusals(), RefusalCount: i.inbox.Fates.RefusedCount,
 	}
 	for _, rec := range i.dataflow.CallRecords() {
 		c := protocol.CallView{
-			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.SkippedBecauseOf,
-			UntakenBranch: rec.UntakenBranchReference, Error: rec.Fault,
-			Decisions: rec.Decisions, Remarks: rec.Remarks, NotWritten: rec.NotWrittenPaths,
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath,
+			DeciderOrWriter: rec.SkippedBecauseOf,
+			UntakenBranch:   rec.UntakenBranchReference, Error: rec.Fault,
+			Decisions: rec.Decisions, Remarks: rec.Remarks, UnwrittenPaths: rec.UnwrittenPaths,
 		}
-		if n := len(rec.Decisions); n > 0 && c.By == "" {
-			c.By = rec.Decisions[n-1].DecidedBy
+		if n := len(rec.Decisions); n > 0 && c.DeciderOrWriter == "" {
+			c.DeciderOrWriter = rec.Decisions[n-1].DecidedBy
 		}
 		v.Calls = append(v.Calls, c)
 	}
@@ -64,13 +65,14 @@ func (i *instance) showDetails(ctx workflow.Context) {
 	if name == "" {
 		name = "the only one"
 	}
-	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.Process, i.statusText())
-	var pending []protocol.Approval
+	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.ProcessID, i.statusText())
+	var pendingApprovals []protocol.Approval
 	for _, p := range i.dataflow.PendingApprovals() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.start.Token, Pending: p,
+		pendingApprovals = append(pendingApprovals, protocol.Approval{Process: i.setup.ProcessID,
+			Instance: i.start.Token, PendingCall: p,
 			ApprovalContext: i.approvalContext()})
 	}
-	display.WritePendingAndRefused(&b, nil, pending, &i.inbox.Fates)
+	display.WritePendingAndRefused(&b, nil, pendingApprovals, &i.inbox.Fates)
 	writeCallDetails(&b, i.dataflow.CallRecords())
 	display.SetDetails(ctx, b.String())
 }
@@ -92,20 +94,20 @@ func writeCallDetails(b *strings.Builder, records []*dataflow.CallRecord) {
 
 // statusText describes what the instance does or waits for.
 func (i *instance) statusText() string {
-	running := 0
+	runningCount := 0
 	for _, rec := range i.dataflow.CallRecords() {
-		if rec.Status == ideafile.Running {
-			running++
+		if rec.Status == ideafile.CallRunning {
+			runningCount++
 		}
 	}
 	switch {
 	case i.endStatus != "":
 		return string(i.endStatus)
-	case i.HeldByPause && running > 0:
-		return fmt.Sprintf("the process is paused: %d Calls are still running", running)
-	case running > 0:
-		return fmt.Sprintf("%d Calls are running", running)
-	case i.HeldByPause:
+	case i.IsHeldByPause && runningCount > 0:
+		return fmt.Sprintf("the process is paused: %d Calls are still running", runningCount)
+	case runningCount > 0:
+		return fmt.Sprintf("%d Calls are running", runningCount)
+	case i.IsHeldByPause:
 		return "the process is paused: nothing new starts"
 	case i.dataflow.HasOpenRequest():
 		return "waits for what the LLM is still saying"
@@ -137,7 +139,7 @@ func callStatusText(rec *dataflow.CallRecord) string {
 	if rec.Fault != nil {
 		s += ": " + rec.Fault.Message
 	}
-	for _, n := range rec.NotWrittenPaths {
+	for _, n := range rec.UnwrittenPaths {
 		s += "; " + n.Path + " was not written, as " + n.WrittenBy + " had written it"
 	}
 	return jsonval.Clip(s, 200)

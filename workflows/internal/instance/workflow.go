@@ -11,8 +11,8 @@ import (
 
 // Run is the Instance workflow. Given what an earlier run carried, it goes on from there.
 func Run(ctx workflow.Context, setup protocol.InstanceSetup, start protocol.InstanceStart,
-	carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
-	i := newInstance(ctx, setup, start, carried)
+	carriedInput *ContinueAsNewInput) (*protocol.InstanceResult, error) {
+	i := newInstance(ctx, setup, start, carriedInput)
 	r, err := i.run(ctx)
 	i.inbox.Close(ctx)
 	return r, err
@@ -23,7 +23,7 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !i.setup.SaveActions { // else workers watch for it (package orphans)
+	if !i.setup.MinimizesActions { // else workers watch for it (package orphans)
 		lifecycle.WatchProcesses(ctx, i.inbox, i.setup.Owners(), func() { i.isOrphaned = true })
 	}
 	i.watchDelegates(ctx)
@@ -59,14 +59,14 @@ const (
 // nextStep decides on the step. The order matters: an instance that has ended returns, even if its process is gone.
 func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	switch {
-	case i.endStatus != "" && i.dataflow.IsIdle() && i.inbox.HandledPersonSignalSinceWait():
+	case i.endStatus != "" && i.dataflow.IsIdle() && i.inbox.HasHandledPersonSignalSinceWait():
 		i.inbox.WakeInNextTask(ctx)
 		return stepWait
 	case i.endStatus != "" && i.dataflow.IsIdle():
 		return stepReturn
 	case i.isOrphaned:
 		return stepOrphaned
-	case i.canContinueAsNew(ctx):
+	case i.prepareContinueAsNew(ctx):
 		return stepContinueAsNew
 	}
 	return stepWait
@@ -74,7 +74,7 @@ func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 
 // startAndReport starts what may start, and reports the changes to the process and in the UI.
 func (i *instance) startAndReport(ctx workflow.Context) {
-	i.loopIterations++
+	i.loopIterationCount++
 	i.startReadyCalls(ctx)
 	if i.isOrphaned {
 		return
@@ -86,7 +86,7 @@ func (i *instance) startAndReport(ctx workflow.Context) {
 
 // waitForEvent waits for the next event, at most until the next deadline of a decision.
 func (i *instance) waitForEvent(ctx workflow.Context) {
-	deadline, _ := i.dataflow.NextDeadline()
+	deadline, _ := i.dataflow.NextDueTime()
 	i.inbox.WakeAt(ctx, deadline, "until a decision is due")
 	i.inbox.Wait(ctx)
 }
@@ -103,10 +103,10 @@ func (i *instance) cancel(ctx workflow.Context) error {
 
 // applyDeadlines applies what happens by itself when nobody decides in time.
 func (i *instance) applyDeadlines(ctx workflow.Context) {
-	pendingBefore := len(i.dataflow.PendingApprovals())
+	pendingCountBefore := len(i.dataflow.PendingApprovals())
 	i.dataflow.SetTime(workflow.Now(ctx))
 	i.dataflow.ApplyDeadlines()
-	if len(i.dataflow.PendingApprovals()) < pendingBefore {
+	if len(i.dataflow.PendingApprovals()) < pendingCountBefore {
 		i.MustCheckAncestors, i.HasUnhandledChange = true, true
 	}
 }

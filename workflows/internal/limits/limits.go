@@ -19,7 +19,7 @@ const idleTimeout = 2 * limit.TurnLease
 func Run(ctx workflow.Context, queue limit.Queue) error {
 	isInUse := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
-		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.Turn, error) {
+		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.TurnAnswer, error) {
 			isInUse = true
 			return queue.RequestTurns(workflow.Now(ctx), q), nil
 		}, workflow.UpdateHandlerOptions{Description: "From a worker: whose turn it is."})

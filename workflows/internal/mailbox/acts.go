@@ -26,38 +26,38 @@ const (
 
 // RecordSignalStart records that a person's act has come. It skips signals that a whole process sends its parts, and
 // acts under an order, since no person sent these.
-func (b *Inbox) RecordSignalStart(ctx workflow.Context, signal string, payload jsonval.Object) {
-	f := approval.NewFate(signal, payload, workflow.Now(ctx))
+func (b *Inbox) RecordSignalStart(ctx workflow.Context, signalName string, payload jsonval.Object) {
+	f := approval.NewFate(signalName, payload, workflow.Now(ctx))
 	if f.OrderID == "" && f.ID != protocol.ForwardedSignalID {
 		b.Fates.MarkUnderWay(f.ID)
 	}
 }
 
 // RecordSignalOutcome keeps what the handler of an act returned.
-func (b *Inbox) RecordSignalOutcome(ctx workflow.Context, signal string, payload jsonval.Object, err error) {
-	b.recordOutcomeWithCount(ctx, signal, payload, approval.VoteCount{}, err)
+func (b *Inbox) RecordSignalOutcome(ctx workflow.Context, signalName string, payload jsonval.Object, err error) {
+	b.recordOutcomeWithVotes(ctx, signalName, payload, approval.VoteCount{}, err)
 }
 
-func (b *Inbox) recordOutcomeWithCount(ctx workflow.Context, signal string, payload jsonval.Object,
-	count approval.VoteCount, err error) {
+func (b *Inbox) recordOutcomeWithVotes(ctx workflow.Context, signalName string, payload jsonval.Object,
+	votes approval.VoteCount, err error) {
 	if errors.Is(err, ErrOutcomePending) {
 		return
 	}
-	f := approval.NewFate(signal, payload, workflow.Now(ctx))
-	f.Votes = count
+	f := approval.NewFate(signalName, payload, workflow.Now(ctx))
+	f.Votes = votes
 	if err != nil {
-		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
+		f.RefusalReason = strings.TrimPrefix(err.Error(), "model: ")
 		f.HasNothingToDo = errors.As(err, new(approval.NothingDoneError))
 		if r, isRefusal := errors.AsType[approval.Refusal](err); isRefusal {
-			f.Code = r.Code
+			f.RefusalCode = r.Code
 		}
 	}
-	b.SettleFate(f)
+	b.RecordOwnFate(f)
 }
 
-// SettleFate keeps the Fate of an act, for those who ask for outcomes and for the next report.
-func (b *Inbox) SettleFate(f approval.Fate) {
-	if b.Fates.RecordOutcome(f) {
+// RecordOwnFate keeps the Fate of an act, for those who ask for outcomes and for the next report.
+func (b *Inbox) RecordOwnFate(f approval.Fate) {
+	if b.Fates.RecordFate(f) {
 		b.QueueFateForReport(f)
 	}
 }
@@ -65,8 +65,8 @@ func (b *Inbox) SettleFate(f approval.Fate) {
 // RecordForeignFate keeps a Fate that another workflow has reported. The next report contains it too if the act came
 // through this workflow, or if a whole process sent the act past this part.
 func (b *Inbox) RecordForeignFate(f approval.Fate) {
-	wasForwarded := b.Fates.UnderWayIDs[f.ID]
-	if isNew := b.Fates.RecordOutcome(f); isNew && wasForwarded || f.IsForwarded {
+	wasUnderWay := b.Fates.UnderWayIDs[f.ID]
+	if isNew := b.Fates.RecordFate(f); isNew && wasUnderWay || f.IsForwarded {
 		b.QueueFateForReport(f)
 	}
 }
@@ -100,10 +100,10 @@ func (b *Inbox) TakeUnreportedFates() []approval.Fate {
 
 // refuseUndelivered refuses a signal that nobody received. If the signal brings many decisions, each of them is refused
 // as it would be alone.
-func (b *Inbox) refuseUndelivered(ctx workflow.Context, signal string, payload jsonval.Object, reason error) {
-	decisions, err := approval.ReadDecisions(payload)
-	if signal != approval.SteerDecide || err != nil {
-		b.RecordSignalOutcome(ctx, signal, payload, reason)
+func (b *Inbox) refuseUndelivered(ctx workflow.Context, signalName string, payload jsonval.Object, reason error) {
+	decisions, err := approval.ReadDecisionBatch(payload)
+	if signalName != approval.SteerDecide || err != nil {
+		b.RecordSignalOutcome(ctx, signalName, payload, reason)
 		return
 	}
 	for _, decision := range decisions.Decisions {
@@ -117,15 +117,15 @@ func (b *Inbox) registerOutcomeHandlers(ctx workflow.Context) {
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateOutcome, b.awaitOutcomes,
 		workflow.UpdateHandlerOptions{
 			Validator: func(_ workflow.Context, q protocol.OutcomeQuestion) error {
-				return approval.CheckActIDs(q.IDs)
+				return approval.CheckActIDs(q.ActIDs)
 			},
 			Description: `What became of acts, once it is known of each: {"ids": [those of their payloads]}.`,
 		})
 	if err == nil {
-		answerKnown := func(q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
-			return protocol.OutcomeAnswer{Acts: b.Fates.Outcomes(q.IDs, true)}, nil
+		answerQuestion := func(q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
+			return protocol.OutcomeAnswer{Outcomes: b.Fates.Outcomes(q.ActIDs, true)}, nil
 		}
-		err = workflow.SetQueryHandlerWithOptions(ctx, protocol.UpdateOutcome, answerKnown,
+		err = workflow.SetQueryHandlerWithOptions(ctx, protocol.UpdateOutcome, answerQuestion,
 			workflow.QueryHandlerOptions{
 				Description: `What the Update "outcome" answers, as it is known: for a workflow that has ended.`,
 			})
@@ -137,36 +137,36 @@ func (b *Inbox) registerOutcomeHandlers(ctx workflow.Context) {
 
 // awaitOutcomes waits until each of the acts has a Fate, or none can come any more.
 func (b *Inbox) awaitOutcomes(ctx workflow.Context, q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
-	ctx, done := workflow.NewDisconnectedContext(ctx)
-	defer done()
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
 	err := workflow.Await(ctx, func() bool {
-		return b.isClosing || b.Fates.AllOutcomesKnown(q.IDs, b.hasHandledAllSignals())
+		return b.isClosing || b.Fates.AreOutcomesKnown(q.ActIDs, b.hasHandledAllSignals())
 	})
-	if b.wakeWhenAnswered {
-		b.outcomeAnswered.SendAsync(nil)
+	if b.mustWakeWhenAnswered {
+		b.outcomeAnsweredChannel.SendAsync(nil)
 	}
-	return protocol.OutcomeAnswer{Acts: b.Fates.Outcomes(q.IDs, b.hasHandledAllSignals())}, err
+	return protocol.OutcomeAnswer{Outcomes: b.Fates.Outcomes(q.ActIDs, b.hasHandledAllSignals())}, err
 }
 
 // hasHandledAllSignals reports whether every signal that has arrived was handled, or is being handled now.
 func (b *Inbox) hasHandledAllSignals() bool {
-	return b.isOpen && !slices.ContainsFunc(b.arrivals.unhandledSignalNames, b.isHandled)
+	return b.isOpen && !slices.ContainsFunc(b.arrivals.unhandledSignalNames, b.hasHandlerFor)
 }
 
-// CanContinueAsNew reports whether every question for outcomes was answered; Wait returns once every question is. With
-// hurry, open questions are answered now, and their callers ask the next run of the workflow.
-func (b *Inbox) CanContinueAsNew(ctx workflow.Context, isClosing bool) bool {
-	b.isClosing, b.wakeWhenAnswered = isClosing, true
+// PrepareContinueAsNew reports whether every question for outcomes was answered; Wait returns once every question is.
+// With hurry, open questions are answered now, and their callers ask the next run of the workflow.
+func (b *Inbox) PrepareContinueAsNew(ctx workflow.Context, isClosing bool) bool {
+	b.isClosing, b.mustWakeWhenAnswered = isClosing, true
 	return workflow.AllHandlersFinished(ctx)
 }
 
-// StayOpen reverts the closing that CanContinueAsNew began.
-func (b *Inbox) StayOpen() { b.isClosing, b.wakeWhenAnswered = false, false }
+// CancelContinueAsNew reverts the closing that PrepareContinueAsNew began.
+func (b *Inbox) CancelContinueAsNew() { b.isClosing, b.mustWakeWhenAnswered = false, false }
 
 // Close answers all open queries for outcomes before the workflow ends.
 func (b *Inbox) Close(ctx workflow.Context) {
 	b.isClosing = true
-	ctx, done := workflow.NewDisconnectedContext(ctx)
-	defer done()
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
 	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 }

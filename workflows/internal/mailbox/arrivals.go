@@ -32,7 +32,7 @@ type arrivalRecorder struct {
 }
 
 func (n *arrivalRecorder) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
-	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, arrivalsKey{}, &n.arrivals), in)
+	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, arrivalsContextKey{}, &n.arrivals), in)
 }
 
 func (n *arrivalRecorder) HandleSignal(ctx workflow.Context, in *interceptor.HandleSignalInput) error {
@@ -47,20 +47,21 @@ type signalArrivals struct {
 	arrivedCount         int // all signals that have arrived, handled or not
 }
 
-type arrivalsKey struct{}
+type arrivalsContextKey struct{}
 
 func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
-	if a, ok := ctx.Value(arrivalsKey{}).(*signalArrivals); ok {
+	if a, ok := ctx.Value(arrivalsContextKey{}).(*signalArrivals); ok {
 		return a
 	}
 	panic("mailbox: the worker lacks the interceptor workflows.Interceptors")
 }
 
-// takeNextSignalName removes and returns the name of the signal to handle now. The selector has offered a signal of the name
-// offered. Signals without a handler are skipped.
-func (a *signalArrivals) takeNextSignalName(ctx workflow.Context, readyName string, isHandled func(name string) bool) string {
-	index := slices.IndexFunc(a.unhandledSignalNames, isHandled)
-	if a.unhandledSignalNames[index] != readyName && !KnowsChange(ctx, "signals in the order of history") {
+// takeNextSignalName removes and returns the name of the signal to handle now. The selector has offered a signal of the
+// name offered. Signals without a handler are skipped.
+func (a *signalArrivals) takeNextSignalName(ctx workflow.Context, readyName string,
+	hasHandler func(name string) bool) string {
+	index := slices.IndexFunc(a.unhandledSignalNames, hasHandler)
+	if a.unhandledSignalNames[index] != readyName && !IsPatched(ctx, "signals in the order of history") {
 		index = slices.Index(a.unhandledSignalNames, readyName)
 	}
 	name := a.unhandledSignalNames[index]

@@ -16,29 +16,29 @@ import (
 // this workflow has received more by then. So a signal may only be sent in this way if it may come twice, and if it may
 // come although the workflow decides differently later. The future's value lists the ids of the workflows that do not
 // exist or have ended.
-func deliverSignals(ctx workflow.Context, list ...protocol.SignalDelivery) workflow.Future {
+func deliverSignals(ctx workflow.Context, deliveries ...protocol.SignalDelivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
+		StartToCloseTimeout: time.Minute, Summary: deliverySummary(deliveries),
 		ScheduleToCloseTimeout: time.Hour, // for all attempts, while Temporal is unavailable
-	}), protocol.ActivityDeliver, list)
+	}), protocol.ActivityDeliver, deliveries)
 }
 
-func deliverySummary(list []protocol.SignalDelivery) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("signal %s to %s", list[0].Signal, list[0].To)
+func deliverySummary(deliveries []protocol.SignalDelivery) string {
+	if len(deliveries) == 1 {
+		return fmt.Sprintf("signal %s to %s", deliveries[0].Signal, deliveries[0].To)
 	}
-	return fmt.Sprintf("signal %s to %d workflows", list[0].Signal, len(list))
+	return fmt.Sprintf("signal %s to %d workflows", deliveries[0].Signal, len(deliveries))
 }
 
 // DeliverSignalsAndWait delivers signals that may come twice, and waits until they are delivered. It logs and returns
 // the recipients that do not exist or have ended, for instance since somebody terminated them.
-func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) (missingWorkflowIDs []string) {
-	if len(list) == 0 {
+func DeliverSignalsAndWait(ctx workflow.Context, deliveries []protocol.SignalDelivery) (missingWorkflowIDs []string) {
+	if len(deliveries) == 0 {
 		return nil
 	}
-	err := deliverSignals(ctx, list...).Get(ctx, &missingWorkflowIDs)
+	err := deliverSignals(ctx, deliveries...).Get(ctx, &missingWorkflowIDs)
 	if (err != nil || len(missingWorkflowIDs) > 0) && ctx.Err() == nil {
-		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing",
+		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", deliveries[0].Signal, "missing",
 			missingWorkflowIDs, "error", err)
 	}
 	return missingWorkflowIDs

@@ -24,19 +24,19 @@ type Inbox struct {
 	arrivals         *signalArrivals
 	handlerBySignal  map[string]signalHandler // by the signal's name
 
-	wakeAt      time.Time // when the timer fires; zero: there is none
+	wakeTime    time.Time // when the timer fires; zero: there is none
 	cancelTimer workflow.CancelFunc
 
 	// How many signals had arrived when Wait blocked last, whether people's signals were handled since, and whether the
 	// timer of WakeInNextTask is set: see quiet.go.
-	arrivedCountBeforeWait       int
-	handledPersonSignalSinceWait bool
-	isNextTaskTimerSet           bool
+	arrivedCountBeforeWait int
+	hasHandledPersonSignal bool
+	isNextTaskTimerSet     bool
 
-	// isOpen: signals are being handled. closing: queries for the outcome of acts are answered immediately. answered
-	// becomes readable when a query was answered that the workflow waited for.
-	isOpen, isClosing, wakeWhenAnswered bool
-	outcomeAnswered                     workflow.Channel
+	// isOpen: signals are being handled. isClosing: queries for the outcome of acts are answered immediately.
+	// outcomeAnsweredChannel becomes readable when a query was answered that the workflow waited for.
+	isOpen, isClosing, mustWakeWhenAnswered bool
+	outcomeAnsweredChannel                  workflow.Channel
 }
 
 // signalHandler is the channel of one kind of signal, and what handles it.
@@ -53,14 +53,14 @@ func NewInbox(ctx workflow.Context) *Inbox {
 	// otherwise see nothing but the cancellation.
 	discard := func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) }
 	b.OnChannelReceive(ctx.Done(), discard)
-	b.outcomeAnswered = workflow.NewBufferedChannel(ctx, 1)
-	b.OnChannelReceive(b.outcomeAnswered, discard)
+	b.outcomeAnsweredChannel = workflow.NewBufferedChannel(ctx, 1)
+	b.OnChannelReceive(b.outcomeAnsweredChannel, discard)
 	b.registerOutcomeHandlers(ctx)
 	return b
 }
 
-// maxHandledPerWait bounds how many events Wait handles before the workflow acts on them.
-const maxHandledPerWait = 500
+// maxEventsPerWait bounds how many events Wait handles before the workflow acts on them.
+const maxEventsPerWait = 500
 
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
 // instead of one each. It handles only a part of a flood; the next Wait goes on with the rest.
@@ -68,7 +68,7 @@ func (b *Inbox) Wait(ctx workflow.Context) {
 	b.isOpen = true
 	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
-		b.arrivedCountBeforeWait, b.handledPersonSignalSinceWait = b.arrivals.arrivedCount, false
+		b.arrivedCountBeforeWait, b.hasHandledPersonSignal = b.arrivals.arrivedCount, false
 	}
 	b.selector.Select(ctx)
 	b.handlePendingBatch(ctx)
@@ -84,7 +84,7 @@ func (b *Inbox) Drain(ctx workflow.Context) {
 
 func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 	for n := 0; ctx.Err() == nil && b.selector.HasPending(); n++ {
-		if n == maxHandledPerWait {
+		if n == maxEventsPerWait {
 			yieldToOtherCoroutines(ctx)
 			return
 		}
@@ -94,21 +94,21 @@ func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 
 // yieldToOtherCoroutines shows the SDK's deadlock detector that the workflow's code still runs.
 func yieldToOtherCoroutines(ctx workflow.Context) {
-	resumed := workflow.NewChannel(ctx)
-	workflow.Go(ctx, func(ctx workflow.Context) { resumed.Send(ctx, nil) })
-	resumed.Receive(ctx, nil)
+	resumeChannel := workflow.NewChannel(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) { resumeChannel.Send(ctx, nil) })
+	resumeChannel.Receive(ctx, nil)
 }
 
 // WakeAt makes Wait return at a time even if nothing happens. It replaces the time set before; zero: no time.
 func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
-	if t.Equal(b.wakeAt) {
+	if t.Equal(b.wakeTime) {
 		return
 	}
 	if b.cancelTimer != nil {
 		b.cancelTimer()
 		b.cancelTimer = nil
 	}
-	b.wakeAt = t
+	b.wakeTime = t
 	if t.IsZero() {
 		return
 	}
@@ -116,8 +116,8 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 	timer := workflow.NewTimerWithOptions(ctx, max(t.Sub(workflow.Now(ctx)), time.Millisecond),
 		workflow.TimerOptions{Summary: summary})
 	b.OnFutureReady(timer, func(f workflow.Future) {
-		if f.Get(ctx, nil) == nil && t.Equal(b.wakeAt) {
-			b.wakeAt, b.cancelTimer = time.Time{}, nil
+		if f.Get(ctx, nil) == nil && t.Equal(b.wakeTime) {
+			b.wakeTime, b.cancelTimer = time.Time{}, nil
 		}
 	})
 }

@@ -15,9 +15,9 @@ type Outbox struct {
 	inbox       *Inbox
 	isSendingTo map[string]bool // by workflow id: a signal is on its way
 	// signals that wait behind it, for their turn, or for ReleaseSignals
-	queuedByWorkflow   map[string][]OutgoingSignal
-	waitingWorkflowIDs []string // the workflows whose turn has not come; all of them have something queued
-	isHeld             bool
+	queuedSignalsByWorkflow map[string][]OutgoingSignal
+	waitingWorkflowIDs      []string // the workflows whose turn has not come; all of them have something queued
+	isHeld                  bool
 
 	// AlwaysSignalsByCommand sends every signal by command, unless it is Gathered. By command, a signal costs one
 	// action of a hosted server; from inside the workflow task it costs two actions, and less time.
@@ -34,12 +34,12 @@ const maxSignalsInFlight = 100
 
 // OutgoingSignal is a signal to be sent.
 type OutgoingSignal struct {
-	Signal  string `json:"signal"`
-	Payload any    `json:"payload"`
-	// Repeatable: the recipient tolerates receiving it twice, so it can be sent the faster way (see deliverSignals).
-	Repeatable bool `json:"repeatable,omitempty"`
-	// SentInBatch: a worker sends several of them as one.
-	SentInBatch bool `json:"gathered,omitempty"`
+	SignalName string `json:"signal"`
+	Payload    any    `json:"payload"`
+	// IsRepeatable: the recipient tolerates receiving it twice, so it can be sent the faster way (see deliverSignals).
+	IsRepeatable bool `json:"repeatable,omitempty"`
+	// IsSentInBatch: a worker sends several of them as one.
+	IsSentInBatch bool `json:"gathered,omitempty"`
 	// WaitsForTurn: one of many, which waits for its turn (see SendInTurn).
 	WaitsForTurn bool `json:"inTurn,omitempty"`
 	// RefusalReason is the reason for refusing the act in the signal if nobody receives it; empty: the failure is only
@@ -55,13 +55,13 @@ type CarriedOutgoingSignal struct {
 
 // NewOutbox makes an outbox. The ends of its deliveries are events of the inbox.
 func NewOutbox(b *Inbox) *Outbox {
-	return &Outbox{inbox: b, isSendingTo: map[string]bool{}, queuedByWorkflow: map[string][]OutgoingSignal{}}
+	return &Outbox{inbox: b, isSendingTo: map[string]bool{}, queuedSignalsByWorkflow: map[string][]OutgoingSignal{}}
 }
 
 // Send sends a signal behind everything that was sent to the same workflow before.
 func (o *Outbox) Send(ctx workflow.Context, workflowID string, s OutgoingSignal) {
 	if o.isHeld || o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID) {
-		o.queuedByWorkflow[workflowID] = append(o.queuedByWorkflow[workflowID], s)
+		o.queuedSignalsByWorkflow[workflowID] = append(o.queuedSignalsByWorkflow[workflowID], s)
 		return
 	}
 	o.sendNow(ctx, workflowID, s)
@@ -71,11 +71,12 @@ func (o *Outbox) Send(ctx workflow.Context, workflowID string, s OutgoingSignal)
 // Each workflow still receives its signals in order.
 func (o *Outbox) SendInTurn(ctx workflow.Context, workflowID string, s OutgoingSignal) {
 	s.WaitsForTurn = true
-	if o.isHeld || o.isSendingTo[workflowID] || len(o.queuedByWorkflow[workflowID]) > 0 || len(o.isSendingTo) < maxSignalsInFlight {
+	if o.isHeld || o.isSendingTo[workflowID] || len(o.queuedSignalsByWorkflow[workflowID]) > 0 ||
+		len(o.isSendingTo) < maxSignalsInFlight {
 		o.Send(ctx, workflowID, s)
 		return
 	}
-	o.queuedByWorkflow[workflowID] = append(o.queuedByWorkflow[workflowID], s)
+	o.queuedSignalsByWorkflow[workflowID] = append(o.queuedSignalsByWorkflow[workflowID], s)
 	o.waitingWorkflowIDs = append(o.waitingWorkflowIDs, workflowID)
 }
 
@@ -105,18 +106,18 @@ func (o *Outbox) sendQueued(ctx workflow.Context, workflowID string) {
 	if o.isHeld {
 		return
 	}
-	pending := o.queuedByWorkflow[workflowID]
-	delete(o.queuedByWorkflow, workflowID)
-	for _, next := range pending {
+	queuedSignals := o.queuedSignalsByWorkflow[workflowID]
+	delete(o.queuedSignalsByWorkflow, workflowID)
+	for _, next := range queuedSignals {
 		o.Send(ctx, workflowID, next)
 	}
 }
 
 func (o *Outbox) deliver(ctx workflow.Context, workflowID string, s OutgoingSignal) workflow.Future {
-	if s.Repeatable && (s.SentInBatch || !o.AlwaysSignalsByCommand) {
-		return deliverSignals(ctx, protocol.NewSignalDelivery(workflowID, s.Signal, s.Payload))
+	if s.IsRepeatable && (s.IsSentInBatch || !o.AlwaysSignalsByCommand) {
+		return deliverSignals(ctx, protocol.NewSignalDelivery(workflowID, s.SignalName, s.Payload))
 	}
-	return workflow.SignalExternalWorkflow(ctx, workflowID, "", s.Signal, s.Payload)
+	return workflow.SignalExternalWorkflow(ctx, workflowID, "", s.SignalName, s.Payload)
 }
 
 func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error) {
@@ -124,10 +125,10 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 		return
 	}
 	if s.RefusalReason != "" {
-		o.inbox.refuseUndelivered(ctx, s.Signal, jsonval.AsObject(s.Payload), errors.New(s.RefusalReason))
+		o.inbox.refuseUndelivered(ctx, s.SignalName, jsonval.AsObject(s.Payload), errors.New(s.RefusalReason))
 		return
 	}
-	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)
+	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.SignalName, "error", err)
 }
 
 // HoldSignals holds all signals until ReleaseSignals: the workflow is about to continue as new, and carries the queue
@@ -140,10 +141,10 @@ func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 		return
 	}
 	o.isHeld = false
-	for _, workflowID := range jsonval.SortedKeys(o.queuedByWorkflow) {
+	for _, workflowID := range jsonval.SortedKeys(o.queuedSignalsByWorkflow) {
 		switch {
 		case o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID):
-		case o.queuedByWorkflow[workflowID][0].WaitsForTurn && len(o.isSendingTo) >= maxSignalsInFlight:
+		case o.queuedSignalsByWorkflow[workflowID][0].WaitsForTurn && len(o.isSendingTo) >= maxSignalsInFlight:
 			o.waitingWorkflowIDs = append(o.waitingWorkflowIDs, workflowID)
 		default:
 			o.sendQueued(ctx, workflowID)
@@ -154,15 +155,15 @@ func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 
 // HasPendingFor reports whether something is on its way to a workflow, or queued for it.
 func (o *Outbox) HasPendingFor(workflowID string) bool {
-	return o.isSendingTo[workflowID] || len(o.queuedByWorkflow[workflowID]) > 0
+	return o.isSendingTo[workflowID] || len(o.queuedSignalsByWorkflow[workflowID]) > 0
 }
 
-// NothingInFlight reports whether nothing is on its way to anybody. Something may be queued.
-func (o *Outbox) NothingInFlight() bool { return len(o.isSendingTo) == 0 }
+// HasNothingInFlight reports whether nothing is on its way to anybody. Something may be queued.
+func (o *Outbox) HasNothingInFlight() bool { return len(o.isSendingTo) == 0 }
 
 // QueuedSignals returns the queued signals, for Restore in the next run of the workflow.
 func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
-	for to, queued := range jsonval.Sorted(o.queuedByWorkflow) {
+	for to, queued := range jsonval.Sorted(o.queuedSignalsByWorkflow) {
 		for _, s := range queued {
 			list = append(list, CarriedOutgoingSignal{to, s})
 		}
@@ -171,8 +172,8 @@ func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
 }
 
 // Restore sends what an earlier run of the workflow carried.
-func (o *Outbox) Restore(ctx workflow.Context, list []CarriedOutgoingSignal) {
-	for _, c := range list {
+func (o *Outbox) Restore(ctx workflow.Context, signals []CarriedOutgoingSignal) {
+	for _, c := range signals {
 		if c.WaitsForTurn {
 			o.SendInTurn(ctx, c.ToWorkflowID, c.OutgoingSignal)
 			continue

@@ -39,14 +39,14 @@ func (b *Inbox) WakeAfter(ctx workflow.Context, delay time.Duration, summary str
 		func(workflow.Future) {})
 }
 
-// HandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come,
+// HasHandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come,
 // and keep the workflow from closing.
-func (b *Inbox) HandledPersonSignalSinceWait() bool { return b.handledPersonSignalSinceWait }
+func (b *Inbox) HasHandledPersonSignalSinceWait() bool { return b.hasHandledPersonSignal }
 
 // DrainPersonSignals handles what has happened and returns in a workflow task in which people have signalled nothing,
 // so that the workflow can close.
 func (b *Inbox) DrainPersonSignals(ctx workflow.Context) {
-	for b.Drain(ctx); b.handledPersonSignalSinceWait && ctx.Err() == nil; b.Drain(ctx) {
+	for b.Drain(ctx); b.hasHandledPersonSignal && ctx.Err() == nil; b.Drain(ctx) {
 		b.WakeInNextTask(ctx)
 		b.Wait(ctx)
 	}
@@ -75,8 +75,8 @@ func (b *Inbox) TakeUnhandledSignals() (list []CarriedSignal) {
 }
 
 // RedeliverSignals handles the signals that an earlier run of the workflow did not handle.
-func (b *Inbox) RedeliverSignals(ctx workflow.Context, list []CarriedSignal) {
-	for _, s := range list {
+func (b *Inbox) RedeliverSignals(ctx workflow.Context, signals []CarriedSignal) {
+	for _, s := range signals {
 		p := &commonpb.Payload{}
 		if h, hasHandler := b.handlerBySignal[s.Name]; hasHandler && proto.Unmarshal(s.Payload, p) == nil {
 			h.handle(ctx, converter.NewRawValue(p))

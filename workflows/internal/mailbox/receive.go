@@ -28,14 +28,14 @@ func OnPersonSignal(
 	handle func(workflow.Context, map[string]any) (approval.VoteCount, error),
 ) {
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
-		b.handledPersonSignalSinceWait = true
+		b.hasHandledPersonSignal = true
 		payload, err := protocol.DecodeObject(raw)
-		var count approval.VoteCount
+		var votes approval.VoteCount
 		if err == nil {
 			b.RecordSignalStart(ctx, name, payload)
-			count, err = handle(ctx, approval.WithoutForwardedMark(payload))
+			votes, err = handle(ctx, approval.WithoutForwardedMark(payload))
 		}
-		b.recordOutcomeWithCount(ctx, name, payload, count, err)
+		b.recordOutcomeWithVotes(ctx, name, payload, votes, err)
 	})
 }
 
@@ -49,14 +49,14 @@ func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description strin
 	b.handlerBySignal[name] = signalHandler{channel, handle}
 	b.OnChannelReceive(channel, func(workflow.ReceiveChannel) {
 		var raw converter.RawValue
-		h := b.handlerBySignal[b.arrivals.takeNextSignalName(ctx, name, b.isHandled)]
+		h := b.handlerBySignal[b.arrivals.takeNextSignalName(ctx, name, b.hasHandlerFor)]
 		h.channel.Receive(ctx, &raw)
 		h.handle(ctx, raw)
 	})
 }
 
-// isHandled reports whether signals of a name have a handler.
-func (b *Inbox) isHandled(name string) bool {
+// hasHandlerFor reports whether signals of a name have a handler.
+func (b *Inbox) hasHandlerFor(name string) bool {
 	_, ok := b.handlerBySignal[name]
 	return ok
 }

@@ -42,10 +42,10 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 // OrderContext is the context of an order: the process, the policies of its Tools, and whether all of these are known
 // yet.
 type OrderContext struct {
-	ProcessID  string
-	Idea       *ideafile.Idea
-	Override   policy.Override
-	ToolsKnown bool
+	ProcessID     string
+	Idea          *ideafile.Idea
+	Oversight     policy.Oversight
+	AreToolsKnown bool
 }
 
 // AcceptOrder accepts an order, and returns the entry for the log of the process.
@@ -63,8 +63,8 @@ func (k *Keeper) AcceptOrder(ctx workflow.Context, o approval.StandingOrder,
 	if err != nil {
 		return logEntry, err
 	}
-	if err := approval.CheckStandingOrder(o, giver, orderContext.Idea, orderContext.Override,
-		policy.ReadStarters(orderContext.Idea.Source), now, orderContext.ToolsKnown); err != nil {
+	if err := approval.CheckStandingOrder(o, giver, orderContext.Idea, orderContext.Oversight,
+		policy.ReadStarters(orderContext.Idea.Source), now, orderContext.AreToolsKnown); err != nil {
 		return logEntry, err
 	}
 	if err := k.Orders.Add(o, giver, now); err != nil {
@@ -90,7 +90,8 @@ func (k *Keeper) refuseInPart(signal string) error {
 	if k.partRef == nil {
 		return nil
 	}
-	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.partRef.Process.ID, k.partRef.Number)
+	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.partRef.SplitProcess.ID,
+		k.partRef.Number)
 }
 
 // CheckDecision refuses a person's decision that claims to be under an order: the process itself finds and counts the
@@ -106,7 +107,7 @@ func (k *Keeper) CheckDecision(d approval.Decision) error {
 // ApproveCoveredCalls sends approvals of the waiting Calls of an owner, an instance or a part, that orders cover. If an
 // order names a deputy, it sends the deputy to the Call instead.
 func (k *Keeper) ApproveCoveredCalls(
-	ctx workflow.Context, idea *ideafile.Idea, owner string, pending []approval.Pending,
+	ctx workflow.Context, idea *ideafile.Idea, owner string, pending []approval.PendingCall,
 	send func(signal, call string, payload jsonval.Object),
 ) {
 	if len(k.Orders) == 0 {
@@ -118,13 +119,13 @@ func (k *Keeper) ApproveCoveredCalls(
 		if a.Order.DeputyName != "" {
 			signal = approval.SteerDeputy
 		}
-		send(signal, a.Pending.CallID, a.Order.ApprovalPayload(a.Pending))
+		send(signal, a.PendingCall.CallID, a.Order.ApprovalPayload(a.PendingCall))
 	}
 }
 
-// TakeHasFreedApproval reports, once, that an approval under an order no longer counts: all waiting Calls must be
+// TakeFreedApprovalFlag reports, once, that an approval under an order no longer counts: all waiting Calls must be
 // looked at again.
-func (k *Keeper) TakeHasFreedApproval() bool {
+func (k *Keeper) TakeFreedApprovalFlag() bool {
 	hadFreedApproval := k.hasFreedApproval
 	k.hasFreedApproval = false
 	return hadFreedApproval
@@ -132,8 +133,8 @@ func (k *Keeper) TakeHasFreedApproval() bool {
 
 // HandleFates records the outcomes of acts in instances or parts. An approval under an order is not reported, since no
 // person sent it. A part reports such a Fate to the whole, which counts approvals.
-func (k *Keeper) HandleFates(list []approval.Fate) {
-	for _, f := range list {
+func (k *Keeper) HandleFates(fates []approval.Fate) {
+	for _, f := range fates {
 		switch {
 		case k.uncountRefused(f):
 		case f.OrderID != "" && k.partRef != nil:

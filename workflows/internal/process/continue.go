@@ -42,8 +42,8 @@ type CarriedCore struct {
 	LastReportedProgress string `json:"progress,omitempty"`
 	NotifiesPeople       bool   `json:"notifies,omitempty"` // the worker can notify people of what waits
 	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
-	// SavesActions: actions that a hosted server bills are saved, at the price of time.
-	SavesActions bool `json:"savesActions,omitempty"`
+	// MinimizesActions: actions that a hosted server bills are saved, at the price of time.
+	MinimizesActions bool `json:"savesActions,omitempty"`
 	// ReportedHoldUps are what workers report, by cause and worker: a wait is reported once.
 	ReportedHoldUps map[string]ReportedHoldUp `json:"holdUps,omitempty"`
 }
@@ -51,24 +51,24 @@ type CarriedCore struct {
 // CarriedUnsplit holds the fields that an unsplit process carries unchanged.
 type CarriedUnsplit struct {
 	// BaseIdea is the Idea of the chain relative to which Requests describe changes; zero: there is none.
-	BaseIdea        protocol.IdeaRef           `json:"base"`
-	InstancesHeld   bool                       `json:"held,omitempty"`      // they were notified of the pause
-	Revisions       []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
-	SentReportCount int                        `json:"reports,omitempty"`   // to the process that this is a part of
-	ResumeCount     int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
-	SentNotices     loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
+	BaseIdea          protocol.IdeaRef           `json:"base"`
+	AreInstancesHeld  bool                       `json:"held,omitempty"`      // they were notified of the pause
+	UnsealedRevisions []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
+	SentReportCount   int                        `json:"reports,omitempty"`   // to the process that this is a part of
+	ResumeCount       int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
+	SentNotices       loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
 }
 
 // CarriedParts is what a process that is split carries.
 type CarriedParts struct {
 	split.Process
-	AddedMessages       []any `json:"context,omitempty"` // messages of corrections and additions
-	DecidesThroughParts bool  `json:"throughParts,omitempty"`
+	AddedMessages           []any `json:"context,omitempty"` // messages of corrections and additions
+	RoutesDecisionsViaParts bool  `json:"throughParts,omitempty"`
 }
 
-// statusContinued is the IdeaStatus of a run that another run continued. A search by what processes wait for must not
-// find such an ended run.
-const statusContinued = "continued"
+// statusContinuedAsNew is the IdeaStatus of a run that another run continued. A search by what processes wait for must
+// not find such an ended run.
+const statusContinuedAsNew = "continued"
 
 // continueAsNewInput is what both kinds of processes carry.
 func (c *processCore) continueAsNewInput() ContinueAsNewInput {
@@ -95,8 +95,8 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, carried *Contin
 	}
 }
 
-// maxContinueAsNewHold is how long a process starts nothing new because it should continue as new. After that it goes on as
-// usual, until it can continue.
+// maxContinueAsNewHold is how long a process starts nothing new because it should continue as new. After that it goes
+// on as usual, until it can continue.
 const maxContinueAsNewHold = 2 * time.Second
 
 // continueAsNewTiming is when a process that should continue as new does so.
@@ -108,23 +108,23 @@ const (
 	continueAsNewNow
 )
 
-// continueAsNewTimingFor decides when the process continues as new. due is whether it should; idle is whether nothing
-// of it is under way.
-func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, isDue, isIdle bool) continueAsNewTiming {
+// decideContinueAsNewTiming decides when the process continues as new. isDue is whether it should; isIdle is whether
+// nothing of it is under way.
+func (c *processCore) decideContinueAsNewTiming(ctx workflow.Context, isDue, isIdle bool) continueAsNewTiming {
 	if !isDue {
 		c.outbox.ReleaseSignals(ctx)
-		c.inbox.StayOpen()
+		c.inbox.CancelContinueAsNew()
 		c.continueAsNewDueSince = time.Time{}
 		return continueAsNewLater
 	}
 	c.outbox.HoldSignals()
 	now := workflow.Now(ctx)
 	isOverdue := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(maxContinueAsNewHold))
-	isIdle = isIdle && c.outbox.NothingInFlight()
+	isIdle = isIdle && c.outbox.HasNothingInFlight()
 	if isIdle {
-		isIdle = c.inbox.CanContinueAsNew(ctx, isOverdue)
+		isIdle = c.inbox.PrepareContinueAsNew(ctx, isOverdue)
 	} else {
-		c.inbox.StayOpen()
+		c.inbox.CancelContinueAsNew()
 	}
 	if isIdle && c.inbox.HasNoSignalSinceWait() {
 		return continueAsNewNow
@@ -146,18 +146,18 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, isDue, isIdle
 // decideContinueAsNew decides whether the process continues as new. It first waits for a Request in flight, unless the
 // Request's Plan waits for people.
 func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
-	isAsking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan == nil) || p.loop.RechecksInFlight()
-	isDue := !isAsking && !p.loop.IsFinished() &&
-		lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
+	awaitsLLM := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan == nil) || p.loop.HasRechecksInFlight()
+	isDue := !awaitsLLM && !p.loop.IsFinished() &&
+		lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.IterationsPerRun)
 	if isDue {
 		p.sendConfirmedInstanceEnds(ctx, true)
 	}
-	return p.continueAsNewTimingFor(ctx, isDue, !p.isNotifying && len(p.pendingStarts) == 0 &&
+	return p.decideContinueAsNewTiming(ctx, isDue, !p.isNotifying && len(p.pendingStarts) == 0 &&
 		len(p.endQueue.instanceEnds) == 0)
 }
 
 func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
-	p.setAttributes(ctx, statusContinued, 0)
+	p.setAttributes(ctx, statusContinuedAsNew, 0)
 	c := p.continueAsNewInput()
 	c.Loop, c.CarriedUnsplit = p.loop.CarryIntoNextRun(), p.CarriedUnsplit
 	c.UnsealedStateDelta, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)

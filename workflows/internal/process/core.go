@@ -29,8 +29,8 @@ type processCore struct {
 
 	variant     processVariant          // what this kind of process does in its own way
 	logDecision func(approval.Decision) // logs what somebody decided on the whole process
-	// knowsChange is mailbox.KnowsChange
-	knowsChange func(change string) bool
+	// isPatched is mailbox.IsPatched
+	isPatched func(change string) bool
 
 	start protocol.ProcessStart
 	idea  *ideafile.Idea        // with every correction
@@ -44,19 +44,19 @@ type processCore struct {
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
 
-	phase           phase
-	askedMCPServers []string    // MCP servers that are being asked for their tools
-	outcome         loop.Status // how it ended; set when the phase becomes over
-	isOrphaned      bool        // a process that it belongs to is gone: it ends as if it were cancelled
+	phase                 phase
+	pendingMCPServerNames []string    // MCP servers that are being asked for their tools
+	outcome               loop.Status // how it ended; set when the phase becomes over
+	isOrphaned            bool        // a process that it belongs to is gone: it ends as if it were cancelled
 
 	CarriedCore
 	orders                *orders.Keeper
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
-	requestInFlight  int          // the number of the Request in flight; 0: none
-	requestHoldUp           *turn.HoldUp // what the Request waits for; nil: nothing unusual
-	lastLoggedStatus loop.Status  // the last status in the log; empty: none yet
+	requestNumberInFlight int          // the number of the Request in flight; 0: none
+	requestHoldUp         *turn.HoldUp // what the Request waits for; nil: nothing unusual
+	lastLoggedStatus      loop.Status  // the last status in the log; empty: none yet
 }
 
 // processVariant is what an ordinary process and a split one do differently.
@@ -110,16 +110,16 @@ const (
 
 // readIdea reads the Idea that a process starts from. It moves the files of delegates to the process, and adds the
 // content of its instructions. Tools and delegates are checked when the Tools are bound.
-func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, error) {
+func readIdea(start *protocol.ProcessStart, processID string) (*ideafile.Idea, error) {
 	var fileProblems diag.Problems
 	start.Idea, start.Delegation.Files, fileProblems = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
-	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
-	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
-	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
+	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.FileKey, start.Delegation.Files)
+	start.Idea = policy.WithStarters(start.Idea, start.Starters(processID))
+	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(processID))
 	idea, problems := ideafile.ReadIdeaWithoutCheckingTools(start.Idea)
 	problems.Append(fileProblems...)
-	for _, person := range start.Starters(process) {
-		if err := policy.CheckName(person.Name); person.Name != "" && err != nil {
+	for _, person := range start.Starters(processID) {
+		if err := policy.CheckPersonName(person.Name); person.Name != "" && err != nil {
 			problems.Add("$.meta.startedBy", "%s", err)
 		}
 	}
@@ -141,9 +141,9 @@ func newCore(
 	inbox.SendsReports = start.Part != nil
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
-		setup: protocol.RequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
-		orders:      orders.New(start.Part, inbox, outbox),
-		knowsChange: func(change string) bool { return mailbox.KnowsChange(ctx, change) },
+		setup: protocol.RequestSetup{ScriptedReplies: start.ScriptedReplies}, inbox: inbox, outbox: outbox,
+		orders:    orders.New(start.Part, inbox, outbox),
+		isPatched: func(change string) bool { return mailbox.IsPatched(ctx, change) },
 	}
 	c.setIdea(idea)
 	return c
@@ -216,10 +216,10 @@ func (c *processCore) status(pauseFault *diag.Fault) loop.Status {
 	return cmp.Or(c.outcome, loop.StatusRunning)
 }
 
-// approvalOverride is the process's addition to the approval policies of the Tools.
-func (c *processCore) approvalOverride() policy.Override {
-	o := c.idea.Config.Approval
-	o.OuterOverrides = c.start.Delegation.Oversight
+// oversight is the process's addition to the approval policies of the Tools.
+func (c *processCore) oversight() policy.Oversight {
+	o := c.idea.Config.ApprovalOverride
+	o.OuterOversights = c.start.Delegation.Oversight
 	return o
 }
 
@@ -233,14 +233,14 @@ func (c *processCore) title() string {
 }
 
 // setAttributes keeps the search attributes up to date.
-func (c *processCore) setAttributes(ctx workflow.Context, status string, awaiting int) {
-	a := display.SearchAttributes{Registered: c.start.HasAttributes}
-	a.SetAwaitingCount(ctx, awaiting)
+func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitingCount int) {
+	a := display.SearchAttributes{AreRegistered: c.start.HasSearchAttributes}
+	a.SetAwaitingCount(ctx, awaitingCount)
 	a.SetStatus(ctx, status)
 }
 
 // recordSignalOutcome notes that an act of a person that was under way has taken effect, or is refused after all.
-func (c *processCore) recordSignalOutcome(ctx workflow.Context, kind string, s approval.SteeringPayload,
+func (c *processCore) recordSignalOutcome(ctx workflow.Context, signalName string, s approval.SteeringPayload,
 	refusal error) {
-	c.inbox.RecordSignalOutcome(ctx, kind, jsonval.Object{"id": s.ID, "by": s.SentBy}, refusal)
+	c.inbox.RecordSignalOutcome(ctx, signalName, jsonval.Object{"id": s.ID, "by": s.SentBy}, refusal)
 }

@@ -34,7 +34,7 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 			Context: messagesForInstance(messages, m.Token), By: s.SentBy, Account: s.Account, Reason: s.Reason,
 		})
 	}
-	p.Revisions = append(p.Revisions, *s)
+	p.UnsealedRevisions = append(p.UnsealedRevisions, *s)
 	return p.loop.Idea, mailbox.ErrOutcomePending
 }
 
@@ -52,14 +52,14 @@ func messagesForInstance(context []any, token string) []any {
 
 // sealRevisions seals the revisions as a new Idea, once every instance has applied them.
 func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
-	if len(p.Revisions) == 0 || !p.loop.AllCorrectionsAcked() {
+	if len(p.UnsealedRevisions) == 0 || !p.loop.AllCorrectionsAcked() {
 		return
 	}
 	p.sealCurrentState(ctx)
-	for _, s := range p.Revisions {
+	for _, s := range p.UnsealedRevisions {
 		p.recordSignalOutcome(ctx, approval.SteerRevise, s, nil)
 	}
-	p.Revisions = nil
+	p.UnsealedRevisions = nil
 }
 
 // addInstances starts instances. The act takes effect once they have started.
@@ -88,35 +88,35 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 		parsed, err = p.validateMessages(messages)
 	}
 	if err == nil && len(reopenedTokens) == 0 { // else the parts check them, since they know what is reopened
-		err = p.parts.CheckCorrections(p.idea, parsed)
+		err = p.splitState.CheckCorrections(p.idea, parsed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
-	for _, number := range p.parts.RunningPartNumbers() {
-		list := p.parts.Parts[number-1].FilterContext(s.Context)
+	p.splitState.Limits = p.splitState.Limits.OverriddenBy(s.Limits)
+	for _, number := range p.splitState.RunningPartNumbers() {
+		list := p.splitState.Parts[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
 			payload := forwardedPayload(s.SentBy, s.Reason)
 			approval.AddAccount(payload, s.Account)
 			payload["context"] = list
-			p.sendToPart(ctx, number, mailbox.OutgoingSignal{Signal: approval.SteerRevise, Payload: payload})
+			p.sendToPart(ctx, number, mailbox.OutgoingSignal{SignalName: approval.SteerRevise, Payload: payload})
 		}
 	}
-	return p.idea.WithMessages(parsed), nil
+	return p.idea.WithMessagesAdded(parsed), nil
 }
 
 // checkReopenable returns why an instance that a correction names cannot be reopened; nil if its part decides.
 func (p *splitProcess) checkReopenable(tokens []string) error {
 	for _, token := range tokens {
-		number := p.parts.PartNumberOf(token)
+		number := p.splitState.PartNumberOf(token)
 		switch {
 		case number == 0:
 			return fmt.Errorf("there is no instance %s; add makes new ones", token)
-		case p.parts.Parts[number-1].Report.IsFinished():
+		case p.splitState.Parts[number-1].Report.IsFinished():
 			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; "+
 				"a fork with --reopen %s works on it again", token, number, spelling.TypeableToken(token))
-		case !p.parts.Parts[number-1].HasStarted:
+		case !p.splitState.Parts[number-1].HasStarted:
 			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		}
 	}
@@ -126,13 +126,13 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 // addInstances makes parts of more instances.
 func (p *splitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	messages, err := loop.ReadAddedInstances(p.idea, s.Context, p.instanceTokens(),
-		func(token string) bool { return p.parts.PartNumberOf(token) > 0 })
+		func(token string) bool { return p.splitState.PartNumberOf(token) > 0 })
 	if err != nil {
 		return nil, nil, err
 	}
 	tokens := ideafile.SplitContextByInstance(s.Context).InstanceTokens
-	p.parts.AddInstances(tokens)
-	return p.idea.WithMessages(messages), tokens, nil
+	p.splitState.AddInstances(tokens)
+	return p.idea.WithMessagesAdded(messages), tokens, nil
 }
 
 // validateMessages reads people's messages, or returns the errors in them or in their instances.
@@ -145,7 +145,7 @@ func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, erro
 		return nil, err
 	}
 	for n, m := range messages {
-		if m.InstanceToken != "" && p.parts.PartNumberOf(m.InstanceToken) == 0 {
+		if m.InstanceToken != "" && p.splitState.PartNumberOf(m.InstanceToken) == 0 {
 			return nil, fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
 		}
 	}

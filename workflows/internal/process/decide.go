@@ -24,7 +24,7 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	if bypassesPart {
 		payload = approval.WithForwardedMark(payload)
 	}
-	c.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
+	c.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{SignalName: d.Kind, Payload: payload, RefusalReason: refusal})
 	return mailbox.ErrOutcomePending
 }
 
@@ -83,12 +83,12 @@ func withCorrectedToken(id string, tokenIndex *spelling.TokenIndex) string {
 
 func (p *unsplitProcess) instanceTokens() []string { return p.loop.InstanceTokens() }
 
-func (p *unsplitProcess) ownerOf(call string, omitsHint func() bool) (owner, refusal string, err error) {
-	token, isKnown := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
+func (p *unsplitProcess) ownerOf(callID string, omitsHint func() bool) (owner, refusal string, err error) {
+	token, isKnown := p.loop.FindInstanceToken(ideafile.InstanceTokenOfCallID(callID))
 	if isKnown && p.phase == phaseOpening {
 		return "", "", errors.New("the process has not begun: nothing waits there")
 	}
-	err = p.loop.CheckCallWaiting(call, omitsHint)
+	err = p.loop.ExplainCallNotWaiting(callID, omitsHint)
 	if !isKnown {
 		return "", "", err
 	}
@@ -102,33 +102,33 @@ func (p *unsplitProcess) receiverOf(owner, _ string) (workflowID string, bypasse
 func (p *unsplitProcess) forwardDecisions(ctx workflow.Context, _ approval.DecisionBatch, decisions []routedDecision) {
 	for _, decision := range decisions {
 		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, decision.owner), mailbox.OutgoingSignal{
-			Signal: decision.Kind, Payload: decision.Payload, RefusalReason: decision.refusal,
+			SignalName: decision.Kind, Payload: decision.Payload, RefusalReason: decision.refusal,
 		})
 	}
 }
 
 const nothingWaitsRefusal = "the instance has not begun or has ended: nothing waits there"
 
-func (p *splitProcess) instanceTokens() []string { return p.parts.InstanceTokens() }
+func (p *splitProcess) instanceTokens() []string { return p.splitState.InstanceTokens() }
 
-func (p *splitProcess) ownerOf(call string, omitsHint func() bool) (owner, refusal string, err error) {
-	token := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
-	number := p.parts.PartNumberOf(token)
+func (p *splitProcess) ownerOf(callID string, omitsHint func() bool) (owner, refusal string, err error) {
+	token := p.splitState.FindInstanceToken(ideafile.InstanceTokenOfCallID(callID))
+	number := p.splitState.PartNumberOf(token)
 	switch {
 	case number > 0:
 		return protocol.PartID(p.processID, number), nothingWaitsRefusal, nil
 	case omitsHint != nil && omitsHint():
-		return "", "", approval.UnknownCallShortError(call)
+		return "", "", approval.UnknownCallShortError(callID)
 	}
-	return "", "", approval.UnknownCallError(call, nil, p.parts.PendingApprovals())
+	return "", "", approval.UnknownCallError(callID, nil, p.splitState.PendingApprovals())
 }
 
 // receiverOf returns the Call's instance or, if parts deal out earlier decisions, the Call's part.
-func (p *splitProcess) receiverOf(owner, call string) (workflowID string, bypassesPart bool) {
-	if p.decidesThroughParts {
+func (p *splitProcess) receiverOf(owner, callID string) (workflowID string, bypassesPart bool) {
+	if p.routesDecisionsViaParts {
 		return owner, false
 	}
-	token := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	token := p.splitState.FindInstanceToken(ideafile.InstanceTokenOfCallID(callID))
 	return protocol.InstanceID(owner, token), true
 }
 
@@ -139,14 +139,14 @@ func (p *splitProcess) forwardDecisions(ctx workflow.Context, batch approval.Dec
 	for _, decision := range decisions {
 		decisionsByPart[decision.owner] = append(decisionsByPart[decision.owner], decision.BatchDecision)
 	}
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		partID := protocol.PartID(p.processID, part.Number)
 		if list := decisionsByPart[partID]; list != nil {
 			p.outbox.SendInTurn(ctx, partID, mailbox.OutgoingSignal{
-				Signal: approval.SteerDecide, Payload: batch.PayloadToForward(protocol.ForwardedSignalID, list),
+				SignalName: approval.SteerDecide, Payload: batch.PayloadToForward(protocol.ForwardedSignalID, list),
 				RefusalReason: nothingWaitsRefusal,
 			})
 		}
 	}
-	p.decidesThroughParts = true
+	p.routesDecisionsViaParts = true
 }

@@ -17,7 +17,8 @@ import (
 const (
 	urgentEndNotifyDelay = time.Millisecond // for the next task, when the process waits for nothing else
 	endNotifyDelay       = time.Second      // when the process waits for something else
-	endNotifyDenominator = 10               // if one in endNotifyDenominator instances has ended, that is enough to notify them
+	// if one in endNotifyDenominator instances has ended, that is enough to notify them
+	endNotifyDenominator = 10
 )
 
 // instanceEnd is an instance to be notified that it has ended or, if it still works, that it must undo what it did.
@@ -43,7 +44,7 @@ const (
 	shortTimer
 )
 
-// sendConfirmedInstanceEnds notifies the ended instances whose end is certain. hurry: the process waits for nothing
+// sendConfirmedInstanceEnds notifies the ended instances whose end is certain. isUrgent: the process waits for nothing
 // else.
 func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, isUrgent bool) {
 	historyLength := workflow.GetInfo(ctx).GetCurrentHistoryLength()
@@ -78,8 +79,9 @@ func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, count int) {
 	var list []protocol.SignalDelivery
 	for _, e := range p.endQueue.instanceEnds[:count] {
 		workflowID := protocol.InstanceID(p.processID, e.instanceToken)
-		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalEnd, protocol.EndSignal{Status: e.status,
-			Undo: e.status == ideafile.InstanceWorking}))
+		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalEnd,
+			protocol.EndSignal{Status: e.status,
+				MustUndo: e.status == ideafile.InstanceWorking}))
 	}
 	p.endQueue.instanceEnds, p.endQueue.mustSend = p.endQueue.instanceEnds[count:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)

@@ -38,20 +38,20 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
 	p.reportResultToDelegatingCall(ctx, r, p.loop.QuotaUse())
-	return workflowResult(ctx, r)
+	return setMemoAndReturnResult(ctx, r)
 }
 
-// workflowResult is what the workflow returns. A process with a failed instance fails, with the whole result in its
-// error's details. Its memo has the number of failed and undone Calls, because a list does not read results.
-func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
+// setMemoAndReturnResult is what the workflow returns. A process with a failed instance fails, with the whole result in
+// its error's details. Its memo has the number of failed and undone Calls, because a list does not read results.
+func setMemoAndReturnResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
 	memo := jsonval.Object{}
 	if n := r.Calls.Failed + r.Calls.Blocked; n > 0 {
-		memo[protocol.MemoFailedCalls] = n
+		memo[protocol.MemoFailedCallCount] = n
 	}
 	if n := r.Calls.Undone; n > 0 {
-		memo[protocol.MemoUndoneCalls] = n
+		memo[protocol.MemoUndoneCallCount] = n
 	}
-	if len(memo) > 0 && mailbox.KnowsChange(ctx, "the memo says how many Calls failed") {
+	if len(memo) > 0 && mailbox.IsPatched(ctx, "the memo says how many Calls failed") {
 		if err := workflow.UpsertMemo(ctx, memo); err != nil {
 			workflow.GetLogger(ctx).Warn("the memo could not be set", "error", err)
 		}
@@ -74,7 +74,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	}
 	// the process is cancelled, even if a lost task decides again
 	p.sendInstanceEnds(ctx, len(p.endQueue.instanceEnds))
-	if p.phase != phaseOpening && (p.loop.HasUnsealedChanges || p.LastSealedIdea.Idea == 0) {
+	if p.phase != phaseOpening && (p.loop.HasUnsealedChanges || p.LastSealedIdea.IdeaNumber == 0) {
 		p.sealCurrentState(ctx)
 	}
 	p.markCancelled(ctx)
@@ -85,22 +85,23 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 
 func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
-	r.IdeaCount, r.ToolNotes = p.LastSealedIdea.Idea, p.idea.MCPNotes()
+	r.IdeaCount, r.ToolNotes = p.LastSealedIdea.IdeaNumber, p.idea.MCPOmissionNotes()
 	return r
 }
 
 // reportResultToDelegatingCall reports the result of a delegate to the Call that it runs for.
-func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
+func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.Result, quotaUse turn.QuotaUse) {
 	parentCall := c.start.Delegation.Caller
 	if parentCall == nil {
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: parentCall.Call, Status: r.Status, Output: r.Output, Error: r.Error,
-		HandedBack: delegate.ValuesByPath(r.Instances[""].State, parentCall.Writes), QuotaUse: use,
+		CallID: parentCall.CallID, Status: r.Status, Output: r.Output, Error: r.Error,
+		HandedBackValues: delegate.ValuesByPath(r.Instances[""].State, parentCall.WritablePaths), QuotaUse: quotaUse,
 		CausedBy: policy.ReadAllCausers(c.idea.Source),
 	}
-	err := workflow.SignalExternalWorkflow(ctx, parentCall.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, parentCall.InstanceWorkflowID, "", protocol.SignalDelegate,
+		report).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
 	}
@@ -109,25 +110,27 @@ func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.
 const maxListedWaits = 5 // lines of what a delegate waits for; its own status has the rest
 
 // reportProgressToDelegatingCall reports the state of a delegate to the Call that it runs for, if it has changed.
-func (c *processCore) reportProgressToDelegatingCall(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
+func (c *processCore) reportProgressToDelegatingCall(ctx workflow.Context, v protocol.ProcessView,
+	quotaUse turn.QuotaUse) {
 	parentCall := c.start.Delegation.Caller
-	if parentCall == nil || c.outbox.HasPendingFor(parentCall.Instance) {
+	if parentCall == nil || c.outbox.HasPendingFor(parentCall.InstanceWorkflowID) {
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: parentCall.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxListedWaits)],
-		HoldUps: v.HoldUps[:min(len(v.HoldUps), maxListedWaits)], QuotaUse: use,
+		CallID: parentCall.CallID, Status: v.Status, WaitingFor: v.WaitingFor[:min(len(v.WaitingFor), maxListedWaits)],
+		HoldUps: v.HoldUps[:min(len(v.HoldUps), maxListedWaits)], QuotaUse: quotaUse,
 	}
 	if v.Status == loop.StatusPaused {
 		report.Error = v.Error
 	}
-	progress := report
-	progress.Error = nil        // Waiting has it
-	progress.QuotaUse.Calls = 0 // comparing the needed quota is enough
-	progressText := jsonval.EncodeToString(jsonval.ToJSONValue(progress))
+	comparableReport := report
+	comparableReport.Error = nil        // Waiting has it
+	comparableReport.QuotaUse.Calls = 0 // comparing the needed quota is enough
+	progressText := jsonval.EncodeToString(jsonval.ToJSONValue(comparableReport))
 	if progressText == c.LastReportedProgress {
 		return
 	}
 	c.LastReportedProgress = progressText
-	c.outbox.Send(ctx, parentCall.Instance, mailbox.OutgoingSignal{Signal: protocol.SignalDelegate, Payload: report})
+	c.outbox.Send(ctx, parentCall.InstanceWorkflowID, mailbox.OutgoingSignal{SignalName: protocol.SignalDelegate,
+		Payload: report})
 }

@@ -27,7 +27,7 @@ func (c *processCore) registerHoldUpHandlers(ctx workflow.Context) {
 
 // onRequestHoldUp records what the Request in flight waits for. It ignores signals about a Request that has ended.
 func (c *processCore) onRequestHoldUp(_ workflow.Context, s protocol.RequestHoldUpSignal) {
-	if s.Request != c.requestInFlight {
+	if s.RequestNumber != c.requestNumberInFlight {
 		return
 	}
 	if s.HoldUp != nil && c.requestHoldUp != nil {
@@ -39,20 +39,20 @@ func (c *processCore) onRequestHoldUp(_ workflow.Context, s protocol.RequestHold
 // listenForHoldUps receives the signals of workers in its own coroutine, since the main loop may wait for an activity
 // that is held up itself.
 func (c *processCore) listenForHoldUps(ctx workflow.Context) {
-	signals := workflow.GetSignalChannel(ctx, protocol.SignalWorkerHoldUp)
+	signalChannel := workflow.GetSignalChannel(ctx, protocol.SignalWorkerHoldUp)
 	// The main loop waits only for sources that were registered before: this one wakes it.
 	wakeChannel := workflow.NewBufferedChannel(ctx, 1)
 	c.inbox.OnChannelReceive(wakeChannel, func(wakeChannel workflow.ReceiveChannel) { wakeChannel.ReceiveAsync(nil) })
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for {
 			var s protocol.WorkerHoldUpSignal
-			if isOpen := signals.Receive(ctx, &s); !isOpen {
+			if isOpen := signalChannel.Receive(ctx, &s); !isOpen {
 				return
 			}
 			c.recordHoldUp(ctx, s)
 			if c.phase != phaseOver && c.lastLoggedStatus == loop.StatusRunning {
-				status := statusWithHeldUp(loop.StatusRunning, c.ownHoldUps(false))
-				display.SearchAttributes{Registered: c.start.HasAttributes}.SetStatus(ctx, status)
+				status := statusAttributeValue(loop.StatusRunning, c.ownHoldUps(false))
+				display.SearchAttributes{AreRegistered: c.start.HasSearchAttributes}.SetStatus(ctx, status)
 			}
 			wakeChannel.SendAsync(true)
 		}
@@ -73,7 +73,7 @@ const holdUpTTL = 11 * time.Minute
 // recordHoldUp records a report. A wait with a known end counts a minute longer than that, and then is dropped: if the
 // Call fails on another worker, nobody withdraws the wait.
 func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSignal) {
-	key := strings.TrimSpace(s.Cause + " " + s.Worker)
+	key := strings.TrimSpace(s.Cause + " " + s.WorkerID)
 	if s.HoldUp == nil {
 		delete(c.ReportedHoldUps, key)
 		return
@@ -91,15 +91,15 @@ func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUp
 	c.ReportedHoldUps[key] = h
 }
 
-// forgetCallWaits drops what Calls wait for once no instance is at work, since an instance that is ended from outside
+// forgetCallHoldUps drops what Calls wait for once no instance is at work, since an instance that is ended from outside
 // reports nothing. It drops nothing while a Request is in flight, which may wait for the same causes.
-func (p *unsplitProcess) forgetCallWaits() {
-	isAsking := p.loop.RequestInFlight() != nil || p.loop.RechecksInFlight()
-	if p.phase != phaseRunning || isAsking || p.loop.HasBusyInstance() {
+func (p *unsplitProcess) forgetCallHoldUps() {
+	awaitsLLM := p.loop.RequestInFlight() != nil || p.loop.HasRechecksInFlight()
+	if p.phase != phaseRunning || awaitsLLM || p.loop.HasBusyInstance() {
 		return
 	}
 	maps.DeleteFunc(p.ReportedHoldUps, func(_ string, h ReportedHoldUp) bool {
-		return h.Cause == turn.CodeToolWaits || h.Cause == turn.CodeRateLimited
+		return h.Cause == turn.CodeToolBusy || h.Cause == turn.CodeRateLimited
 	})
 }
 
@@ -107,12 +107,12 @@ func (p *unsplitProcess) forgetCallWaits() {
 // left.
 func (c *processCore) dropExpiredHoldUps(now time.Time) (nextExpiry time.Time) {
 	for _, key := range jsonval.SortedKeys(c.ReportedHoldUps) {
-		end := c.ReportedHoldUps[key].ExpiresAt
+		expiresAt := c.ReportedHoldUps[key].ExpiresAt
 		switch {
-		case !end.After(now):
+		case !expiresAt.After(now):
 			delete(c.ReportedHoldUps, key)
-		case nextExpiry.IsZero() || end.Before(nextExpiry):
-			nextExpiry = end
+		case nextExpiry.IsZero() || expiresAt.Before(nextExpiry):
+			nextExpiry = expiresAt
 		}
 	}
 	return nextExpiry
@@ -128,17 +128,17 @@ func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) 
 }
 
 // ownHoldUps lists what holds up the process itself: first what its Request waits for, then each cause once. If several
-// workers report a cause, the longest wait is listed. untried: no Request has been answered yet.
+// workers report a cause, the longest wait is listed. neverAnswered: no Request has been answered yet.
 func (c *processCore) ownHoldUps(neverAnswered bool) (list []turn.HoldUp) {
 	if c.requestHoldUp != nil {
 		own := *c.requestHoldUp
 		own.HasNeverWorked = neverAnswered
 		list = append(list, own)
 	}
-	own, previousCause := len(list), ""
+	ownCount, previousCause := len(list), ""
 	for _, h := range jsonval.Sorted(c.ReportedHoldUps) {
 		switch lastIndex := len(list) - 1; {
-		case lastIndex < own || h.Cause != previousCause:
+		case lastIndex < ownCount || h.Cause != previousCause:
 			list = append(list, h.HoldUp)
 		case h.NextAttempt.After(list[lastIndex].NextAttempt):
 			list[lastIndex] = h.HoldUp
@@ -148,9 +148,9 @@ func (c *processCore) ownHoldUps(neverAnswered bool) (list []turn.HoldUp) {
 	return list
 }
 
-// setRequestInFlight notes which Request is in flight; 0: none.
-func (c *processCore) setRequestInFlight(requestNumber int) {
-	c.requestInFlight, c.requestHoldUp = requestNumber, nil
+// setRequestNumberInFlight notes which Request is in flight; 0: none.
+func (c *processCore) setRequestNumberInFlight(requestNumber int) {
+	c.requestNumberInFlight, c.requestHoldUp = requestNumber, nil
 }
 
 // maxListedHoldUps bounds the reports of parts and delegates, which mostly wait for the same cause.
@@ -160,13 +160,13 @@ const maxListedHoldUps = 20
 func (c *processCore) listHoldUps(neverAnswered bool, delegates []turn.DelegateView) (holdUps []turn.HoldUp) {
 	holdUps = c.ownHoldUps(neverAnswered)
 	for _, d := range delegates {
-		holdUps = append(holdUps, turn.HoldUpsOfProcess(d.ProcessID, d.HoldUps)...)
+		holdUps = append(holdUps, turn.HoldUpsWithProcessID(d.ProcessID, d.HoldUps)...)
 	}
 	return holdUps[:min(len(holdUps), maxListedHoldUps)]
 }
 
-// statusWithHeldUp is the search attribute of a status.
-func statusWithHeldUp(status loop.Status, list []turn.HoldUp) string {
+// statusAttributeValue is the search attribute of a status.
+func statusAttributeValue(status loop.Status, list []turn.HoldUp) string {
 	if status == loop.StatusRunning && len(list) > 0 {
 		return protocol.StatusHeldUp
 	}
@@ -181,9 +181,10 @@ func (p *unsplitProcess) allHoldUps() []turn.HoldUp {
 // allHoldUps lists what holds up the process itself, and its parts.
 func (p *splitProcess) allHoldUps() []turn.HoldUp {
 	list := p.listHoldUps(false, nil)
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		if !part.Report.IsFinished() {
-			list = append(list, turn.HoldUpsOfProcess(protocol.PartID(p.processID, part.Number), part.Report.HoldUps)...)
+			list = append(list, turn.HoldUpsWithProcessID(protocol.PartID(p.processID, part.Number),
+				part.Report.HoldUps)...)
 		}
 	}
 	return list[:min(len(list), maxListedHoldUps)]

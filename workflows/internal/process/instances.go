@@ -35,11 +35,11 @@ func (p *unsplitProcess) startPendingInstances(ctx workflow.Context) error {
 	list := p.pendingStarts
 	p.pendingStarts = nil
 	for _, pendingStart := range list {
-		start := p.startInstances
+		startFunc := p.startInstances
 		if pendingStart.restart != nil {
-			start = pendingStart.restart.startFunc(p)
+			startFunc = pendingStart.restart.startFunc(p)
 		}
-		err := start(ctx, pendingStart.instanceTokens)
+		err := startFunc(ctx, pendingStart.instanceTokens)
 		if err != nil {
 			return err
 		}
@@ -55,16 +55,16 @@ func (p *unsplitProcess) startPendingInstances(ctx workflow.Context) error {
 // workflow ends would never start. A Request that is already due is made meanwhile: its activity waits for the
 // instances.
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
-	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
-	setup.Context = messages[""]
-	setup.ReportsInLists = len(tokens) > maxSingleReporters && mailbox.KnowsChange(ctx, "reports in lists")
+	setup, messagesByToken := p.instanceSetup(), messagesByInstance(p.idea)
+	setup.Context = messagesByToken[""]
+	setup.AcceptsReportLists = len(tokens) > maxSingleReporters && mailbox.IsPatched(ctx, "reports in lists")
 	p.sendQuotas(ctx, tokens...) // these start with theirs
 	for batchStart := 0; batchStart < len(tokens); batchStart += protocol.MaxPendingChildStarts {
 		var childFutures []workflow.ChildWorkflowFuture
 		for _, token := range tokens[batchStart:min(batchStart+protocol.MaxPendingChildStarts, len(tokens))] {
 			instanceStart := protocol.InstanceStart{Token: token}
 			if token != "" {
-				instanceStart.Context = messages[token]
+				instanceStart.Context = messagesByToken[token]
 			}
 			childFutures = append(childFutures, p.startInstance(ctx, setup, instanceStart))
 		}
@@ -91,7 +91,7 @@ func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string,
 		for n, f := range childFutures {
 			selector.AddFuture(f, func(f workflow.Future) {
 				if f.Get(ctx, nil) != nil && ctx.Err() == nil &&
-					mailbox.KnowsChange(ctx, "who is terminated has failed") {
+					mailbox.IsPatched(ctx, "who is terminated has failed") {
 					p.goneTokenChannel.Send(ctx, tokens[n])
 				}
 			})
@@ -113,17 +113,18 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Inst
 		summary = "instance " + instanceStart.Token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            protocol.InstanceID(p.processID, instanceStart.Token),
-		ParentClosePolicy:     lifecycle.ParentClosePolicy,
-		StaticSummary:         summary,
-		TypedSearchAttributes: display.SearchAttributes{Registered: setup.HasAttributes}.ForChildStart(setup.Path),
+		WorkflowID:        protocol.InstanceID(p.processID, instanceStart.Token),
+		ParentClosePolicy: lifecycle.ParentClosePolicy,
+		StaticSummary:     summary,
+		TypedSearchAttributes: display.SearchAttributes{
+			AreRegistered: setup.HasSearchAttributes}.ForChildStart(setup.ProcessPath),
 	})
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, instanceStart)
 }
 
 // startFirstRequest makes the first Request of a process.
 func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
-	if p.LastSealedIdea.Idea > 0 || p.loop.HasResumedCalls() || len(p.deferredSignals) > 0 {
+	if p.LastSealedIdea.IdeaNumber > 0 || p.loop.HasResumedCalls() || len(p.deferredSignalHandlers) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -134,35 +135,36 @@ func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
 
 // messagesByInstance returns the messages of an Idea that instances see, by token. All instances see those under "".
 func messagesByInstance(idea *ideafile.Idea) map[string][]any {
-	messages := map[string][]any{}
+	messagesByToken := map[string][]any{}
 	for _, m := range idea.Context {
 		if m.PayloadKind != "" || m.PlanStage != "" {
-			messages[m.InstanceToken] = append(messages[m.InstanceToken], m.Source)
+			messagesByToken[m.InstanceToken] = append(messagesByToken[m.InstanceToken], m.Source)
 		}
 	}
-	return messages
+	return messagesByToken
 }
 
 // instanceSetup is the part of the Idea that every instance needs, without its messages.
 func (p *unsplitProcess) instanceSetup() protocol.InstanceSetup {
 	s := protocol.InstanceSetup{
-		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
+		ProcessID: p.processID, FirstRunID: p.firstRunID, ProcessPath: p.idea.ProcessPath, Bindings: p.setup.Bindings,
 		Tools:     map[string]any{},
-		Oversight: p.approvalOverride(), HasAttributes: p.start.HasAttributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCPServers, Held: p.pauseReason() != nil, Adapt: p.LLMMayAdapt,
-		SaveActions: p.SavesActions,
-		Delegation:  p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
+		Oversight: p.oversight(), HasSearchAttributes: p.start.HasSearchAttributes,
+		IterationsPerRun: p.start.IterationsPerRun,
+		MCPServers:       p.idea.Config.MCPServers, IsHeld: p.pauseReason() != nil, LLMMayAdapt: p.LLMMayAdapt,
+		MinimizesActions: p.MinimizesActions,
+		Delegation:       p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
 		StartedBy: policy.ReadStarters(p.idea.Source), PriorDecisions: policy.ReadPriorDecisions(p.idea.Source),
 	}
 	if p.hasDelegateTools() {
 		config, _ := p.idea.Source["config"].(map[string]any)
-		s.LLM, s.Replies = config["llm"], p.start.Replies
+		s.LLMConfig, s.ScriptedReplies = config["llm"], p.start.ScriptedReplies
 	}
 	if p.start.Part != nil {
-		s.Parent = &p.start.Part.Process
+		s.SplitProcess = &p.start.Part.SplitProcess
 	}
-	if handle, stored := ideafile.StoredPaletteHandle(p.idea.Source); stored {
-		s.Palette = handle.AsJSONValue()
+	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
+		s.PaletteHandle = handle.AsJSONValue()
 		return s
 	}
 	for _, t := range p.idea.Tools {
@@ -205,15 +207,16 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 }
 
 // sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
-// rest: the Calls had not arrived when their Request broke off; the signal that brings them closes the Request.
+// isRedelivery: the Calls had not arrived when their Request broke off; the signal that brings them closes the Request.
 func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.CallDelivery,
 	isRedelivery bool) (goneTokens []string) {
 	var deliveries []protocol.SignalDelivery
 	tokenByWorkflowID := map[string]string{}
 	for _, t := range list {
 		workflowID := protocol.InstanceID(p.processID, t.Token)
-		s := protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: !t.AreDelivered,
-			Review: t.AreDelivered, IsRest: isRedelivery, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
+		s := protocol.CallsSignal{RequestNumber: t.Request, Calls: t.Calls, IsLast: !t.AreDelivered,
+			WantsReview: t.AreDelivered, IsRestOfRequest: isRedelivery,
+			CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
 		tokenByWorkflowID[workflowID] = t.Token
 		deliveries = append(deliveries, protocol.NewSignalDelivery(workflowID, protocol.SignalCalls, s))
 	}

@@ -26,11 +26,11 @@ func (c *processCore) logStatus(ctx workflow.Context, status loop.Status, reason
 	switch {
 	case status == loop.StatusRunning && previous == "":
 		log.Info("the process began", fields...)
-		c.countStatus(ctx, "began", "")
+		c.incrementStatusCounter(ctx, "began", "")
 		return
 	case status == loop.StatusRunning:
 		log.Info("the process goes on", fields...)
-		c.countStatus(ctx, "resumed", "")
+		c.incrementStatusCounter(ctx, "resumed", "")
 		return
 	case status == loop.StatusPaused:
 		log.Warn("the process is paused", fields...)
@@ -39,11 +39,11 @@ func (c *processCore) logStatus(ctx workflow.Context, status loop.Status, reason
 	default:
 		log.Info("the process has ended", append(fields, "status", string(status))...)
 	}
-	c.countStatus(ctx, string(status), code)
+	c.incrementStatusCounter(ctx, string(status), code)
 }
 
-// countStatus counts a process by its status, and by the code of its reason.
-func (c *processCore) countStatus(ctx workflow.Context, status, code string) {
+// incrementStatusCounter counts a process by its status, and by the code of its reason.
+func (c *processCore) incrementStatusCounter(ctx workflow.Context, status, code string) {
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"status": status, "code": code}).
 		Counter(protocol.MetricProcesses).Inc(1)
 }

@@ -23,14 +23,14 @@ type unsplitProcess struct {
 	CarriedUnsplit
 	// baseStates are the States in BaseIdea, by token. Without a BaseIdea, they are those of the Idea that the process
 	// began with.
-	baseStates        map[string]any
-	endStatusesSealed bool // the latest Idea records how each instance has ended
+	baseStates           map[string]any
+	areEndStatusesSealed bool // the latest Idea records how each instance has ended
 
-	instanceFutures  []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
-	goneTokenChannel workflow.Channel               // tokens of those that somebody has terminated
-	pendingStarts    []pendingInstanceStart
-	deferredSignals  []func(workflow.Context) // signals that came before the process has instances
-	endQueue         instanceEndQueue
+	instanceFutures        []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
+	goneTokenChannel       workflow.Channel               // tokens of those that somebody has terminated
+	pendingStarts          []pendingInstanceStart
+	deferredSignalHandlers []func(workflow.Context) // signals that came before the process has instances
+	endQueue               instanceEndQueue
 
 	isNotifying  bool               // a notification is on its way
 	reportFilter split.ReportFilter // what was reported to the process that this is a part of
@@ -47,12 +47,12 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 			p.loop.ParentQuota = *c.start.Quota
 		}
 		p.setIdea(p.loop.Idea)
-		if c.start.Part != nil && c.start.Part.OutputFinal {
+		if c.start.Part != nil && c.start.Part.IsOutputFinal {
 			p.loop.HasTriedPlanOutput = true
 		}
 	}
 	c.logDecision = p.loop.LogSteering
-	p.loop.KnowsChange = c.knowsChange
+	p.loop.IsPatched = c.isPatched
 	p.loop.IsPart = c.start.Part != nil
 	p.holdPlansIfConfigured()
 	return p
@@ -62,7 +62,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 // changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	// else workers watch (package orphans)
-	if ancestors := p.ancestorProcesses(); len(ancestors) > 0 && !p.start.SaveActions {
+	if ancestors := p.ancestorProcesses(); len(ancestors) > 0 && !p.start.MinimizesActions {
 		lifecycle.WatchProcesses(ctx, p.inbox, ancestors, func() { p.isOrphaned = true })
 	}
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From instances: what became of their Calls.",
@@ -81,7 +81,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	p.inbox.OnChannelReceive(p.goneTokenChannel, func(c workflow.ReceiveChannel) {
 		var token string
 		c.ReceiveAsync(&token)
-		p.loop.MarkGone([]string{token})
+		p.loop.MarkInstancesGone([]string{token})
 		p.concludeEndedUndo(ctx)
 	})
 	return p.registerQueries(ctx, p, "", "instances")
@@ -92,7 +92,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 func (p *unsplitProcess) ancestorProcesses() []protocol.ProcessRef {
 	ancestors := p.start.Delegation.Ancestors
 	if p.start.Part != nil {
-		ancestors = append(ancestors[:len(ancestors):len(ancestors)], p.start.Part.Process)
+		ancestors = append(ancestors[:len(ancestors):len(ancestors)], p.start.Part.SplitProcess)
 	}
 	return ancestors
 }
@@ -118,15 +118,15 @@ func (p *unsplitProcess) beginFirstRun(ctx workflow.Context) error {
 		return err
 	}
 	p.loop.BindTools(p.idea, p.setup.Bindings)
-	if p.start.WithSolution {
-		p.loop.ResumeRecordedCalls()
+	if p.start.ResumesSolution {
+		p.loop.ResumeSolutionCalls()
 	}
 	if err := p.awaitStartDecision(ctx); err != nil {
 		return err
 	}
 	p.pendingStarts = []pendingInstanceStart{{instanceTokens: p.loop.InstanceTokens()}}
 	p.baseStates = p.loop.AllInstancesInput().States()
-	return p.handleSignalsBeforeStart(ctx)
+	return p.handleDeferredSignals(ctx)
 }
 
 // run is the main loop, from the first Request to the result.
@@ -140,7 +140,7 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			return nil, err
 		}
 		p.concludeRequest(ctx)
-		if p.orders.TakeHasFreedApproval() {
+		if p.orders.TakeFreedApprovalFlag() {
 			p.applyStandingOrders(ctx)
 		}
 		switch p.decideContinueAsNew(ctx) {
@@ -179,7 +179,7 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 
 // publishStatus publishes the status before the process waits for the next event.
 func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
-	p.forgetCallWaits()
+	p.forgetCallHoldUps()
 	p.dropExpiredHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)

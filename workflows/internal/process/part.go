@@ -16,22 +16,23 @@ import (
 // reportToParent reports the changes. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that an old one does not replace a later one.
 func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status, isLast bool) {
-	if p.start.Part == nil || (!isLast && p.outbox.HasPendingFor(p.start.Part.Process.ID)) {
+	if p.start.Part == nil || (!isLast && p.outbox.HasPendingFor(p.start.Part.SplitProcess.ID)) {
 		return
 	}
 	r := p.partReport(status, isLast)
 	r.IsAtRest = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges
-	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances))
-	if !changed && !isLast && len(p.inbox.UnreportedFates) == 0 {
+	hasChanged := p.reportFilter.ShouldSend(r, len(p.loop.Instances))
+	if !hasChanged && !isLast && len(p.inbox.UnreportedFates) == 0 {
 		return
 	}
 	p.SentReportCount++
 	r.Sequence, r.Fates = p.SentReportCount, p.inbox.TakeUnreportedFates()
 	if !isLast {
-		p.outbox.Send(ctx, p.start.Part.Process.ID, mailbox.OutgoingSignal{Signal: protocol.SignalPart, Payload: r})
+		p.outbox.Send(ctx, p.start.Part.SplitProcess.ID, mailbox.OutgoingSignal{SignalName: protocol.SignalPart,
+			Payload: r})
 		return
 	}
-	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Process.ID, "", protocol.SignalPart, r).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.SplitProcess.ID, "", protocol.SignalPart, r).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the parent process could not be told", "error", err)
 	}
@@ -41,7 +42,7 @@ func (p *unsplitProcess) partReport(status loop.Status, isLast bool) split.PartR
 	result := p.result(status, false)
 	r := split.PartReport{
 		Number: p.start.Part.Number, Status: status, RequestCount: result.RequestCount, TurnCount: p.loop.TurnCount,
-		IdeaCount: p.LastSealedIdea.Idea, Calls: result.Calls,
+		IdeaCount: p.LastSealedIdea.IdeaNumber, Calls: result.Calls,
 		Usage: result.Usage, IdeaDigest: p.LastSealedIdea.Digest, Failures: result.Failures,
 		AutomaticPauseCount: p.loop.AutomaticPauseCount, ResumeCount: p.ResumeCount,
 		UnwrittenResults: result.UnwrittenResults, InstructionStepCounts: result.InstructionStepCounts,

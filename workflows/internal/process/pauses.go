@@ -45,12 +45,12 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 // while the process is not; the delegates of a paused process go on with the process.
 func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (anyPaused bool) {
 	for _, m := range p.loop.Instances {
-		hasPaused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
+		hasPausedDelegate := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
 			return d.Status == string(loop.StatusPaused)
 		})
-		if m.Status == ideafile.InstanceWorking && hasPaused {
+		if m.Status == ideafile.InstanceWorking && hasPausedDelegate {
 			anyPaused = true
-			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Resume: true})
+			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: p.AreInstancesHeld, ResumesDelegates: true})
 		}
 	}
 	return anyPaused
@@ -58,14 +58,14 @@ func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (anyPaused bool) 
 
 func (p *unsplitProcess) sendHoldSignal(ctx workflow.Context, token string, s protocol.HoldSignal) {
 	workflowID := protocol.InstanceID(p.processID, token)
-	p.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
+	p.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{SignalName: protocol.SignalHold, Payload: s})
 }
 
 // askForReports asks working instances to report what they have done so far, for the Idea of a Request that does not
 // cover them.
 func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 	for _, m := range p.loop.TakeInstancesToReport() {
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Report: true})
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: p.AreInstancesHeld, WantsReport: true})
 	}
 }
 
@@ -75,7 +75,7 @@ func (p *unsplitProcess) sendQuotas(ctx workflow.Context, startingTokens ...stri
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(startingTokens, m.Token) {
 			q := m.QuotaClaim.GrantedQuota
-			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Quota: &q})
+			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: p.AreInstancesHeld, Quota: &q})
 		}
 	}
 }
@@ -86,9 +86,9 @@ func (p *unsplitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildS
 		p.loop.ParentQuota = *s.Quota
 	}
 	switch {
-	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
+	case s.PauseOrResume == approval.SteerPause && p.pauseReason() == nil:
 		p.loop.PauseReason = parentPausedFault(s)
-	case s.Steer == approval.SteerResume:
+	case s.PauseOrResume == approval.SteerResume:
 		p.ResumeCount++
 		p.resumeDelegates(ctx)
 		if p.pauseReason() == nil {
@@ -123,17 +123,17 @@ func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason }
 // on. Working instances report what they have done so far, since a pause is an Idea of the chain (sealAtRest).
 func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	isPaused := p.pauseReason() != nil
-	if isPaused == p.InstancesHeld {
+	if isPaused == p.AreInstancesHeld {
 		return
 	}
-	p.InstancesHeld = isPaused
+	p.AreInstancesHeld = isPaused
 	if !isPaused {
 		p.resumeInstances(ctx)
 		return
 	}
 	p.logAutomaticPause(ctx, p.pauseReason())
 	for _, m := range p.instancesToHold() {
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.IsIdle,
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: true, WantsReport: !m.IsIdle,
 			Reason: p.pauseReason().Message})
 	}
 }
@@ -160,14 +160,14 @@ func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
 
 // pause pauses the parts, and no other part starts.
 func (p *splitProcess) pause(ctx workflow.Context, s approval.SteeringPayload) {
-	p.parts.PauseReason = turn.PauseFault(s.SentBy, s.Reason)
+	p.splitState.PauseReason = turn.PauseFault(s.SentBy, s.Reason)
 	p.steerParts(ctx, approval.SteerPause, s.SentBy, s.Reason)
 }
 
 // resume lets the parts go on. The limits are the whole process's: the parts have none.
 func (p *splitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
-	p.parts.PauseReason = nil
-	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
+	p.splitState.PauseReason = nil
+	p.splitState.Limits = p.splitState.Limits.OverriddenBy(s.Limits)
 	p.steerParts(ctx, approval.SteerResume, s.SentBy, s.Reason)
 	return true
 }
@@ -178,31 +178,33 @@ func forwardedPayload(author, reason string) map[string]any {
 }
 
 // steerParts sends a steering signal to the parts that it concerns.
-func (p *splitProcess) steerParts(ctx workflow.Context, kind, author, reason string) {
-	p.sendToParts(ctx, kind, mailbox.OutgoingSignal{Signal: kind, Payload: forwardedPayload(author, reason)})
+func (p *splitProcess) steerParts(ctx workflow.Context, signalName, author, reason string) {
+	p.sendToParts(ctx, signalName, mailbox.OutgoingSignal{SignalName: signalName,
+		Payload: forwardedPayload(author, reason)})
 }
 
 // sendToParts sends a signal to every working part; a resume goes only to the paused ones.
-func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, s mailbox.OutgoingSignal) {
-	numbers := p.parts.RunningPartNumbers()
-	if kind == approval.SteerResume {
-		numbers = p.parts.TakePartsToResume()
+func (p *splitProcess) sendToParts(ctx workflow.Context, signalName string, s mailbox.OutgoingSignal) {
+	partNumbers := p.splitState.RunningPartNumbers()
+	if signalName == approval.SteerResume {
+		partNumbers = p.splitState.TakePartsToResume()
 	}
-	for _, number := range numbers {
+	for _, number := range partNumbers {
 		p.sendToPart(ctx, number, s)
 	}
 }
 
-func (p *splitProcess) sendToPart(ctx workflow.Context, number int, s mailbox.OutgoingSignal) {
-	p.outbox.Send(ctx, protocol.PartID(p.processID, number), s)
+func (p *splitProcess) sendToPart(ctx workflow.Context, partNumber int, s mailbox.OutgoingSignal) {
+	p.outbox.Send(ctx, protocol.PartID(p.processID, partNumber), s)
 }
 
 // pauseOtherParts pauses all other parts if one part has paused for a reason of its own.
-func (p *splitProcess) pauseOtherParts(ctx workflow.Context, pausedPart int, f *diag.Fault) {
-	for _, number := range p.parts.RunningPartNumbers() {
-		if number != pausedPart && p.parts.Parts[number-1].Report.Status != loop.StatusPaused {
+func (p *splitProcess) pauseOtherParts(ctx workflow.Context, pausedPartNumber int, f *diag.Fault) {
+	for _, number := range p.splitState.RunningPartNumbers() {
+		if number != pausedPartNumber && p.splitState.Parts[number-1].Report.Status != loop.StatusPaused {
 			p.sendToPart(ctx, number, mailbox.OutgoingSignal{
-				Signal: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", pausedPart), f.Message),
+				SignalName: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", pausedPartNumber),
+					f.Message),
 			})
 		}
 	}
@@ -211,26 +213,27 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, pausedPart int, f *
 // onSteering handles an instruction from the process that this one is a delegate of.
 func (p *splitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildSignal) {
 	if s.Quota != nil {
-		p.parts.ParentQuota = *s.Quota
+		p.splitState.ParentQuota = *s.Quota
 	}
 	switch {
-	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
-		p.parts.PauseReason = parentPausedFault(s)
-	case s.Steer == approval.SteerResume:
-		p.parts.PauseReason = nil
+	case s.PauseOrResume == approval.SteerPause && p.pauseReason() == nil:
+		p.splitState.PauseReason = parentPausedFault(s)
+	case s.PauseOrResume == approval.SteerResume:
+		p.splitState.PauseReason = nil
 	default:
 		return
 	}
-	p.sendToParts(ctx, s.Steer, steerChildSignal(protocol.SteerChildSignal{Steer: s.Steer, Reason: s.Reason}))
+	p.sendToParts(ctx, s.PauseOrResume, steerChildSignal(protocol.SteerChildSignal{PauseOrResume: s.PauseOrResume,
+		Reason: s.Reason}))
 }
 
 // steerChildSignal is an instruction of the whole, its parent, to a part.
 func steerChildSignal(s protocol.SteerChildSignal) mailbox.OutgoingSignal {
-	return mailbox.OutgoingSignal{Signal: protocol.SignalSteerChild, Payload: s}
+	return mailbox.OutgoingSignal{SignalName: protocol.SignalSteerChild, Payload: s}
 }
 
 func (p *splitProcess) pauseWithFault(f *diag.Fault) {
-	p.parts.PauseReason = cmp.Or(p.parts.PauseReason, f)
+	p.splitState.PauseReason = cmp.Or(p.splitState.PauseReason, f)
 }
 
-func (p *splitProcess) pauseReason() *diag.Fault { return p.parts.PauseReason }
+func (p *splitProcess) pauseReason() *diag.Fault { return p.splitState.PauseReason }

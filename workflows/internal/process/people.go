@@ -23,7 +23,7 @@ import (
 // Pause lets running Calls finish and starts nothing new.
 func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) error {
 	if f := c.variant.pauseReason(); f != nil {
-		return ignoreIfForwarded(s, fmt.Errorf("the process is paused already: %s", f.Message))
+		return refusalUnlessForwarded(s, fmt.Errorf("the process is paused already: %s", f.Message))
 	}
 	c.variant.pause(ctx, s)
 	c.logDecision(steeringDecision(ctx, approval.SteerPause, s))
@@ -33,15 +33,15 @@ func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) er
 // Resume lets a paused process go on.
 func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) error {
 	if !c.variant.resume(ctx, s) {
-		return ignoreIfForwarded(s, errors.New("the process is not paused"))
+		return refusalUnlessForwarded(s, errors.New("the process is not paused"))
 	}
 	c.logDecision(steeringDecision(ctx, approval.SteerResume, s))
 	return nil
 }
 
-// ignoreIfForwarded returns refusal, or nil if the whole sent the signal to all its parts: some may already be as it
-// wants.
-func ignoreIfForwarded(s approval.SteeringPayload, refusal error) error {
+// refusalUnlessForwarded returns refusal, or nil if the whole sent the signal to all its parts: some may already be as
+// it wants.
+func refusalUnlessForwarded(s approval.SteeringPayload, refusal error) error {
 	if s.ID == protocol.ForwardedSignalID {
 		return nil
 	}
@@ -90,37 +90,37 @@ func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayl
 
 // deferUntilRunning keeps a signal that needs instances until there are any.
 func (p *unsplitProcess) deferUntilRunning(
-	kind string, s approval.SteeringPayload, handle func(workflow.Context, approval.SteeringPayload) error,
+	signalName string, s approval.SteeringPayload, handle func(workflow.Context, approval.SteeringPayload) error,
 ) error {
-	p.deferredSignals = append(p.deferredSignals, func(ctx workflow.Context) {
-		p.recordSignalOutcome(ctx, kind, s, handle(ctx, s))
+	p.deferredSignalHandlers = append(p.deferredSignalHandlers, func(ctx workflow.Context) {
+		p.recordSignalOutcome(ctx, signalName, s, handle(ctx, s))
 	})
 	return mailbox.ErrOutcomePending
 }
 
-// handleSignalsBeforeStart handles the signals that people sent before the instances could start, once these have
+// handleDeferredSignals handles the signals that people sent before the instances could start, once these have
 // started. If people paused the process, its instances start paused. A pause is sealed as an Idea of the chain, and so
 // is the beginning of a Plan that runs directly.
-func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
+func (p *unsplitProcess) handleDeferredSignals(ctx workflow.Context) error {
 	if f := p.pauseReason(); f != nil {
-		p.InstancesHeld = true
+		p.AreInstancesHeld = true
 		p.loop.MarkAllHeldByPause()
 		p.logAutomaticPause(ctx, f)
 	}
 	if p.pauseReason() != nil || p.loop.RunsDirectPlan() {
 		p.sealCurrentState(ctx)
 	}
-	if len(p.deferredSignals) == 0 {
+	if len(p.deferredSignalHandlers) == 0 {
 		return nil
 	}
 	err := p.startPendingInstances(ctx)
 	if err != nil {
 		return err
 	}
-	for _, handle := range p.deferredSignals {
+	for _, handle := range p.deferredSignalHandlers {
 		handle(ctx)
 	}
-	p.deferredSignals = nil
+	p.deferredSignalHandlers = nil
 	return nil
 }
 
@@ -138,22 +138,22 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 	if p.phase != phaseRunning {
 		return errors.New("the process has not begun: there is nothing to take back")
 	}
-	list, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
-	for _, inst := range list {
+	undoingInstances, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
+	for _, inst := range undoingInstances {
 		p.outbox.Send(ctx, protocol.InstanceID(p.processID, inst.Token), mailbox.OutgoingSignal{
-			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: inst.UndoOrder,
+			SignalName: protocol.SignalEnd, Payload: protocol.EndSignal{MustUndo: true, UndoOrder: inst.UndoOrder,
 				CausedBy: []policy.Identity{s.Identity()}}})
 	}
 	return err
 }
 
 func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
-	orders, err := p.parts.BeginUndo(s.Undo, protocol.ForwardedSignalID)
+	orders, err := p.splitState.BeginUndo(s.Undo, protocol.ForwardedSignalID)
 	for n, order := range orders {
 		payload := jsonval.AsObject(jsonval.ToJSONValue(order))
 		approval.AddAccount(payload, s.Account)
-		p.sendToPart(ctx, p.parts.Undo.PendingPartNumbers[n],
-			mailbox.OutgoingSignal{Signal: approval.SteerUndo, Payload: payload})
+		p.sendToPart(ctx, p.splitState.Undo.PendingPartNumbers[n],
+			mailbox.OutgoingSignal{SignalName: approval.SteerUndo, Payload: payload})
 	}
 	return err
 }
@@ -161,20 +161,21 @@ func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) er
 // concludeUndo concludes the act of an undo that has ended.
 func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, refusal error) {
 	if o != nil {
-		c.recordSignalOutcome(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, SentBy: o.RequestedBy}, refusal)
+		c.recordSignalOutcome(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, SentBy: o.RequestedBy},
+			refusal)
 	}
 }
 
 // Allow takes a standing order, and approves the waiting Calls that it covers. If it is for a deputy, Allow sends the
 // waiting Calls the deputy instead.
 func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) error {
-	logEntry, err := c.orders.AcceptOrder(ctx, o, orders.OrderContext{
-		ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != phaseOpening,
+	decision, err := c.orders.AcceptOrder(ctx, o, orders.OrderContext{
+		ProcessID: c.processID, Idea: c.idea, Oversight: c.oversight(), AreToolsKnown: c.phase != phaseOpening,
 	})
 	if err != nil {
 		return err
 	}
-	c.logDecision(logEntry)
+	c.logDecision(decision)
 	c.variant.applyStandingOrders(ctx)
 	return nil
 }
@@ -193,11 +194,11 @@ func (c *processCore) Disallow(ctx workflow.Context, orderID string, s approval.
 
 // approveUnderOrders approves the waiting Calls of an owner, an instance or a part, that standing orders cover.
 // Undelivered approvals do not count.
-func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, pending []approval.Pending) {
+func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, pending []approval.PendingCall) {
 	c.orders.ApproveCoveredCalls(ctx, c.idea, owner, pending, func(signal, call string, payload map[string]any) {
 		workflowID, _ := c.variant.receiverOf(owner, call)
 		c.outbox.SendInTurn(ctx, workflowID, mailbox.OutgoingSignal{
-			Signal: signal, Payload: payload, RefusalReason: nothingWaitsRefusal,
+			SignalName: signal, Payload: payload, RefusalReason: nothingWaitsRefusal,
 		})
 	})
 }
@@ -209,7 +210,7 @@ func (p *unsplitProcess) applyStandingOrders(ctx workflow.Context) {
 }
 
 func (p *splitProcess) applyStandingOrders(ctx workflow.Context) {
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		p.approveUnderOrders(ctx, protocol.PartID(p.processID, part.Number), part.Report.PendingApprovals)
 	}
 }

@@ -24,16 +24,16 @@ import (
 
 // holdPlansIfConfigured holds the Plans of the process if its Idea, or a process that it works for, says so.
 func (p *unsplitProcess) holdPlansIfConfigured() {
-	if o := p.approvalOverride(); o.RequiresPlanReview() {
+	if o := p.oversight(); o.RequiresPlanReview() {
 		p.loop.RequiresPlanReview, p.loop.PlanDeciders = true, o.PlanDeciders()
-		p.setup.HoldCalls = true
+		p.setup.WithholdsCalls = true
 	}
 }
 
 // holdOrDeliverPlan holds the Plan of a whole reply that no instance has received yet. A Plan with nothing to decide on
 // is sent immediately.
 func (p *unsplitProcess) holdOrDeliverPlan(ctx workflow.Context, input *turn.RequestInput) {
-	if !p.setup.HoldCalls || !loop.AsksForCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
+	if !p.setup.WithholdsCalls || !loop.AsksForCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
 		return
 	}
 	p.deliverPlan(ctx)
@@ -41,7 +41,7 @@ func (p *unsplitProcess) holdOrDeliverPlan(ctx workflow.Context, input *turn.Req
 
 // deliverPlan sends the instances the Calls of the Request in flight, and closes it.
 func (p *unsplitProcess) deliverPlan(ctx workflow.Context) {
-	p.loop.MarkGone(p.sendCalls(ctx, p.loop.CallDeliveries(), false))
+	p.loop.MarkInstancesGone(p.sendCalls(ctx, p.loop.CallDeliveries(), false))
 }
 
 // awaitStartDecision waits, before any instance has started, until people have decided on the Calls that the process
@@ -78,12 +78,12 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 	if pending != nil && d.Proof != "" {
 		d.Verification = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
 	}
-	deputies := p.orders.Orders.DeputyRemarks()
+	deputyRemarks := p.orders.Orders.DeputyRemarks()
 	if p.start.Part != nil {
-		deputies = d.DeputyRemarks
+		deputyRemarks = d.DeputyRemarks
 	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
-		p.causersOf(instanceTokensOfPlan(pending)), deputies, workflow.Now(ctx))
+		p.causersOf(instanceTokensOfPlan(pending)), deputyRemarks, workflow.Now(ctx))
 	if err == nil && d.Kind == approval.SteerAmendPlan {
 		d.AmendedCalls = pending.RestoreLargeValues(d.AmendedCalls)
 		err = p.checkAmendment(ctx, pending, d.AmendedCalls)
@@ -96,14 +96,14 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 			p.recordCauser(person, instanceTokensOfPlan(pending)...)
 		}
 	}
-	request, count := p.loop.RequestInFlight(), approval.VoteCount{Have: 1, Want: 1} // one rejection is enough
+	request, votes := p.loop.RequestInFlight(), approval.VoteCount{Have: 1, Want: 1} // one rejection is enough
 	isDecided := p.loop.DecidePlan(d)
 	if d.Kind != approval.SteerRejectPlan {
-		count.Want = pending.Deciders.RequiredApprovals()
-		count.Have = count.Want
+		votes.Want = pending.Deciders.RequiredApprovals()
+		votes.Have = votes.Want
 	}
 	if stillPending := p.loop.PendingPlan; !isDecided && stillPending != nil {
-		count.Have = len(stillPending.DecidedSoFar)
+		votes.Have = len(stillPending.VotesSoFar)
 	}
 	if isDecided && request != nil {
 		p.ideaAtRequest = p.idea
@@ -113,8 +113,9 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 			p.deliverPlan(ctx)
 		}
 	}
-	p.inbox.SettleFate(approval.Fate{ID: d.SignalID, Signal: d.Kind, SentBy: d.DecidedBy, ReceivedAt: workflow.Now(ctx),
-		Votes: count})
+	p.inbox.RecordOwnFate(approval.Fate{ID: d.SignalID, Signal: d.Kind, SentBy: d.DecidedBy,
+		ReceivedAt: workflow.Now(ctx),
+		Votes:      votes})
 	return nil
 }
 
@@ -122,7 +123,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan,
 	calls []ideafile.WrittenCall) error {
 	c := check.AmendedPlanChecker{Context: p.loop.Idea.Context, Palette: ideafile.Palette{
-		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(),
+		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, Oversight: p.oversight(),
 		AdaptValuesWithLLM: p.LLMMayAdapt,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
@@ -154,8 +155,8 @@ func (p *unsplitProcess) plans() []protocol.PlanView {
 
 // planView is a Plan that waits in a process, with what is known here of who may decide on it.
 func (c *processCore) planView(processID string, pending *approval.Plan) protocol.PlanView {
-	v := protocol.PlanView{Process: processID, Plan: *pending, Deputies: c.orders.Orders.DeputyRemarks()}
-	if pending.Deciders.ExcludeStarter() {
+	v := protocol.PlanView{Process: processID, Plan: *pending, DeputyRemarks: c.orders.Orders.DeputyRemarks()}
+	if pending.Deciders.ExcludesStarter() {
 		v.Excluded = &approval.ExcludedPeople{StartedBy: policy.ReadStarters(c.idea.Source),
 			CausedBy: c.causersOf(instanceTokensOfPlan(pending))}
 	}
@@ -164,7 +165,7 @@ func (c *processCore) planView(processID string, pending *approval.Plan) protoco
 
 // planWaitingText describes a Plan that waits for a person.
 func planWaitingText(v protocol.PlanView) string {
-	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPerson, v.Name(), v.Summary(),
+	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPersonPrefix, v.Name(), v.Summary(),
 		v.Since.UTC().Format(time.RFC3339))
 }
 
@@ -189,12 +190,12 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest,
 			len(processIDs))
 	}
-	if deputies := p.orders.Orders.DeputyRemarks(); len(deputies) > 0 {
+	if deputyRemarks := p.orders.Orders.DeputyRemarks(); len(deputyRemarks) > 0 {
 		payload = maps.Clone(payload)
-		payload[approval.DeputiesKey] = jsonval.ToJSONValue(deputies)
+		payload[approval.DeputiesKey] = jsonval.ToJSONValue(deputyRemarks)
 	}
 	p.outbox.Send(ctx, processIDs[0],
-		mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload,
+		mailbox.OutgoingSignal{SignalName: d.Kind, Payload: payload,
 			RefusalReason: "the part has ended: no Plan waits there"})
 	return mailbox.ErrOutcomePending
 }
@@ -209,7 +210,7 @@ func (c *processCore) refuseDeputies(payload jsonval.Object) error {
 
 // plans lists the waiting Plans of the parts.
 func (p *splitProcess) plans() (list []protocol.PlanView) {
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {
 			list = append(list, p.planView(protocol.PartID(p.processID, part.Number), pending))
 		}

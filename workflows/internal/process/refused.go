@@ -30,8 +30,8 @@ func answerQueriesAsFailed(ctx workflow.Context, err error) error {
 	c := &processCore{processID: id}
 	c.logStatus(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
 	r := refusedProcess{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
-	if failed := c.registerQueries(ctx, r, "", "instances"); failed != nil {
-		return failed
+	if registerErr := c.registerQueries(ctx, r, "", "instances"); registerErr != nil {
+		return registerErr
 	}
 	return err
 }
@@ -42,7 +42,7 @@ func (r refusedProcess) view() protocol.ProcessView {
 			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
 			Error: &r.fault,
 		},
-		Waiting: []string{}, Refusals: []approval.Fate{},
+		WaitingFor: []string{}, Refusals: []approval.Fate{},
 	}
 }
 

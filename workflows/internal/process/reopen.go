@@ -33,8 +33,8 @@ func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 			return false
 		}
 		restarts = slices.Delete(restarts, index, index+1)
-		if p.InstancesHeld {
-			p.sendHoldSignal(ctx, e.instanceToken, protocol.HoldSignal{Held: true, Reason: p.pauseReason().Message})
+		if p.AreInstancesHeld {
+			p.sendHoldSignal(ctx, e.instanceToken, protocol.HoldSignal{IsHeld: true, Reason: p.pauseReason().Message})
 		}
 		return true
 	})
@@ -63,7 +63,7 @@ func (p *unsplitProcess) sendCorrection(ctx workflow.Context, token string, s pr
 		return
 	}
 	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token),
-		mailbox.OutgoingSignal{Signal: protocol.SignalCorrect, Payload: s})
+		mailbox.OutgoingSignal{SignalName: protocol.SignalCorrect, Payload: s})
 }
 
 const (
@@ -79,10 +79,10 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 		setup := p.instanceSetup()
 		setup.Context = ideafile.ContextForRestartedInstance(p.idea.Context, r.instance.Token, initialState)
 		reopened := &protocol.ReopenedInstance{
-			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
-			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
+			Writes: writes, Calls: r.instance.CallReports(), ClosedThroughRequest: r.instance.ClosedThroughRequest,
+			LastReportNumber: r.instance.LastReportVersion[0], HistoryLength: r.instance.LastReportVersion[1],
 			CorrectionCount: r.instance.AckedCorrectionCount, ResumeNumber: r.instance.ResumeCount,
-			Used: r.instance.QuotaClaim.UseWithoutNeeds(),
+			QuotaUse: r.instance.QuotaClaim.UseWithoutNeeds(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
 			childFuture := p.startInstance(ctx, setup,

@@ -21,13 +21,14 @@ import (
 // answerReportMargin is added to the time for an answer, so that the activity can report that the server is silent.
 const answerReportMargin = 3 * time.Second
 
-const startToCloseTimeoutType = "TemporalTimeout:StartToClose"
+const startToCloseTimeoutErrorType = "TemporalTimeout:StartToClose"
 
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
-	inputWithoutStates, changes := input.WithoutStates(p.requestBaseStates())
-	f := p.askLLM(ctx, input, inputWithoutStates, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
+	inputWithoutStates, deltaByToken := input.WithoutStates(p.requestBaseStates())
+	f := p.askLLM(ctx, input, inputWithoutStates, protocol.RequestStates{BaseIdea: p.BaseIdea,
+		DeltaByToken: deltaByToken})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
@@ -42,7 +43,7 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 		// worker, too.
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-			NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseTimeoutType},
+			NonRetryableErrorTypes: []string{protocol.HeartbeatTimeoutErrorType, startToCloseTimeoutErrorType},
 		},
 	})
 }
@@ -50,13 +51,13 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 // requestBaseStates returns the States that a Request's activity can read by itself. These are the States of the
 // chain's last Idea; before the first Idea, those of the process's own Idea when the Request was made.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
-	if p.BaseIdea.Idea > 0 {
+	if p.BaseIdea.IdeaNumber > 0 {
 		return p.baseStates
 	}
 	return turn.InitialStates(ideafile.SplitMessagesByInstance(p.ideaAtRequest.Context), p.loop.InstanceTokens())
 }
 
-// requestSummary describes a Request. Except for a recheck, it begins with protocol.WaitingForLLM.
+// requestSummary describes a Request. Except for a recheck, it begins with protocol.WaitingForLLMPrefix.
 func requestSummary(input *turn.RequestInput) string {
 	switch {
 	case input.Recheck != nil:
@@ -77,12 +78,13 @@ func requestSummary(input *turn.RequestInput) string {
 // sends some.
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	r := p.takeReply(ctx, f)
-	if !r.IsComplete && p.setup.HoldCalls && loop.AsksForCalls(input) {
+	if !r.IsComplete && p.setup.WithholdsCalls && loop.AsksForCalls(input) {
 		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
 	}
 	if !r.IsComplete {
 		p.closeRequest(ctx, input,
-			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), ReportCalls: p.loop.NeedsCallsFromInstances(&r)})
+			protocol.CloseSignal{WillSendRest: r.CallsMayBeUndelivered(),
+				MustReportCalls: p.loop.NeedsCallsFromInstances(&r)})
 	}
 	p.loop.ApplyReply(r)
 	p.startRecheck(ctx)
@@ -94,7 +96,7 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 // takeReply returns the reply of a Request that has ended, or one that says why its activity failed.
 func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn.LLMReply) {
 	err := f.Get(ctx, &r)
-	c.setRequestInFlight(0)
+	c.setRequestNumberInFlight(0)
 	if err == nil {
 		return r
 	}
@@ -107,7 +109,7 @@ func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn
 		return turn.LLMReply{HasUndeliveredCalls: true,
 			Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
-	return turn.LLMReply{NotRetryable: true, Fault: protocol.FaultOf(err)}
+	return turn.LLMReply{IsNotRetryable: true, Fault: protocol.FaultOf(err)}
 }
 
 // closeRequest closes a Request at every instance that may have got Calls of it.
@@ -115,7 +117,7 @@ func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestI
 	if input.IsOutputOnly {
 		return
 	}
-	s.Request = input.RequestNumber
+	s.RequestNumber = input.RequestNumber
 	var list []protocol.SignalDelivery
 	for _, token := range slices.Concat(input.InstanceTokens(), input.ReopenableTokens) {
 		workflowID := protocol.InstanceID(p.processID, token)
@@ -151,13 +153,14 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	}
 	llms, setup := p.ideaAtRequest.Config.RecheckLLMs(), p.setup
 	setup.Idea = p.ideaAtRequest.Source // what has been corrected since then was not in the first question
-	inputWithoutStates, changes := input.WithoutStates(p.requestBaseStates())
+	inputWithoutStates, deltaByToken := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           p.requestTaskQueue(llms),
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
-	}), protocol.ActivityRequest, setup, inputWithoutStates, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
+	}), protocol.ActivityRequest, setup, inputWithoutStates,
+		protocol.RequestStates{BaseIdea: p.BaseIdea, DeltaByToken: deltaByToken})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 
@@ -170,5 +173,5 @@ func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.Reques
 			"error", err)
 		r.Fault = protocol.FaultOf(err)
 	}
-	p.loop.MarkGone(p.sendCalls(ctx, p.loop.ApplyRecheck(input, r), false))
+	p.loop.MarkInstancesGone(p.sendCalls(ctx, p.loop.ApplyRecheck(input, r), false))
 }

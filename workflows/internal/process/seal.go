@@ -22,7 +22,7 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	isPauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
-	isFirstRest := p.LastSealedIdea.Idea == 0 && p.loop.PendingPlan != nil
+	isFirstRest := p.LastSealedIdea.IdeaNumber == 0 && p.loop.PendingPlan != nil
 	if (p.loop.HasUnsealedChanges || isFirstRest) && (isPauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
@@ -31,7 +31,7 @@ func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 // sealFinalStates seals the final States and how each instance ended, unless the last Idea has them.
 func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 	_, changed := jsonval.ComputeDelta(p.baseStates, p.loop.AllInstancesInput().States())
-	if changed || p.loop.HasUnsealedChanges || !p.endStatusesSealed {
+	if changed || p.loop.HasUnsealedChanges || !p.areEndStatusesSealed {
 		p.sealCurrentState(ctx)
 	}
 }
@@ -39,17 +39,19 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 // sealIdea adds one Idea to the chain: in, and what the process adds to each. Sealing is content-addressed, so that a
 // repetition changes nothing.
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
-	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealedIdea.Idea+1, p.LastSealedIdea.Digest, idea.Source
+	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealedIdea.IdeaNumber+1, p.LastSealedIdea.Digest,
+		idea.Source
 	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.QualityReport(),
 		p.start.Delegation.ForIdea(idea)
 	var s protocol.IdeaRef
-	err := activity.Run(ctx, protocol.ActivitySeal, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second, time.Minute,
+	err := activity.RunLocallyFirst(ctx, protocol.ActivitySeal, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second,
+		time.Minute,
 		in, &s)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
 		p.BaseIdea = protocol.IdeaRef{}
 		return
 	}
-	p.LastSealedIdea, p.BaseIdea, p.baseStates, p.endStatusesSealed = s, s, in.Brief.States(),
+	p.LastSealedIdea, p.BaseIdea, p.baseStates, p.areEndStatusesSealed = s, s, in.Brief.States(),
 		in.Brief.AllInstancesEnded()
 }

@@ -34,19 +34,19 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	for _, line := range delegateStatusLines(p.delegateViews()) {
 		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
 	}
-	p.showWaiting(ctx, p, &b, status, p.allHoldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
+	p.finishDetails(ctx, p, &b, status, p.allHoldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
 }
 
-// showWaiting ends the details with what waits for people, and updates the log and the search attributes with the
+// finishDetails ends the details with what waits for people, and updates the log and the search attributes with the
 // status and its reason.
-func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
+func (c *processCore) finishDetails(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
 	holdUps []turn.HoldUp, reason *diag.Fault) {
 	pending, plans := p.approvals().Approvals, p.plans()
 	p.addApprovalContexts(pending[:min(len(pending), display.MaxShownPending)])
 	display.WritePendingAndRefused(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
 	c.logStatus(ctx, status, reason)
-	c.setAttributes(ctx, statusWithHeldUp(status, holdUps), len(pending)+len(plans))
+	c.setAttributes(ctx, statusAttributeValue(status, holdUps), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.
@@ -83,7 +83,7 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	if step == loop.StepPaused {
 		return "paused: " + display.EscapeMarkdown(p.pauseReason().Message)
 	}
-	if len(p.askedMCPServers) > 0 {
+	if len(p.pendingMCPServerNames) > 0 {
 		return display.EscapeMarkdown(p.askingMCPServersText())
 	}
 	if f := p.loop.StallFault(); f != nil && step == loop.StepWait {
@@ -103,9 +103,9 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 
 // instanceCountsText counts the instances by status.
 func (p *unsplitProcess) instanceCountsText() string {
-	count := map[ideafile.InstanceStatus]int{}
+	countByStatus := map[ideafile.InstanceStatus]int{}
 	for _, m := range p.loop.Instances {
-		count[m.DisplayStatus()]++
+		countByStatus[m.DisplayStatus()]++
 	}
-	return ideafile.TallyText(ideafile.InstanceStatuses(), count)
+	return ideafile.TallyText(ideafile.InstanceStatuses(), countByStatus)
 }

@@ -24,23 +24,23 @@ import (
 // results of the parts.
 type splitProcess struct {
 	*processCore
-	parts              *split.Process
+	splitState         *split.Process
 	finalStatesByToken map[string]any // of all instances at the end, by token
-	// decidesThroughParts: signals with many decisions have come, which the parts deal out. Later decisions go the same
-	// way, so that they do not overtake.
-	decidesThroughParts bool
+	// routesDecisionsViaParts: signals with many decisions have come, which the parts deal out. Later decisions go the
+	// same way, so that they do not overtake.
+	routesDecisionsViaParts bool
 }
 
-func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNewInput) *splitProcess {
-	p := &splitProcess{processCore: c, parts: parts}
-	c.logDecision = parts.LogSteering
+func newSplitProcess(c *processCore, splitState *split.Process, carried *ContinueAsNewInput) *splitProcess {
+	p := &splitProcess{processCore: c, splitState: splitState}
+	c.logDecision = splitState.LogSteering
 	if carried == nil && c.start.Quota != nil {
-		p.parts.ParentQuota = *c.start.Quota
+		p.splitState.ParentQuota = *c.start.Quota
 	}
 	if carried != nil {
 		p.restore(carried)
-		p.setIdea(p.idea.WithRawMessages(carried.Parts.AddedMessages))
-		p.decidesThroughParts = carried.Parts.DecidesThroughParts
+		p.setIdea(p.idea.WithRawMessagesAdded(carried.Parts.AddedMessages))
+		p.routesDecisionsViaParts = carried.Parts.RoutesDecisionsViaParts
 	}
 	return p
 }
@@ -56,44 +56,45 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
-// beginFirstRun sizes the parts with regard to the Tools of MCP servers too, which are known only once the servers have been
-// asked.
+// beginFirstRun sizes the parts with regard to the Tools of MCP servers too, which are known only once the servers have
+// been asked.
 func (p *splitProcess) beginFirstRun(ctx workflow.Context) error {
 	asksServers := len(p.idea.MCPServersToAskForTools()) > 0
 	if err := p.bindTools(ctx); err != nil {
 		return err
 	}
-	if asksServers && mailbox.KnowsChange(ctx, "the size of Requests by the tools of servers") {
-		p.parts.SetFirstSize(p.recommendedSize)
+	if asksServers && mailbox.IsPatched(ctx, "the size of Requests by the tools of servers") {
+		p.splitState.SetFirstSize(p.recommendedSize)
 	}
 	return nil
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.orders.HandleFates(p.parts.ConsumeUndoFates(r.Number, r.Fates))
-	previousPause := p.parts.PauseReason
-	p.parts.ApplyReport(r)
+	p.orders.HandleFates(p.splitState.ConsumeUndoFates(r.Number, r.Fates))
+	previousPause := p.splitState.PauseReason
+	p.splitState.ApplyReport(r)
 	for token, people := range jsonval.Sorted(r.CausersByInstance) {
 		p.recordCausers(token, people)
 	}
-	switch f := p.parts.PauseReason; {
+	switch f := p.splitState.PauseReason; {
 	case f == nil || previousPause != nil:
 	case f.Code == turn.CodeDisagreement: // it concerns all parts together, and none has paused by itself
 		p.steerParts(ctx, approval.SteerPause, "the limit", f.Message)
 	default:
 		p.pauseOtherParts(ctx, r.Number, f)
 	}
-	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.Number), p.parts.Parts[r.Number-1].Report.PendingApprovals)
+	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.Number),
+		p.splitState.Parts[r.Number-1].Report.PendingApprovals)
 }
 
 // run is the main loop, from the first part to the result.
 func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
 		p.loopIterations++
-		if p.orders.TakeHasFreedApproval() {
+		if p.orders.TakeFreedApprovalFlag() {
 			p.applyStandingOrders(ctx)
 		}
-		o, refusal := p.parts.TakeEndedUndo()
+		o, refusal := p.splitState.TakeEndedUndo()
 		p.concludeUndo(ctx, o, refusal)
 		p.applyLimits(ctx)
 		p.allocateQuotas(ctx)
@@ -106,9 +107,9 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		}
 		p.showDetails(ctx, p.status(p.pauseReason()))
 		if p.start.Delegation.Caller != nil {
-			p.reportProgressToDelegatingCall(ctx, p.view(), p.parts.QuotaUse())
+			p.reportProgressToDelegatingCall(ctx, p.view(), p.splitState.QuotaUse())
 		}
-		if p.parts.IsFinished() && p.pauseReason() == nil {
+		if p.splitState.IsFinished() && p.pauseReason() == nil {
 			isOver, err := p.gatherFinalResult(ctx)
 			switch {
 			case ctx.Err() != nil:
@@ -121,7 +122,8 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			continue
 		}
 		p.sealAtRest(ctx)
-		if p.continueAsNewTimingFor(ctx, lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery),
+		if p.decideContinueAsNewTiming(ctx, lifecycle.IsContinueAsNewDue(ctx, p.loopIterations,
+			p.start.IterationsPerRun),
 			true) == continueAsNewNow {
 			return nil, p.continueAsNew(ctx)
 		}
@@ -133,7 +135,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 // startNextPart starts the part whose time has come, if there is one, and waits until it has started. The part outlives
 // this run of the workflow.
 func (p *splitProcess) startNextPart(ctx workflow.Context) error {
-	part := p.parts.StartNextPart()
+	part := p.splitState.TakePartToStart()
 	if part == nil {
 		return nil
 	}
@@ -141,7 +143,7 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	f := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: protocol.PartID(p.processID, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
 		Memo: protocol.Memo(p.idea),
-		TypedSearchAttributes: display.SearchAttributes{Registered: p.start.HasAttributes}.ForChildStart(
+		TypedSearchAttributes: display.SearchAttributes{AreRegistered: p.start.HasSearchAttributes}.ForChildStart(
 			p.idea.ProcessPath),
 		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
 	}), protocol.ProcessType, p.partStartInput(*part))
@@ -163,36 +165,36 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.Caller = nil // the parent reports to the Call
-	start.Quota, start.SaveActions = nil, p.SavesActions
+	start.Quota, start.MinimizesActions = nil, p.MinimizesActions
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}
-	start.Part = &protocol.PartRef{Number: part.Number, Process: p.processRef(),
-		OutputFinal: p.parts.OwnReport.Output != nil}
+	start.Part = &protocol.PartRef{Number: part.Number, SplitProcess: p.processRef(),
+		IsOutputFinal: p.splitState.OwnReport.Output != nil}
 	return start
 }
 
 // onPartClosed notes the end of a part that could not report its end, since somebody terminated it.
 func (p *splitProcess) onPartClosed(number int, err error) {
-	r := p.parts.Parts[number-1].Report
+	r := p.splitState.Parts[number-1].Report
 	if err == nil || r.IsFinished() {
 		return
 	}
 	r.Number, r.Status, r.AwaitsOnlyPeople, r.StatusByInstance = number, loop.StatusFailed, false, nil
 	r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
-	p.parts.ApplyReport(r)
+	p.splitState.ApplyReport(r)
 }
 
 // applyLimits pauses the parts when the time of the process is over. The parts ask for the other limits.
 func (p *splitProcess) applyLimits(ctx workflow.Context) {
-	if p.parts.PauseReason != nil || p.parts.IsFinished() {
+	if p.splitState.PauseReason != nil || p.splitState.IsFinished() {
 		p.wakeAt(ctx, time.Time{}, "")
 		return
 	}
-	fault, deadline := p.parts.DurationLimitFault(workflow.Now(ctx))
+	fault, deadline := p.splitState.DurationLimitFault(workflow.Now(ctx))
 	p.wakeAt(ctx, deadline, "until the process has run for as long as it may")
 	if fault != nil {
-		p.parts.PauseReason = fault
+		p.splitState.PauseReason = fault
 		p.wakeAt(ctx, time.Time{}, "")
 		p.logDecision(steeringDecision(ctx, approval.SteerPause,
 			approval.SteeringPayload{SentBy: approval.DecidedByProcess, Reason: fault.Message}))
@@ -202,26 +204,26 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 
 // allocateQuotas sends the parts their quotas, and pauses them when they need more than is left.
 func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
-	if p.parts.PauseReason != nil || p.parts.IsFinished() {
+	if p.splitState.PauseReason != nil || p.splitState.IsFinished() {
 		return
 	}
-	numbers, fault := p.parts.AllocateQuotas()
-	for _, number := range numbers {
-		signal := protocol.SteerChildSignal{Quota: &p.parts.Parts[number-1].GrantedQuota}
+	partNumbers, fault := p.splitState.AllocateQuotas()
+	for _, number := range partNumbers {
+		signal := protocol.SteerChildSignal{Quota: &p.splitState.Parts[number-1].GrantedQuota}
 		p.sendToPart(ctx, number, steerChildSignal(signal))
 	}
 	if fault != nil {
-		p.parts.PauseReason = fault
+		p.splitState.PauseReason = fault
 		p.steerParts(ctx, approval.SteerPause, "the limit", fault.Message)
 	}
 }
 
 func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
-	p.setAttributes(ctx, statusContinued, 0)
+	p.setAttributes(ctx, statusContinuedAsNew, 0)
 	startContext, _ := p.start.Idea["context"].([]any)
 	currentContext, _ := p.idea.Source["context"].([]any)
 	c := p.continueAsNewInput()
-	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: currentContext[len(startContext):],
-		DecidesThroughParts: p.decidesThroughParts}
+	c.Parts = &CarriedParts{Process: *p.splitState, AddedMessages: currentContext[len(startContext):],
+		RoutesDecisionsViaParts: p.routesDecisionsViaParts}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }

@@ -23,20 +23,20 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	cancelledPartNumbers := p.cancelParts(ctx)
-	if mailbox.KnowsChange(ctx, "what cancelled parts came to") { // before, it ended immediately, without any State
+	if mailbox.IsPatched(ctx, "what cancelled parts came to") { // before, it ended immediately, without any State
 		p.awaitLastReports(ctx, cancelledPartNumbers)
 		p.gatherCancelledStates(ctx)
 	}
 	p.markCancelled(ctx)
 	r := p.resultWithStates(loop.StatusCancelled)
-	p.reportResultToDelegatingCall(ctx, r, p.parts.QuotaUse())
+	p.reportResultToDelegatingCall(ctx, r, p.splitState.QuotaUse())
 	return temporal.NewCanceledError(r)
 }
 
 // cancelParts cancels the running parts, and lists them. A part that has just ended cannot be cancelled, and need not
 // be.
 func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelledPartNumbers []int) {
-	for _, number := range p.parts.RunningPartNumbers() {
+	for _, number := range p.splitState.RunningPartNumbers() {
 		err := workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
 		if err == nil {
 			cancelledPartNumbers = append(cancelledPartNumbers, number)
@@ -57,15 +57,19 @@ func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelledPartNumbe
 	}
 }
 
-func (p *splitProcess) isAnyPartRunning(numbers []int) bool {
-	running := p.parts.RunningPartNumbers()
-	return slices.ContainsFunc(numbers, func(number int) bool { return slices.Contains(running, number) })
+func (p *splitProcess) isAnyPartRunning(partNumbers []int) bool {
+	runningPartNumbers := p.splitState.RunningPartNumbers()
+	return slices.ContainsFunc(partNumbers, func(number int) bool {
+		return slices.Contains(runningPartNumbers,
+			number)
+	})
 }
 
 // gatherCancelledStates reads the States of all instances, and seals what the latest Idea lacks.
 func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 	in := p.gatherInput()
-	in.StatesOnly = p.phase == phaseOpening || (p.LastSealedIdea.Idea > 0 && !p.parts.HasUnsealedChanges())
+	in.GathersOnlyStates = p.phase == phaseOpening || (p.LastSealedIdea.IdeaNumber > 0 &&
+		!p.splitState.HasUnsealedChanges())
 	g, err := p.gatherParts(ctx, in, "gather what the cancelled parts came to")
 	if err != nil {
 		workflow.GetLogger(ctx).Error("the States of a cancelled process could not be read", "error", err)

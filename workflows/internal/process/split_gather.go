@@ -17,59 +17,59 @@ import (
 // gatherFinalResult makes one result from the results of the parts, and reports whether the process is over then:
 // people's signals in the meantime may keep it at work, and so may an invalid output.
 func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
-	wirings, asksLLM := p.parts.OutputSource(p.idea)
+	wirings, asksLLM := p.splitState.OutputSource(p.idea)
 	if asksLLM {
 		return false, p.askForOutput(ctx)
 	}
 	in := p.gatherInput()
 	in.Wirings = wirings
-	gathered, err := p.gatherParts(ctx, in, "gather what the parts came to")
+	gatherResult, err := p.gatherParts(ctx, in, "gather what the parts came to")
 	if err != nil {
 		return false, err
 	}
-	if len(wirings) > 0 && !p.parts.AcceptOutput(p.idea, gathered.Output, gathered.Fault) {
+	if len(wirings) > 0 && !p.splitState.AcceptOutput(p.idea, gatherResult.Output, gatherResult.Fault) {
 		return false, nil
 	}
-	p.finalStatesByToken = gathered.States
+	p.finalStatesByToken = gatherResult.States
 	p.inbox.DrainPersonSignals(ctx)
-	return p.parts.IsFinished() && p.parts.PauseReason == nil, nil
+	return p.splitState.IsFinished() && p.splitState.PauseReason == nil, nil
 }
 
 // askForOutput asks the LLM for one output from those of the parts, unless a limit is reached.
 func (p *splitProcess) askForOutput(ctx workflow.Context) error {
-	if p.parts.PauseAtLimit(workflow.Now(ctx)) {
+	if p.splitState.PauseAtLimit(workflow.Now(ctx)) {
 		return nil
 	}
 	var states map[string]any
-	if p.parts.AnyPartWithoutOutput() {
+	if p.splitState.AnyPartWithoutOutput() {
 		in := p.gatherInput()
-		in.StatesOnly = true
+		in.GathersOnlyStates = true
 		g, err := p.gatherParts(ctx, in, "read what the parts came to")
 		if err != nil {
 			return err
 		}
 		states = g.States
 	}
-	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.RequestCount + 1,
-		TurnNumber: p.parts.NextTurnNumber(),
-		Instances:  p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, IsOutputOnly: true,
+	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.splitState.OwnReport.RequestCount + 1,
+		TurnNumber: p.splitState.NextTurnNumber(),
+		Instances:  p.splitState.PartOutputsAsInstances(states), Errors: p.splitState.OutputErrors, IsOutputOnly: true,
 	}
-	changes := protocol.RequestStates{Changes: input.ExtractStates()}
-	answer := p.askLLM(ctx, input, input, changes)
-	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
-		p.parts.ApplyOutputReply(p.idea, p.takeReply(ctx, f))
+	requestStates := protocol.RequestStates{DeltaByToken: input.ExtractStates()}
+	replyFuture := p.askLLM(ctx, input, input, requestStates)
+	p.inbox.OnFutureReady(replyFuture, func(f workflow.Future) {
+		p.splitState.ApplyOutputReply(p.idea, p.takeReply(ctx, f))
 	})
-	p.handleSignalsUntil(ctx, answer.IsReady)
+	p.handleSignalsUntil(ctx, replyFuture.IsReady)
 	return nil
 }
 
 // finish ends the process.
 func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
-	p.markEnded(p.parts.FinalStatus())
+	p.markEnded(p.splitState.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
-	p.reportResultToDelegatingCall(ctx, r, p.parts.QuotaUse())
-	return workflowResult(ctx, r)
+	p.reportResultToDelegatingCall(ctx, r, p.splitState.QuotaUse())
+	return setMemoAndReturnResult(ctx, r)
 }
 
 func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
@@ -89,38 +89,38 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
-	if err == nil && g.Last.Idea > 0 {
-		p.LastSealedIdea = g.Last
-		p.parts.MarkSealed(g.Last.Idea)
+	if err == nil && g.LastIdea.IdeaNumber > 0 {
+		p.LastSealedIdea = g.LastIdea
+		p.splitState.MarkSealed(g.LastIdea.IdeaNumber)
 	}
 	return g, err
 }
 
 // sealAtRest seals the process's own Idea when it begins, and when all its parts have come to rest.
 func (p *splitProcess) sealAtRest(ctx workflow.Context) {
-	if p.LastSealedIdea.Idea > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
+	if p.LastSealedIdea.IdeaNumber > 0 && !(p.splitState.IsAtRest() && p.splitState.HasUnsealedChanges()) {
 		return
 	}
 	in := p.gatherInput()
-	in.WithoutStates = true
-	_, err := p.gatherParts(ctx, in, fmt.Sprintf("seal Idea %d", in.At))
+	in.OmitsStates = true
+	_, err := p.gatherParts(ctx, in, fmt.Sprintf("seal Idea %d", in.IdeaNumber))
 	if err != nil && ctx.Err() == nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
 	}
 }
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
-	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.LastSealedIdea.Digest,
-		At: p.LastSealedIdea.Idea + 1, Output: p.parts.OwnReport.Output,
-		Log: p.parts.UnsealedLog, LLMUsages: p.parts.LLMUsages, Quality: p.parts.Quality(),
+	in := protocol.GatherInput{ProcessID: p.processID, Idea: p.idea.Source, ParentDigest: p.LastSealedIdea.Digest,
+		IdeaNumber: p.LastSealedIdea.IdeaNumber + 1, Output: p.splitState.OwnReport.Output,
+		Log: p.splitState.UnsealedLog, LLMUsages: p.splitState.LLMUsages, Quality: p.splitState.Quality(),
 		Delegation: p.start.Delegation.ForIdea(p.idea),
 	}
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		r := part.Report
 		g := protocol.GatherPart{
-			Process: protocol.PartID(p.processID, part.Number),
-			Last:    protocol.IdeaRef{Idea: r.IdeaCount, Digest: r.IdeaDigest},
-			Tokens:  part.Tokens, GatheredThrough: part.LastGatheredIdea,
+			ProcessID: protocol.PartID(p.processID, part.Number),
+			LastIdea:  protocol.IdeaRef{IdeaNumber: r.IdeaCount, Digest: r.IdeaDigest},
+			Tokens:    part.Tokens, GatheredThroughIdea: part.LastGatheredIdea,
 		}
 		if r.IsFinished() { // until then its latest Idea has the ends
 			g.Statuses = r.EndedInstances()
@@ -132,7 +132,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 
 // result is the result of the process so far, without States.
 func (p *splitProcess) result(status loop.Status) loop.Result {
-	r := p.parts.Result(p.processID, status)
-	r.Simulation, r.ToolNotes = p.idea.Simulation, p.idea.MCPNotes()
+	r := p.splitState.Result(p.processID, status)
+	r.Simulation, r.ToolNotes = p.idea.Simulation, p.idea.MCPOmissionNotes()
 	return r
 }

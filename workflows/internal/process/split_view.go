@@ -21,17 +21,17 @@ func (p *splitProcess) callCounts() []turn.PlannedCallCounts { return []turn.Pla
 
 func (p *splitProcess) view() protocol.ProcessView {
 	var waiting []string
-	pauseFault, stallFault, holdUps := p.pauseReason(), p.parts.StallFault(), p.allHoldUps()
+	pauseFault, stallFault, holdUps := p.pauseReason(), p.splitState.StallFault(), p.allHoldUps()
 	if pauseFault != nil {
 		waiting = append(waiting, pauseWaitingText(pauseFault))
 	} else {
 		waiting = append(waiting, holdUpLines(holdUps)...)
 	}
 	var parts []protocol.PartView
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		r := part.Report
 		parts = append(parts, protocol.PartView{
-			Process: protocol.PartID(p.processID, part.Number), Status: r.Status, Instances: part.Tokens,
+			ProcessID: protocol.PartID(p.processID, part.Number), Status: r.Status, InstanceTokens: part.Tokens,
 		})
 		if r.Status == loop.StatusPaused && r.Error != nil && pauseFault == nil {
 			waiting = append(waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
@@ -45,11 +45,11 @@ func (p *splitProcess) view() protocol.ProcessView {
 
 func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		for _, a := range part.Report.PendingApprovals {
 			v.Approvals = append(v.Approvals, protocol.Approval{
 				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID),
-				Pending: a,
+				PendingCall: a,
 			})
 		}
 	}
@@ -63,14 +63,14 @@ const maxShownParts = 50 // each is a workflow of its own
 
 // showDetails shows how far the parts are.
 func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
-	if status == loop.StatusRunning && p.parts.StallFault() != nil {
+	if status == loop.StatusRunning && p.splitState.StallFault() != nil {
 		status = loop.StatusPaused
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| "+
 		"--- | --- | --- | --- | --- | --- |\n",
-		display.EscapeMarkdown(p.title()), status, len(p.parts.Parts))
-	if len(p.askedMCPServers) > 0 {
+		display.EscapeMarkdown(p.title()), status, len(p.splitState.Parts))
+	if len(p.pendingMCPServerNames) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
 	}
 	holdUps := p.allHoldUps()
@@ -78,7 +78,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(line))
 	}
 	shownCount := 0
-	for _, part := range p.parts.Parts {
+	for _, part := range p.splitState.Parts {
 		r := part.Report
 		if part.HasStarted && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shownCount < maxShownParts {
 			shownCount++
@@ -87,10 +87,10 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 				r.Calls.Failed)
 		}
 	}
-	total := p.parts.Result(p.processID, status)
+	total := p.splitState.ResultWithoutInstances(p.processID, status)
 	fmt.Fprintf(&b, "\n%s\n", total.Usage)
 	writeFailuresText(&b, total.Failures)
-	p.showWaiting(ctx, p, &b, status, holdUps, cmp.Or(total.Error, p.pauseReason(), p.parts.StallFault()))
+	p.finishDetails(ctx, p, &b, status, holdUps, cmp.Or(total.Error, p.pauseReason(), p.splitState.StallFault()))
 }
 
 func (p *splitProcess) showStarting(ctx workflow.Context) {

@@ -35,21 +35,22 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	prepared, err := c.prepareTools(ctx)
+	prepareResult, err := c.prepareTools(ctx)
 	c.phase = phaseRunning
 	if err != nil {
 		return err
 	}
-	c.recommendedSize = quality.SizeFor(c.idea, prepared.Bindings)
-	if prepared.Palette != nil { // a NewStoredPalette in place of the Tools
+	c.recommendedSize = quality.SizeFor(c.idea, prepareResult.Bindings)
+	if prepareResult.StoredPalette != nil { // a NewStoredPalette in place of the Tools
 		if err := c.changeTools(func(idea jsonval.Object) jsonval.Object {
-			return ideafile.WithTools(idea, prepared.Palette)
+			return ideafile.WithTools(idea, prepareResult.StoredPalette)
 		}); err != nil {
 			return err
 		}
 	}
-	c.setup.Bindings, c.NotifiesPeople, c.SavesActions = prepared.Bindings, prepared.CanNotify, prepared.SaveActions
-	c.LLMMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.HasLLM || c.start.Replies != "")
+	c.setup.Bindings, c.NotifiesPeople, c.MinimizesActions = prepareResult.Bindings, prepareResult.CanNotify,
+		prepareResult.MinimizesActions
+	c.LLMMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepareResult.HasLLM || c.start.ScriptedReplies != "")
 	return nil
 }
 
@@ -71,23 +72,24 @@ const prepareTimeout = 3 * time.Minute
 // effect; when somebody resumes it, the worker is asked again.
 func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResult, error) {
 	for {
-		prepared, err := c.preparedTools, error(nil)
-		if c.preparedTools = nil; prepared == nil {
-			prepared, err = prepareTools(ctx, c.idea.Source, c.start.Delegation)
+		prepareResult, err := c.preparedTools, error(nil)
+		if c.preparedTools = nil; prepareResult == nil {
+			prepareResult, err = prepareTools(ctx, c.idea.Source, c.start.Delegation)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if prepared.LacksLLM != "" && c.start.Replies == "" {
-			prepared.MissingRequirements = append(prepared.MissingRequirements, prepared.LacksLLM)
+		if prepareResult.NoUsableLLMReason != "" && c.start.ScriptedReplies == "" {
+			prepareResult.MissingRequirements = append(prepareResult.MissingRequirements,
+				prepareResult.NoUsableLLMReason)
 		}
-		if len(prepared.MissingRequirements) == 0 {
-			return prepared, nil
+		if len(prepareResult.MissingRequirements) == 0 {
+			return prepareResult, nil
 		}
-		if err := c.pauseUntilResumed(ctx, diag.Faultf(ideafile.CodeNotAllowed,
+		if err := c.pauseUntilResumed(ctx, diag.Faultf(ideafile.CodeToolAccessDenied,
 			"the worker lacks what the process needs: %s. Nothing has run. "+
 				"Mend that where the worker runs, start it again, and resume the process: starter resume %s",
-			strings.Join(prepared.MissingRequirements, "; "), c.processID)); err != nil {
+			strings.Join(prepareResult.MissingRequirements, "; "), c.processID)); err != nil {
 			return nil, err
 		}
 	}
@@ -122,12 +124,12 @@ func prepareTools(ctx workflow.Context, idea jsonval.Object,
 // cannot be asked pauses the process; when somebody resumes it, the servers are asked again.
 func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 	for len(c.idea.MCPServersToAskForTools()) > 0 {
-		palette, err := c.askMCPServers(ctx)
+		addition, err := c.askMCPServers(ctx)
 		if c.mustStop(ctx) {
 			return c.variant.cancel(ctx)
 		}
 		if err == nil {
-			return c.addMCPTools(ctx, palette)
+			return c.addMCPTools(ctx, addition)
 		}
 		if err := c.pauseUntilResumed(ctx, mcpDiscoveryFault(err)); err != nil {
 			return err
@@ -165,13 +167,13 @@ func mcpDiscoveryFault(err error) *diag.Fault {
 	return f
 }
 
-func (c *processCore) askMCPServers(ctx workflow.Context) (palette mcppalette.PaletteAddition, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context) (addition mcppalette.PaletteAddition, err error) {
 	var names []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
 	}
-	c.askedMCPServers = names
-	defer func() { c.askedMCPServers = nil }()
+	c.pendingMCPServerNames = names
+	defer func() { c.pendingMCPServerNames = nil }()
 	display.SetDetails(ctx, fmt.Sprintf("**%s** — %s\n", display.EscapeMarkdown(c.title()),
 		display.EscapeMarkdown(c.askingMCPServersText())))
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -180,35 +182,35 @@ func (c *processCore) askMCPServers(ctx workflow.Context) (palette mcppalette.Pa
 			MaximumAttempts: maxDiscoverAttempts},
 		Summary: display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
-	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
-	c.inbox.OnFutureReady(answer, func(workflow.Future) {})
-	c.handleSignalsUntil(ctx, answer.IsReady)
-	if !answer.IsReady() {
-		return palette, ctx.Err()
+	discoveryFuture := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
+	c.inbox.OnFutureReady(discoveryFuture, func(workflow.Future) {})
+	c.handleSignalsUntil(ctx, discoveryFuture.IsReady)
+	if !discoveryFuture.IsReady() {
+		return addition, ctx.Err()
 	}
-	return palette, answer.Get(ctx, &palette)
+	return addition, discoveryFuture.Get(ctx, &addition)
 }
 
 // askingMCPServersText names the MCP servers that are being asked, and how long that may take.
 func (c *processCore) askingMCPServersText() string {
 	prefix := "asking MCP server "
-	if len(c.askedMCPServers) > 1 {
+	if len(c.pendingMCPServerNames) > 1 {
 		prefix = "asking MCP servers "
 	}
-	return prefix + strings.Join(c.askedMCPServers, ", ") + " for tools, which may take " +
+	return prefix + strings.Join(c.pendingMCPServerNames, ", ") + " for tools, which may take " +
 		protocol.DiscoverTimeout.String()
 }
 
 // addMCPTools adds the servers' tools to the Idea, in this run and in later ones.
-func (c *processCore) addMCPTools(ctx workflow.Context, palette mcppalette.PaletteAddition) error {
-	err := invalidIdeaError(palette.Problems)
+func (c *processCore) addMCPTools(ctx workflow.Context, addition mcppalette.PaletteAddition) error {
+	err := invalidIdeaError(addition.Problems)
 	if err == nil {
-		err = c.changeTools(palette.AddToIdeaSource)
+		err = c.changeTools(addition.AddToIdeaSource)
 	}
 	if err != nil {
 		return err
 	}
-	for _, note := range c.idea.MCPNotes() {
+	for _, note := range c.idea.MCPOmissionNotes() {
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server is not used as it is offered", "note", note)
 	}
 	return nil

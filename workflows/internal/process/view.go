@@ -57,7 +57,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, holdUps []turn.HoldUp,
 	waitingFor []string) protocol.ProcessView {
 	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
-	if len(c.askedMCPServers) > 0 {
+	if len(c.pendingMCPServerNames) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
 	}
 	waiting = append(waiting, waitingFor...)
@@ -72,19 +72,19 @@ func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault 
 	}
 	r.HoldUps = holdUps
 	return protocol.ProcessView{
-		Result: r, Waiting: waiting, Refusals: c.inbox.Fates.Refusals(), Refused: c.inbox.Fates.RefusedCount,
-		Awaiting: len(pending) + len(plans), Orders: c.orders.Orders.WithoutDigests(),
+		Result: r, WaitingFor: waiting, Refusals: c.inbox.Fates.Refusals(), RefusalCount: c.inbox.Fates.RefusedCount,
+		PendingDecisionCount: len(pending) + len(plans), Orders: c.orders.Orders.WithoutDigests(),
 	}
 }
 
 func pauseWaitingText(f *diag.Fault) string { return "paused: " + f.Message }
 
 func approvalWaitingText(a protocol.Approval) string {
-	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.CallID, a.Tool,
+	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPersonPrefix, a.CallID, a.Tool,
 		a.Since.UTC().Format(time.RFC3339))
 }
 
-func (p *unsplitProcess) callCounts() []turn.PlannedCallCounts { return p.loop.LatestPlan() }
+func (p *unsplitProcess) callCounts() []turn.PlannedCallCounts { return p.loop.LatestPlanCallCounts() }
 
 func (p *unsplitProcess) view() protocol.ProcessView {
 	var waiting []string
@@ -97,7 +97,8 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 		waiting = append(waiting, requestSummary(input))
 	}
 	waiting = append(waiting, delegateStatusLines(p.delegateViews())...)
-	return p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault)), false), stallFault, p.allHoldUps(), waiting)
+	return p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault)), false), stallFault, p.allHoldUps(),
+		waiting)
 }
 
 func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {
@@ -123,7 +124,8 @@ func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, m := range p.loop.Instances {
 		for _, a := range m.PendingApprovals {
-			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.processID, Instance: m.Token, Pending: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.processID, Instance: m.Token,
+				PendingCall: a})
 		}
 	}
 	return v

@@ -27,12 +27,12 @@ func run(
 		return nil, answerQueriesAsFailed(ctx, err)
 	}
 	c := newCore(ctx, inbox, start, idea)
-	parts, err := splitOrRestoreParts(ctx, c, carried)
+	splitState, err := splitOrRestoreParts(ctx, c, carried)
 	switch {
 	case err != nil:
 		return nil, answerQueriesAsFailed(ctx, err)
-	case parts != nil:
-		c.variant = newSplitProcess(c, parts, carried)
+	case splitState != nil:
+		c.variant = newSplitProcess(c, splitState, carried)
 	default:
 		c.variant = newUnsplitProcess(ctx, c, carried)
 	}
@@ -71,23 +71,23 @@ func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.RequestS
 	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeForJudgedCalls {
 		return size, nil
 	}
-	if !mailbox.KnowsChange(ctx, sizeByKindChangeID) {
+	if !mailbox.IsPatched(ctx, sizeByKindChangeID) {
 		return quality.RequestSize{Initial: quality.SizeForSharedCalls, Current: quality.SizeForSharedCalls}, nil
 	}
 	if _, _, isCertain := quality.RecommendedSize(c.idea, nil); isCertain {
 		return size, nil
 	}
-	provisional := *c
-	err := c.registerQueries(ctx, newUnsplitProcess(ctx, &provisional, nil), "", "instances")
+	provisionalCore := *c
+	err := c.registerQueries(ctx, newUnsplitProcess(ctx, &provisionalCore, nil), "", "instances")
 	if err != nil {
 		return size, err
 	}
-	prepared, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
+	prepareResult, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
 	if err != nil {
 		return size, err
 	}
 	if len(c.idea.MCPServersToAskForTools()) == 0 { // else there are more Tools to bind
-		c.preparedTools = prepared
+		c.preparedTools = prepareResult
 	}
-	return quality.SizeFor(c.idea, prepared.Bindings), nil
+	return quality.SizeFor(c.idea, prepareResult.Bindings), nil
 }

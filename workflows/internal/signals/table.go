@@ -26,7 +26,7 @@ type ProcessHandler interface {
 	Undo(ctx workflow.Context, s approval.SteeringPayload) error
 	// Allow takes a standing order or a deputy. Disallow ends the order or deputy with this id.
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
-	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
+	Disallow(ctx workflow.Context, orderID string, s approval.SteeringPayload) error
 	// DecidePlan takes a decision on a Plan that waits as a whole, or passes it on.
 	DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error
 }
@@ -64,7 +64,7 @@ var signalKinds = []signalKind{
 
 	typedSignal(approval.SteerDecide,
 		`Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
-		approval.ReadDecisions, ProcessHandler.DecideMany),
+		approval.ReadDecisionBatch, ProcessHandler.DecideMany),
 	typedSignal(approval.SteerAllow,
 		`Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		approval.ReadStandingOrder, ProcessHandler.Allow),
@@ -103,7 +103,7 @@ func decisionSignal(name, description string) signalKind {
 
 // readDecision reads the payload of a decision's signal.
 func readDecision(ctx workflow.Context, kind string, payload jsonval.Object) (approval.Decision, error) {
-	if payload["proof"] != nil && !mailbox.KnowsChange(ctx, "proofs of decisions") {
+	if payload["proof"] != nil && !mailbox.IsPatched(ctx, "proofs of decisions") {
 		return approval.Decision{}, errors.New(`unknown key "proof"`)
 	}
 	return approval.ReadDecision(kind, payload)
@@ -167,13 +167,13 @@ func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHan
 
 // RegisterInstanceSignals has an instance handle decisions, and refuse what steers: that goes to its process.
 func RegisterInstanceSignals(
-	ctx workflow.Context, b *mailbox.Inbox, process string,
+	ctx workflow.Context, b *mailbox.Inbox, processID string,
 	decide func(workflow.Context, approval.Decision) (approval.VoteCount, error),
 ) {
 	for _, s := range signalKinds {
 		description := "Send it to the process, not to an instance."
 		handle := func(workflow.Context, jsonval.Object) (approval.VoteCount, error) {
-			return approval.VoteCount{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
+			return approval.VoteCount{}, fmt.Errorf("%s goes to the process, %s", s.name, processID)
 		}
 		if s.isDecision {
 			description = s.description

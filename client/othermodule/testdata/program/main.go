@@ -50,7 +50,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("attached:", again.Attached())
+	fmt.Println("attached:", again.IsAttached())
 	_, err = c.Attach(ctx, "letter-2")
 	fmt.Println("not found:", errors.Is(err, client.ErrNotFound))
 	return read(ctx, c.Chain(p.ID()))
@@ -62,8 +62,8 @@ func start(ctx context.Context, c *client.Client, id string) (*client.Process, e
 		return nil, err
 	}
 	return c.Start(ctx, client.StartOptions{
-		ID: id, Idea: parsed, Replies: replies,
-		Instances: []map[string]any{{"text": "When does it come?"}},
+		ID: id, Idea: parsed, ScriptedReplies: replies,
+		InstanceRows: []map[string]any{{"text": "When does it come?"}},
 	})
 }
 
@@ -75,7 +75,7 @@ func follow(ctx context.Context, p *client.Process) error {
 			return err
 		case event.Kind == client.EventEnded:
 			fmt.Println("ended:", event.Result.Status, event.Result.Calls.Done)
-		case event.Status.Awaiting > 0:
+		case event.Status.PendingDecisionCount > 0:
 			if err := decide(ctx, p); err != nil {
 				return err
 			}
@@ -91,11 +91,11 @@ func decide(ctx context.Context, p *client.Process) error {
 	}
 	for _, a := range waiting {
 		fmt.Println("waits:", a.CallID, a.Tool, a.Params["text"])
-		err := p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: "of something else",
+		err := p.Decide(ctx, client.Decision{Kind: client.Approve, CallID: a.CallID, ApprovalDigest: "of something else",
 			By: "ann"})
 		var refused *client.RefusedError
 		fmt.Println("refused:", errors.As(err, &refused))
-		err = p.Decide(ctx, client.Decision{Kind: client.Amend, Call: a.CallID, Digest: a.Digest, By: "ann",
+		err = p.Decide(ctx, client.Decision{Kind: client.Amend, CallID: a.CallID, ApprovalDigest: a.Digest, By: "ann",
 			Value: map[string]any{"text": "Tomorrow."}})
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func read(ctx context.Context, chain *client.Chain) error {
 	if err != nil {
 		return err
 	}
-	last := ideas[len(ideas)-1].At
+	last := ideas[len(ideas)-1].IdeaNumber
 	report, err := chain.Verify(ctx)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func read(ctx context.Context, chain *client.Chain) error {
 	if err := chain.Export(ctx, os.Stderr); err != nil {
 		return err
 	}
-	fmt.Println("chain:", len(ideas), report.IsIntact, blame.By, blame.Decision.Kind, blame.Decision.DecidedBy,
+	fmt.Println("chain:", len(ideas), report.IsIntact, blame.Author, blame.LastDecision.Kind, blame.LastDecision.DecidedBy,
 		len(diff.Changes) > 0)
 	return nil
 }

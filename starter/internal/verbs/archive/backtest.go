@@ -24,7 +24,7 @@ import (
 
 // backtestOptions holds the flags of backtest.
 type backtestOptions struct {
-	replies        string
+	repliesFile    string
 	asksLLM        bool
 	maxDifferences int
 }
@@ -49,7 +49,7 @@ If the new Idea makes Requests, each instance gets what the LLM planned for it t
   starter backtest refunds-with-new-policy.json refunds-1 --max-differences 0
   starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
 		func(ctx context.Context, args []string) error { return runBacktest(ctx, a, args[0], args[1:], o) })
-	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
+	c.Flags().StringVar(&o.repliesFile, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.asksLLM, "llm", false, "ask the LLM that is configured")
 	o.maxDifferences = -1
 	flags.Int(c.Flags(), &o.maxDifferences, "max-differences", -1, jsonval.MaxCount,
@@ -64,7 +64,7 @@ func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o b
 	if err := o.chooseLLM(&options); err != nil {
 		return err
 	}
-	source, err := ideafiles.Find(file, "", o.replies)
+	source, err := ideafiles.Find(file, "", o.repliesFile)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 	if !o.asksLLM {
 		return nil
 	}
-	if o.replies != "" {
+	if o.repliesFile != "" {
 		return exit.Usagef("backtest: --llm and --replies exclude each other")
 	}
 	config := engine.LLMFromEnvironment(os.Getenv)
@@ -131,17 +131,17 @@ func backtestText(r *backtest.Report) string {
 		}
 		b.WriteString("\n")
 	}
-	for _, l := range r.Skipped {
+	for _, l := range r.SkippedInstances {
 		print.Fprintf(&b, "left out: %s: %s\n", strings.TrimSuffix(l.ProcessID+"/"+l.Instance, "/"),
 			l.Reason)
 	}
-	if len(r.Summary) > 0 {
+	if len(r.DifferenceGroups) > 0 {
 		b.WriteString("\n")
 	}
-	for _, g := range r.Summary {
+	for _, g := range r.DifferenceGroups {
 		print.Fprintf(&b, "%s\n", g)
 	}
-	for _, d := range r.Outputs {
+	for _, d := range r.OutputDifferences {
 		print.Fprintf(&b, "%s\n", d.Text)
 	}
 	return b.String() + instanceTable(r)
@@ -164,7 +164,7 @@ func instanceTable(r *backtest.Report) string {
 			firstDifference = i.UnknownReasons[0]
 		}
 		if i.Verdict != comparison.VerdictSame {
-			print.Fprintf(w, "%s\t%s\t%d\t%s\n", i.Name(len(r.Processes) > 1), i.Verdict,
+			print.Fprintf(w, "%s\t%s\t%d\t%s\n", i.Name(len(r.ProcessIDs) > 1), i.Verdict,
 				len(i.Differences), firstDifference)
 		}
 	}

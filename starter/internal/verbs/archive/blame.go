@@ -34,11 +34,11 @@ It is read from the store; no server is needed.`,
 				if err != nil {
 					return err
 				}
-				undone, err := findUndoneCall(ctx, archive, args[0], args[1], b)
+				undoneCall, err := findUndoneCall(ctx, archive, args[0], args[1], b)
 				if err != nil {
 					return err
 				}
-				return a.Show(blameReport{b, undone}, v.blameText(b)+undoneText(undone))
+				return a.Show(blameReport{b, undoneCall}, v.blameText(b)+undoneText(undoneCall))
 			})
 		})
 	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount,
@@ -47,7 +47,7 @@ It is read from the store; no server is needed.`,
 	return c
 }
 
-// blameReport says who wrote a value. Undone says how that Call was undone; it is nil if the Call was not undone.
+// blameReport says who wrote a value. UndoneCall says how that Call was undone; it is nil if the Call was not undone.
 type blameReport struct {
 	*chain.Blame
 	UndoneCall *client.UndoneCall `json:"undone,omitempty"`
@@ -58,7 +58,7 @@ type blameReport struct {
 func findUndoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
 	undoneCall *client.UndoneCall, err error) {
 	if b.Call == nil && b.FoundIn != nil {
-		b, err = archive.Chain(b.FoundIn.Process).Blame(ctx, path, b.FoundIn.Idea)
+		b, err = archive.Chain(b.FoundIn.Process).Blame(ctx, path, b.FoundIn.IdeaNumber)
 	}
 	if err != nil || b.Call == nil {
 		return nil, err
@@ -76,7 +76,8 @@ func undoneText(undoneCall *client.UndoneCall) string {
 	if undoneCall == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s is undone by %s, for %s: %s", undoneCall.CallID, undoneCall.UndoID, undoneCall.By, undoneCall.Reason)
+	text := fmt.Sprintf("%s is undone by %s, for %s: %s", undoneCall.CallID, undoneCall.UndoID, undoneCall.By,
+		undoneCall.Reason)
 	if undoneAt, err := time.Parse(time.RFC3339Nano, undoneCall.UndoneAt); err == nil {
 		text += ", " + undoneAt.Local().Format(time.DateTime)
 	}
@@ -90,10 +91,10 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 		place = b.Instance + ":" + place
 	}
 	value := v.text(b.Value)
-	if b.Removed {
+	if b.IsRemoved {
 		value = "nothing any more"
 	}
-	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, value)
+	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.IdeaNumber, value)
 	switch {
 	case b.LastWrite != nil:
 		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.LastWrite))
@@ -106,7 +107,7 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 		fmt.Fprintf(&t, "the process was %s", originText(o))
 		if f := b.FoundIn; f != nil {
 			print.Fprintf(&t, "it is in Idea %d of %s; to see who wrote it there: %s blame %s %s --at %d\n",
-				f.Idea, f.Process, print.ProgramName, print.Quote(f.Process), print.Quote(place), f.Idea)
+				f.IdeaNumber, f.Process, print.ProgramName, print.Quote(f.Process), print.Quote(place), f.IdeaNumber)
 		} else {
 			t.WriteString(
 				"that Idea does not have it, or is no longer in the store: the fork's author may have set it\n")
@@ -123,17 +124,17 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	}
 	if a := b.ParamsAdaptation; a != nil {
 		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
-			v.text(a.OriginalParams), v.text(a.AdaptedParams), print.Printable(a.Reason))
+			v.text(a.OriginalParams), v.text(a.AdaptedParams), print.Printable(a.MisfitReason))
 	}
 	for _, w := range b.EarlierWrites {
 		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))
 	}
-	fmt.Fprintf(&t, "Idea %d was %s\n", b.Idea, sealedText(b.SealedAt))
+	fmt.Fprintf(&t, "Idea %d was %s\n", b.IdeaNumber, sealedText(b.SealedAt))
 	return t.String()
 }
 
 // writtenText says who wrote what, and when.
-func (v valueFormat) writtenText(w chain.Written) string {
+func (v valueFormat) writtenText(w chain.LoggedWrite) string {
 	details := "by " + print.Printable(w.Author)
 	if !w.WrittenAt.IsZero() {
 		details += ", " + w.WrittenAt.Local().Format(time.DateTime)
@@ -145,7 +146,7 @@ func (v valueFormat) writtenText(w chain.Written) string {
 	if path == "" {
 		path = "the whole State"
 	}
-	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", details, print.Printable(path), v.text(w.Value), w.Idea)
+	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", details, print.Printable(path), v.text(w.Value), w.IdeaNumber)
 }
 
 func decisionText(d approval.Decision) string {
@@ -158,22 +159,22 @@ func decisionText(d approval.Decision) string {
 
 func (v valueFormat) writeProposedCall(out *strings.Builder, b *chain.Blame) {
 	c := b.Call
-	print.Fprintf(out, "call %s of Request %d: %s\n", c.ID, c.Request, c.Tool)
+	print.Fprintf(out, "call %s of Request %d: %s\n", c.ID, c.RequestNumber, c.Tool)
 	if c.ProposedJSON != nil {
 		fmt.Fprintf(out, "  planned: %s\n", v.text(c.ProposedJSON))
 	}
-	if c.Executed != nil {
-		fmt.Fprintf(out, "  ran: %s\n", v.callText(c.Executed.Tool, c.Executed.Params))
+	if c.ExecutedCall != nil {
+		fmt.Fprintf(out, "  ran: %s\n", v.callText(c.ExecutedCall.Tool, c.ExecutedCall.Params))
 	}
 	for _, r := range c.Reads {
 		value := "nothing"
 		if r.Exists {
 			value = v.text(r.Value)
 		}
-		fmt.Fprintf(out, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.LastWrite.Idea)
+		fmt.Fprintf(out, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.LastWrite.IdeaNumber)
 	}
 	if c.SeenIdea > 0 {
 		fmt.Fprintf(out, "what the LLM had seen: %s show %s --at %d\n", print.ProgramName,
-			print.Quote(cmp.Or(c.PartProcess, b.Process)), c.SeenIdea)
+			print.Quote(cmp.Or(c.PartProcessID, b.Process)), c.SeenIdea)
 	}
 }

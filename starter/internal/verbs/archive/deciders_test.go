@@ -29,7 +29,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {
 			t.Errorf("blame: %q", got)
 		}
-		if got := (valueFormat{}).decisionsText([]client.Decided{{Decision: d}}); !strings.Contains(got,
+		if got := (valueFormat{}).decisionsText([]client.RecordedDecision{{Decision: d}}); !strings.Contains(got,
 			"  "+d.Kind+" by "+want) {
 			t.Errorf("decisions: %q", got)
 		}
@@ -38,7 +38,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 
 func TestWhatDiffersIsPrintedWholeWhereThatIsWanted(t *testing.T) {
 	long := strings.Repeat("long ", 100)
-	d := &client.Diff{Diff: &ideadiff.Diff{Process: "p", IdeaA: 1, IdeaB: 2}}
+	d := &client.Diff{Diff: &ideadiff.Diff{Process: "p", IdeaNumberA: 1, IdeaNumberB: 2}}
 	d.Changes = append(d.Changes, ideadiff.Change{Kind: ideadiff.Changed, Path: "a", From: long, To: long + "er"})
 	if got := (valueFormat{}).diffText(d); strings.Contains(got, long) {
 		t.Errorf("it is not cut: %s", got)

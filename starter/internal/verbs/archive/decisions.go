@@ -44,21 +44,21 @@ func runDecisions(ctx context.Context, a *app.App, id string, ideaNumber int, v 
 		if err != nil {
 			return err
 		}
-		if a.JSON {
+		if a.WritesJSON {
 			return a.PrintJSON(decisions)
 		}
 		links, err := archive.Chain(id).Ideas(ctx)
 		if err != nil {
 			return err
 		}
-		last := links[len(links)-1]
+		lastLink := links[len(links)-1]
 		for _, l := range links {
 			if l.IdeaNumber == ideaNumber {
-				last = l
+				lastLink = l
 			}
 		}
 		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(decisions), "decision"),
-			last.IdeaNumber, sealedText(last.Created))
+			lastLink.IdeaNumber, sealedText(lastLink.Created))
 		return a.Print(head + v.decisionsText(decisions))
 	})
 }
@@ -69,11 +69,11 @@ func sealedText(sealedAt time.Time) string {
 }
 
 // decisionsText lists decisions, each with what it changed and what came of it.
-func (v valueFormat) decisionsText(decisions []client.Decided) string {
+func (v valueFormat) decisionsText(decisions []client.RecordedDecision) string {
 	var b strings.Builder
 	for _, d := range decisions {
 		summary := d.Kind + " by " + deciderText(d.Decision)
-		if to := d.Recipient(); to != "" {
+		if to := d.RecipientText(); to != "" {
 			summary += " to " + to
 		}
 		summary += reasonText(d.Decision)
@@ -161,8 +161,8 @@ func (v valueFormat) callText(tool string, params jsonval.Object) string {
 // outcomeText says what became of a Call in the end.
 func (v valueFormat) outcomeText(o turn.CallOutcome) string {
 	text := "nothing ran"
-	if o.RanCall != nil {
-		text = "ran " + v.callText(o.RanCall.Tool, o.RanCall.Params)
+	if o.ExecutedCall != nil {
+		text = "ran " + v.callText(o.ExecutedCall.Tool, o.ExecutedCall.Params)
 	}
 	text += ": " + string(o.Status)
 	if o.Fault != nil {

@@ -18,7 +18,7 @@ import (
 
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
-	asPatch, v := false, valueFormat{}
+	printsPatch, v := false, valueFormat{}
 	c := app.NewCommand("diff ID A B", "Compare two Ideas of a process",
 		`Compare two Ideas of a process's chain: the values and the Calls that were added
 (+), changed (~) and removed (-), instance by instance, and what people decided
@@ -41,13 +41,13 @@ store; no server is needed.`,
 				switch {
 				case err != nil:
 					return err
-				case asPatch:
+				case printsPatch:
 					return a.Print(jsonval.EncodeToString(d.Patch) + "\n")
 				}
 				return a.Show(d, v.diffText(d))
 			})
 		})
-	c.Flags().BoolVar(&asPatch, "patch", false, "print a JSON Patch (RFC 6902)")
+	c.Flags().BoolVar(&printsPatch, "patch", false, "print a JSON Patch (RFC 6902)")
 	v.addFlag(c)
 	return c
 }
@@ -64,14 +64,15 @@ func (v valueFormat) diffText(d *client.Diff) string {
 	}
 	for _, c := range d.Changes {
 		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], print.Printable(c.Path),
-			v.changedValue(c.Kind, c.From, c.To)))
+			v.changedValueText(c.Kind, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
-		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], name, v.changedValue(c.Kind, c.From, c.To)))
+		callLabel := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], callLabel,
+			v.changedValueText(c.Kind, c.From, c.To)))
 	}
 	var b strings.Builder
-	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.IdeaA, d.IdeaB)
+	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.IdeaNumberA, d.IdeaNumberB)
 	if len(linesByInstance) == 0 {
 		b.WriteString("  no value and no Call differs\n")
 	}
@@ -87,12 +88,12 @@ func (v valueFormat) diffText(d *client.Diff) string {
 	return b.String()
 }
 
-func (v valueFormat) changedValue(change string, from, to any) string {
-	switch change {
+func (v valueFormat) changedValueText(changeKind string, oldValue, newValue any) string {
+	switch changeKind {
 	case ideadiff.Added:
-		return v.text(to)
+		return v.text(newValue)
 	case ideadiff.Removed:
-		return v.text(from)
+		return v.text(oldValue)
 	}
-	return v.text(from) + " → " + v.text(to)
+	return v.text(oldValue) + " → " + v.text(newValue)
 }

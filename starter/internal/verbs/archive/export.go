@@ -17,7 +17,7 @@ import (
 
 // Export writes the whole chain of a process as one file.
 func Export(a *app.App) *cobra.Command {
-	file, asHTML := "", false
+	file, writesHTML := "", false
 	c := app.NewCommand("export ID", "Write the whole chain of a process as one file",
 		`Write the whole chain of a process as one file of JSON Lines: each Idea whole, with the log
 of what changed before it. "verify FILE" checks it with nothing else. It reads the store and
@@ -30,12 +30,12 @@ digests, and how to check all that. A page of a broken chain says what is broken
   starter export refund-17 --html -o refund-17.html
   starter export refund-17 | gzip > refund-17.jsonl.gz`,
 		func(ctx context.Context, args []string) error {
-			if asHTML {
+			if writesHTML {
 				return exportHTML(ctx, a, args[0], file)
 			}
 			return runExport(ctx, a, args[0], file)
 		})
-	c.Flags().BoolVar(&asHTML, "html", false, "write a page for people, which opens in any browser")
+	c.Flags().BoolVar(&writesHTML, "html", false, "write a page for people, which opens in any browser")
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	return c
 }
@@ -45,7 +45,7 @@ func runExport(ctx context.Context, a *app.App, id, file string) error {
 		c := archive.Chain(id)
 		if file == "" {
 			err := c.Export(ctx, a.Out)
-			if err == nil && !a.JSON {
+			if err == nil && !a.WritesJSON {
 				noteLatestIdea(ctx, a, c, id)
 			}
 			return err

@@ -17,7 +17,7 @@ import (
 
 // Find says which processes hold a text.
 func Find(a *app.App) *cobra.Command {
-	storeOnly := false
+	isStoreOnly := false
 	c := app.NewCommand("find TEXT", "Say which processes and instances hold a text",
 		`Look for a text, such as the name of somebody who asks to be forgotten, in upper or lower
 case: in all Ideas of the store (inputs, States, parameters, outputs, notes, errors, who
@@ -32,16 +32,16 @@ not searched. --store-only does not ask Temporal.`,
   starter find 4711 --json --store /backup/store --store-only`,
 		func(ctx context.Context, args []string) error {
 			o := find.Options{
-				OnFound:  func(finding find.Finding) error { return printTextFinding(a, finding) },
-				OnUnread: func(description string) { a.Note("not read: %s", description) },
+				OnFound:      func(finding find.Finding) error { return printTextFinding(a, finding) },
+				OnUnreadable: func(description string) { a.Note("not read: %s", description) },
 			}
 			search := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
-			if storeOnly {
+			if isStoreOnly {
 				return a.WithArchive(ctx, search)
 			}
 			return findInStoreAndTemporal(ctx, a, args[0], search, o)
 		})
-	c.Flags().BoolVar(&storeOnly, "store-only", false, "look at the store alone, and do not ask Temporal")
+	c.Flags().BoolVar(&isStoreOnly, "store-only", false, "look at the store alone, and do not ask Temporal")
 	return c
 }
 
@@ -63,7 +63,7 @@ func findInStoreAndTemporal(ctx context.Context, a *app.App, text string, search
 }
 
 func printTextFinding(a *app.App, finding find.Finding) error {
-	if a.JSON {
+	if a.WritesJSON {
 		line, err := json.Marshal(finding)
 		if err != nil {
 			return err

@@ -49,7 +49,7 @@ same command again. Forgetting cannot be undone.`,
 		func(ctx context.Context, args []string) error {
 			o.Name = cmp.Or(o.Name, app.UserName())
 			switch {
-			case instance != "" && o.Cancel:
+			case instance != "" && o.CancelIfRunning:
 				return exit.Usagef("forget: --cancel would end the work of all instances: to do that, cancel the " +
 					"process first")
 			case instance == "" && o.WithHistory:
@@ -59,7 +59,7 @@ same command again. Forgetting cannot be undone.`,
 			return forgetProcess(ctx, a, args[0], instance, o)
 		})
 	f := c.Flags()
-	f.BoolVar(&o.Cancel, "cancel", false, "end the process first, if it is at work")
+	f.BoolVar(&o.CancelIfRunning, "cancel", false, "end the process first, if it is at work")
 	f.BoolVar(&o.WithForks, "with-forks", false, "forget the processes that were forked from it too")
 	f.StringVar(&instance, "instance", "", "forget the instance of this `token` alone")
 	f.BoolVar(&o.WithHistory, "with-history", false,
@@ -76,7 +76,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 		return err
 	}
 	// If no server runs, this program runs one to delete the histories. Only --cancel needs a worker.
-	s, err := p.OpenSession(ctx, server.HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: o.Cancel})
+	s, err := p.OpenSession(ctx, server.HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: o.CancelIfRunning})
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) (wasRe
 			return wasReached, err
 		}
 	}
-	return s.Forget(ctx, r.Process)
+	return s.ScrubForgottenProcess(ctx, r.Process)
 }
 
 func forgottenText(r forget.Result) string {
@@ -134,12 +134,12 @@ func forgottenText(r forget.Result) string {
 		keyText = "the process has a new data key, and the old one is destroyed\n"
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
-		subject, verb, print.Plural(r.IdeaCount, "Idea"), print.Plural(len(r.Chains), "chain"),
+		subject, verb, print.Plural(r.IdeaCount, "Idea"), print.Plural(len(r.EmptiedProcessIDs), "chain"),
 		print.Plural(r.ValueCount, "value"), sizeText(r.ValueBytes), print.Plural(r.ExecutionCount, "run"))
 	if r.KeyDestroyed {
 		b.WriteString(keyText)
 	}
-	for _, id := range r.KeptWorkflows {
+	for _, id := range r.KeptWorkflowIDs {
 		print.Fprintf(&b, "not removed: the history of %s in Temporal, which covers all its instances:"+
 			" --with-history deletes it\n", id)
 	}

@@ -20,13 +20,13 @@ import (
 
 // gcOptions holds the flags of gc.
 type gcOptions struct {
-	olderThan              time.Duration
-	isConfirmed, storeOnly bool
+	minAge                   time.Duration
+	isConfirmed, isStoreOnly bool
 }
 
 // minCollectAge is the age below which nothing is removed. Writers reuse values that have been in the store for less
-// than blobs.Freshness, and need some time to record that in Temporal.
-const minCollectAge = 2 * blobs.Freshness
+// than blobs.FreshnessPeriod, and need some time to record that in Temporal.
+const minCollectAge = 2 * blobs.FreshnessPeriod
 
 // GC removes old chains, and values that nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
@@ -43,21 +43,21 @@ store. --store-only asks no server: processes still open lose what their chains 
 		`  starter gc --older-than 720h
   starter gc --older-than 720h --yes`,
 		func(ctx context.Context, _ []string) error {
-			if o.olderThan == 0 {
+			if o.minAge == 0 {
 				return exit.Usagef("collect what is older than 0s: it must be at least %s", minCollectAge)
 			}
 			return runGC(ctx, a, o)
 		})
-	flags.Duration(c.Flags(), &o.olderThan, "older-than", minCollectAge, false,
+	flags.Duration(c.Flags(), &o.minAge, "older-than", minCollectAge, false,
 		"keep what is younger than this, such as 720h")
 	c.Flags().BoolVar(&o.isConfirmed, "yes", false, "remove it")
-	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")
+	c.Flags().BoolVar(&o.isStoreOnly, "store-only", false, "ask no Temporal server")
 	return c
 }
 
 func runGC(ctx context.Context, a *app.App, o gcOptions) error {
-	rules := chain.CollectRules{Cutoff: time.Now().Add(-o.olderThan), Remove: o.isConfirmed}
-	if o.storeOnly {
+	rules := chain.CollectRules{Cutoff: time.Now().Add(-o.minAge), ShouldRemove: o.isConfirmed}
+	if o.isStoreOnly {
 		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
 		err := a.WithSession(ctx, func(s *server.Session) (err error) {
@@ -69,33 +69,33 @@ func runGC(ctx context.Context, a *app.App, o gcOptions) error {
 		}
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		collected, err := archive.Collect(ctx, rules)
+		collectResult, err := archive.Collect(ctx, rules)
 		if err != nil {
 			return err
 		}
-		return a.Show(collected, collectedText(collected))
+		return a.Show(collectResult, collectResultText(collectResult))
 	})
 }
 
-func collectedText(c *chain.CollectResult) string {
+func collectResultText(c *chain.CollectResult) string {
 	var b strings.Builder
 	verb := "would remove"
-	if c.Removed {
+	if c.WasRemoved {
 		verb = "removed"
 	}
-	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.Chains), "chain"),
+	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.RemovedProcessIDs), "chain"),
 		print.Plural(c.IdeaCount, "Idea"), sizeText(c.IdeaBytes),
 		print.Plural(c.ValueCount, "value"), sizeText(c.ValueBytes))
-	for _, process := range c.Chains {
+	for _, process := range c.RemovedProcessIDs {
 		print.Fprintf(&b, "  %s\n", process)
 	}
-	if c.UnfinishedFiles > 0 {
+	if c.UnfinishedFileCount > 0 {
 		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", verb,
-			print.Plural(c.UnfinishedFiles, "file"), sizeText(c.UnfinishedBytes))
+			print.Plural(c.UnfinishedFileCount, "file"), sizeText(c.UnfinishedBytes))
 	}
 	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Retained.Chains, "chain"),
 		print.Plural(c.Retained.Values, "value"), sizeText(c.Retained.ValueBytes))
-	if !c.Removed && c.IdeaCount+c.ValueCount+c.UnfinishedFiles > 0 {
+	if !c.WasRemoved && c.IdeaCount+c.ValueCount+c.UnfinishedFileCount > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}
 	return b.String()

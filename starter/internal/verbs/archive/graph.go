@@ -17,8 +17,8 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// graphFormats maps each --format to its renderer.
-var graphFormats = map[string]func(calls []any, statuses ...map[ideafile.CallStatus]int) string{
+// renderByFormat maps each --format to its renderer.
+var renderByFormat = map[string]func(calls []any, statuses ...map[ideafile.CallStatus]int) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
 	"svg": func(calls []any, statuses ...map[ideafile.CallStatus]int) string {
 		return plangraph.RenderSVG(calls, statuses, plangraph.Labels{})
@@ -36,73 +36,74 @@ or else the latest solution that has Calls, or else the Plan messages.`,
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
 		func(ctx context.Context, args []string) error {
 			fileOrProcess := args[0]
-			draw, ok := graphFormats[format]
+			render, ok := renderByFormat[format]
 			if !ok {
 				return exit.Usagef("draw %s: no format %q; there are %s", fileOrProcess, format,
-					strings.Join(jsonval.SortedKeys(graphFormats), ", "))
+					strings.Join(jsonval.SortedKeys(renderByFormat), ", "))
 			}
-			p, err := loadDrawing(ctx, a, fileOrProcess)
+			p, err := loadPlan(ctx, a, fileOrProcess)
 			if err != nil {
 				return err
 			}
 			if len(p.Calls) == 0 {
 				return exit.Usagef("draw %s: it has no Calls", fileOrProcess)
 			}
-			drawing := draw(p.Calls, p.Statuses...)
-			return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
+			graphText := render(p.Calls, p.StatusCounts...)
+			return a.Show(renderedGraph{format, graphText, len(p.Calls)}, strings.TrimSuffix(graphText, "\n")+"\n")
 		})
 	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
 	return c
 }
 
-// drawnGraph is the output of graph --json.
-type drawnGraph struct {
+// renderedGraph is the output of graph --json.
+type renderedGraph struct {
 	Format    string `json:"format"`
-	Graph     string `json:"graph"`
+	Text      string `json:"graph"`
 	CallCount int    `json:"calls"`
 }
 
-// loadDrawing returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
-func loadDrawing(ctx context.Context, a *app.App, fileOrProcess string) (drawing *client.PlanDrawing, err error) {
-	drawing = &client.PlanDrawing{}
+// loadPlan returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
+func loadPlan(ctx context.Context, a *app.App, fileOrProcess string) (plan *client.DrawablePlan, err error) {
+	plan = &client.DrawablePlan{}
 	if _, err := os.Stat(fileOrProcess); err == nil {
-		drawing.Calls, err = loadFileCalls(fileOrProcess)
-		return drawing, err
+		plan.Calls, err = loadFileCalls(fileOrProcess)
+		return plan, err
 	}
-	if drawing.Calls = loadWaitingCalls(ctx, a, fileOrProcess); len(drawing.Calls) > 0 {
-		return drawing, nil
+	if plan.Calls = loadPendingPlanCalls(ctx, a, fileOrProcess); len(plan.Calls) > 0 {
+		return plan, nil
 	}
 	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
 		c := archive.Chain(fileOrProcess)
-		if drawing, err = c.PlanWithStatus(ctx); err == nil && !a.JSON {
+		if plan, err = c.PlanWithStatus(ctx); err == nil && !a.WritesJSON {
 			noteLatestIdea(ctx, a, c, fileOrProcess)
 		}
 		return err
 	})
 	if errors.Is(err, client.ErrNotFound) {
-		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", fileOrProcess)
+		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id",
+			fileOrProcess)
 	}
-	return drawing, err
+	return plan, err
 }
 
-// loadWaitingCalls returns the Calls of the first Plan that waits for a person, or nil if no Plan waits or no server
-// answers.
-func loadWaitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
+// loadPendingPlanCalls returns the Calls of the first Plan that waits for a person, or nil if no Plan waits or no
+// server answers.
+func loadPendingPlanCalls(ctx context.Context, a *app.App, processID string) (calls []any) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, processID, func(p *client.Process) error {
 		plans, err := p.Plans(ctx)
 		if len(plans) == 0 {
 			return err
 		}
 		calls = plans[0].DiagramCalls
-		if a.JSON {
+		if a.WritesJSON {
 			return nil
 		}
 		a.Note("%s of %s waits for a person", plans[0].Name(), plans[0].Process)
 		if more := len(plans) - 1; more > 0 {
 			a.Note("%d more wait in other parts: starter plan %s lists them, and each is drawn by the id of its part",
-				more, process)
+				more, processID)
 		}
 		return nil
 	})
@@ -118,12 +119,12 @@ func loadFileCalls(file string) (calls []any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ideafiles.Invalid(file, problems); err != nil {
+	if err := ideafiles.ErrorFromProblems(file, problems); err != nil {
 		return nil, err
 	}
-	calls = client.PlanMessagesOf(d.Idea)
+	calls = client.PlanMessageCallsOf(d.Idea)
 	if len(calls) == 0 {
-		calls = client.SolutionOf(d.Idea)
+		calls = client.SolutionCallsOf(d.Idea)
 	}
 	return calls, nil
 }

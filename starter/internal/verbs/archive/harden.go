@@ -37,19 +37,19 @@ says how often it would have asked.`,
   starter harden moderation-1 moderation-2 --complete -o complete.json
   starter harden --approvals refunds-1 refunds-2`,
 		func(ctx context.Context, args []string) error {
-			if reportsApprovals && (o.Template || o.Complete || file != "") {
+			if reportsApprovals && (o.IsTemplate || o.MustBeComplete || file != "") {
 				return exit.Usagef("harden: --approvals writes no file: leave out --template, --complete and --output")
 			}
 			if reportsApprovals {
 				return reportApprovals(ctx, a, args)
 			}
-			o.Processes = args
+			o.ProcessIDs = args
 			return runHarden(ctx, a, file, o)
 		})
 	f := c.Flags()
 	f.StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
-	f.BoolVar(&o.Template, "template", false, "leave out what the first process began with")
-	f.BoolVar(&o.Complete, "complete", false,
+	f.BoolVar(&o.IsTemplate, "template", false, "leave out what the first process began with")
+	f.BoolVar(&o.MustBeComplete, "complete", false,
 		"never ask an LLM, whatever happens: what fails then fails its instance")
 	f.BoolVar(&reportsApprovals, "approvals", false, "say what people did with the Calls they were asked about")
 	return c
@@ -91,7 +91,7 @@ func noteHardenResult(a *app.App, result *harden.Result) {
 // printHardenResult writes the file.
 func printHardenResult(a *app.App, result *harden.Result, file string) error {
 	text := print.IndentJSON(result.Idea) + "\n"
-	if a.JSON {
+	if a.WritesJSON {
 		text = jsonval.EncodeToString(jsonval.ToJSONValue(result)) + "\n"
 	}
 	if file == "" {

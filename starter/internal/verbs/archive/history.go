@@ -33,16 +33,16 @@ store; no server is needed.`,
 }
 
 func runHistory(ctx context.Context, a *app.App, id string) error {
-	err := readHistory(ctx, a, id)
-	if !errors.Is(err, client.ErrNotFound) || !isKnown(ctx, a, id) {
+	err := printHistory(ctx, a, id)
+	if !errors.Is(err, client.ErrNotFound) || !isProcessKnown(ctx, a, id) {
 		return err
 	}
 	return a.Show([]chain.Link{},
 		"no Idea yet: one is sealed when a Request has ended, or when the process comes to rest\n")
 }
 
-// isKnown reports whether a server answers and knows the process.
-func isKnown(ctx context.Context, a *app.App, id string) (isFound bool) {
+// isProcessKnown reports whether a server answers and knows the process.
+func isProcessKnown(ctx context.Context, a *app.App, id string) (isFound bool) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(*client.Process) error {
@@ -52,21 +52,22 @@ func isKnown(ctx context.Context, a *app.App, id string) (isFound bool) {
 	return isFound
 }
 
-func readHistory(ctx context.Context, a *app.App, id string) error {
+func printHistory(ctx context.Context, a *app.App, id string) error {
 	return withArchiveAt(ctx, a, id, 0, func(archive *client.Archive) error {
 		links, err := archive.Chain(id).Ideas(ctx)
 		if err != nil {
 			return err
 		}
-		undoingProcessIDs, err := archive.Chain(id).UndoingProcesses(ctx)
+		undoingProcessIDs, err := archive.Chain(id).UndoingProcessIDs(ctx)
 		if err != nil {
 			return err
 		}
-		latest := links[len(links)-1]
-		age := fmt.Sprintf("Idea %d, the latest, was %s\n", latest.IdeaNumber, sealedText(latest.Created))
-		notes := forgottenIdeasText(latest.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
-			simulatedText(links[0].Simulated) + undoneByText(undoingProcessIDs)
-		return a.Show(links, notes+historyTable(links, print.TableWidth(a.Out))+age)
+		latestLink := links[len(links)-1]
+		ageText := fmt.Sprintf("Idea %d, the latest, was %s\n", latestLink.IdeaNumber, sealedText(latestLink.Created))
+		notesText := forgottenIdeasText(latestLink.Forgotten) + undoesText(links[0].Undoes) +
+			originText(links[0].Origin) +
+			simulationText(links[0].Simulated) + undoneByText(undoingProcessIDs)
+		return a.Show(links, notesText+historyTable(links, print.TableWidth(a.Out))+ageText)
 	})
 }
 
@@ -82,11 +83,11 @@ func undoesText(undoesMeta any) string {
 }
 
 // undoneByText names the processes that take a process back, or "" if there are none.
-func undoneByText(ids []string) string {
-	if len(ids) == 0 {
+func undoneByText(undoingProcessIDs []string) string {
+	if len(undoingProcessIDs) == 0 {
 		return ""
 	}
-	return print.Printable("it is undone by "+diag.SummarizeNames(ids)) + "\n"
+	return print.Printable("it is undone by "+diag.SummarizeNames(undoingProcessIDs)) + "\n"
 }
 
 // originText says from which Idea a process was forked, or "" if it was not forked.
@@ -100,9 +101,9 @@ func originText(origin any) string {
 		print.Compact(jsonval.AsText(o["digest"]), shortDigestChars))
 }
 
-// simulatedText marks a simulated process. It is "" for any other.
-func simulatedText(simulated any) string {
-	if simulated == nil || simulated == false {
+// simulationText marks a simulated process. It is "" for any other.
+func simulationText(simulation any) string {
+	if simulation == nil || simulation == false {
 		return ""
 	}
 	return "simulated: no Tool ran, and its States and output are made up\n"
@@ -110,19 +111,19 @@ func simulatedText(simulated any) string {
 
 // llmText names the LLM that answered the Request of an Idea.
 func llmText(l chain.Link) string {
-	answer := jsonval.AsObject(l.LLM)
-	if l.Request == 0 || answer == nil {
+	llmUsage := jsonval.AsObject(l.LLM)
+	if l.Request == 0 || llmUsage == nil {
 		return ""
 	}
-	name := cmp.Or(jsonval.AsText(answer["served"]), jsonval.AsText(answer["model"]))
+	name := cmp.Or(jsonval.AsText(llmUsage["served"]), jsonval.AsText(llmUsage["model"]))
 	return print.Compact(name, maxLLMWidth)
 }
 
 // costText is the cost of an Idea's Requests, or "" if they have no price.
 func costText(l chain.Link) string {
-	answer := jsonval.AsObject(l.LLM)
+	llmUsage := jsonval.AsObject(l.LLM)
 	var cost price.Money
-	if n, ok := answer["cost"].(json.Number); !ok || cost.UnmarshalJSON([]byte(n)) != nil {
+	if n, ok := llmUsage["cost"].(json.Number); !ok || cost.UnmarshalJSON([]byte(n)) != nil {
 		return ""
 	}
 	return cost.String()
@@ -136,12 +137,12 @@ func historyTable(links []chain.Link, width int) string {
 	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"cost"}, {"instances"}, {"calls"}, {"writes"},
 		{"decisions"}, {"digest"}}
 	for _, l := range links {
-		request := ""
+		requestText := ""
 		if l.Request > 0 {
-			request = strconv.Itoa(l.Request)
+			requestText = strconv.Itoa(l.Request)
 		}
 		for n, cell := range []string{
-			strconv.Itoa(l.IdeaNumber), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l),
+			strconv.Itoa(l.IdeaNumber), l.Created.Local().Format(time.DateTime), requestText, llmText(l), costText(l),
 			strconv.Itoa(l.Counts.Instances),
 			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions),
 			print.FitWidth(l.Digest, shortDigestChars),

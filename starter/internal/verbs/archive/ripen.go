@@ -16,7 +16,7 @@ import (
 // reportApprovals reports, for each Tool, what people did with the Calls that they were asked about.
 func reportApprovals(ctx context.Context, a *app.App, ids []string) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		findings, err := archive.Ripen(ctx, ids)
+		findings, err := archive.AnalyzeApprovals(ctx, ids)
 		if err != nil {
 			return err
 		}

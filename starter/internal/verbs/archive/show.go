@@ -49,12 +49,13 @@ Queries and heartbeats are not counted.`,
 
 func showActions(ctx context.Context, a *app.App, id string) error {
 	return a.WithProcess(ctx, id, func(p *client.Process) error {
-		actions, err := p.Actions(ctx)
+		actionCounts, err := p.CountActions(ctx)
 		if err != nil {
 			return err
 		}
-		return a.Show(actions, fmt.Sprintf("%s has used %d actions in %d workflow runs: %s\n", id, actions.Total,
-			actions.Runs, actions.Kinds))
+		return a.Show(actionCounts, fmt.Sprintf("%s has used %d actions in %d workflow runs: %s\n", id,
+			actionCounts.Total,
+			actionCounts.RunCount, actionCounts.ByKind))
 	})
 }
 
@@ -72,13 +73,13 @@ func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"],
 				jsonval.Object{"undone": jsonval.ToJSONValue(undoneCalls)})
 		}
-		parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
-		counts := ideafile.CountStepOutcomes(parsed.Context)
+		parsedIdea, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
+		counts := ideafile.CountStepOutcomes(parsedIdea.Context)
 		if len(counts) > 0 {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"],
-				jsonval.Object{ideafile.InstructionsMetaKey: jsonval.ToJSONValue(counts)})
+				jsonval.Object{ideafile.StepCountsMetaKey: jsonval.ToJSONValue(counts)})
 		}
-		if a.JSON {
+		if a.WritesJSON {
 			return a.Print(jsonval.EncodeToString(idea) + "\n")
 		}
 		for _, c := range counts {
@@ -99,7 +100,8 @@ func noteAge(a *app.App, id string, idea jsonval.Object) {
 	}
 }
 
-// noteBatchAndQuality prints to standard error how many instances a Request covers, and the measured quality of its answers.
+// noteBatchAndQuality prints to standard error how many instances a Request covers, and the measured quality of its
+// answers.
 func noteBatchAndQuality(a *app.App, id string, source jsonval.Object) {
 	idea, _ := ideafile.ReadIdea(source)
 	if p, err := a.Place(); err == nil && idea != nil {
@@ -119,17 +121,18 @@ func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []c
 	}
 	for len(undoneCalls) > 0 {
 		var callIDs []string
-		first, remaining := undoneCalls[0], []client.UndoneCall{}
+		firstCall, remainingCalls := undoneCalls[0], []client.UndoneCall{}
 		for _, t := range undoneCalls {
-			if t.UndoID == first.UndoID && t.By == first.By && t.Reason == first.Reason {
+			if t.UndoID == firstCall.UndoID && t.By == firstCall.By && t.Reason == firstCall.Reason {
 				callIDs = append(callIDs, t.CallID)
 			} else {
-				remaining = append(remaining, t)
+				remainingCalls = append(remainingCalls, t)
 			}
 		}
-		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(callIDs), "Call"), first.UndoID, first.By,
-			first.Reason, diag.SummarizeNames(callIDs))
-		undoneCalls = remaining
+		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(callIDs), "Call"), firstCall.UndoID,
+			firstCall.By,
+			firstCall.Reason, diag.SummarizeNames(callIDs))
+		undoneCalls = remainingCalls
 	}
 }
 
@@ -141,7 +144,7 @@ const serverTimeout = 5 * time.Second
 // holds the process up, even if that is why there is no Idea.
 func withArchiveAt(ctx context.Context, a *app.App, id string, ideaNumber int, do func(*client.Archive) error) error {
 	err := a.WithArchive(ctx, do)
-	if ideaNumber == 0 && !a.JSON {
+	if ideaNumber == 0 && !a.WritesJSON {
 		warnIfHeldUp(ctx, a, id)
 	}
 	return err
@@ -166,8 +169,8 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 
 // noteLatestIdea says on standard error how old the latest Idea of a process is, and what holds the process up.
 func noteLatestIdea(ctx context.Context, a *app.App, c *client.Chain, id string) {
-	if last, err := c.Link(ctx, 0); err == nil {
-		a.Note("Idea %d of %s, the latest, was %s", last.IdeaNumber, id, sealedText(last.Created))
+	if lastLink, err := c.Link(ctx, 0); err == nil {
+		a.Note("Idea %d of %s, the latest, was %s", lastLink.IdeaNumber, id, sealedText(lastLink.Created))
 	}
 	warnIfHeldUp(ctx, a, id)
 }

@@ -24,7 +24,7 @@ import (
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	comparesTemporal, checkAll, decidersFile := false, false, ""
+	comparesTemporal, checksAll, decidersFile := false, false, ""
 	c := app.NewCommand("verify [ID|FILE]", "Check every digest of a process's chain, or of an exported one",
 		`Check a process's chain: its Ideas are numbered without a gap, each names the one before,
 and every manifest, part, value and log matches its digest. So do the chains of its parts
@@ -52,9 +52,9 @@ chain (gc removes those).`,
 			switch {
 			case err != nil:
 				return err
-			case checkAll && (comparesTemporal || len(args) > 0):
+			case checksAll && (comparesTemporal || len(args) > 0):
 				return exit.Usagef("verify: --all checks every chain of the store: leave out ID, file and --temporal")
-			case checkAll:
+			case checksAll:
 				return verifyAll(ctx, a, keys)
 			case len(args) == 0:
 				return exit.Usagef("verify: name a process or a file, or use --all")
@@ -65,7 +65,7 @@ chain (gc removes those).`,
 		})
 	f := c.Flags()
 	f.BoolVar(&comparesTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
-	f.BoolVar(&checkAll, "all", false, "check every chain of the store")
+	f.BoolVar(&checksAll, "all", false, "check every chain of the store")
 	f.StringVar(&decidersFile, "deciders", "",
 		"check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
@@ -91,7 +91,7 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 		if err != nil {
 			return err
 		}
-		if !a.JSON {
+		if !a.WritesJSON {
 			a.Note("%s of %s compared with Temporal's history", print.Plural(r.WitnessedCount, "Idea"),
 				print.Plural(r.IdeaCount, "Idea"))
 		}
@@ -113,8 +113,8 @@ func runVerify(ctx context.Context, a *app.App, fileOrProcess string, keys *sign
 		if err != nil {
 			return err
 		}
-		if a.Store != "" {
-			fileOrProcess += " in " + a.Store
+		if a.StorePlace != "" {
+			fileOrProcess += " in " + a.StorePlace
 		}
 		return printReport(a, fileOrProcess, r)
 	})
@@ -122,14 +122,14 @@ func runVerify(ctx context.Context, a *app.App, fileOrProcess string, keys *sign
 
 // processReport is the check of one chain among several.
 type processReport struct {
-	Process string `json:"process"`
+	ProcessID string `json:"process"`
 	*chain.Report
 }
 
 func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		archive = archive.WithDeciderKeys(keys)
-		processIDs, err := archive.Processes(ctx)
+		processIDs, err := archive.ProcessIDs(ctx)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 func allReportsText(reports []processReport, brokenCount int) string {
 	var b strings.Builder
 	for _, r := range reports {
-		b.WriteString(reportText(r.Process, r.Report))
+		b.WriteString(reportText(r.ProcessID, r.Report))
 	}
 	fmt.Fprintf(&b, "%s checked, %d broken; "+
 		"not checked: values that belong to no chain, and the store's own settings\n",
@@ -163,26 +163,26 @@ func allReportsText(reports []processReport, brokenCount int) string {
 	return b.String()
 }
 
-func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
-	f, err := os.Open(name)
+func verifyFile(file string, keys *signing.Keys) (*chain.Report, error) {
+	f, err := os.Open(file)
 	if err != nil {
-		return nil, exit.Usagef("verify %s: %w", name, ideafiles.WithoutPath(err))
+		return nil, exit.Usagef("verify %s: %w", file, ideafiles.WithoutPath(err))
 	}
 	defer f.Close()
-	var trustedKeys proofs.Keys
+	var trustedKeys proofs.ProofVerifier
 	if keys != nil {
 		trustedKeys = keys
 	}
 	r, err := chain.VerifyExport(f, trustedKeys)
 	if errors.Is(err, chain.ErrNoExport) {
-		return nil, exit.Usagef("verify %s: %w", name, chain.ErrNoExport)
+		return nil, exit.Usagef("verify %s: %w", file, chain.ErrNoExport)
 	}
 	return r, err
 }
 
 // printReport prints what a check found, and returns the error for its exit code.
-func printReport(a *app.App, name string, r *chain.Report) error {
-	err := a.Show(r, reportText(name, r))
+func printReport(a *app.App, label string, r *chain.Report) error {
+	err := a.Show(r, reportText(label, r))
 	if err == nil && !r.IsIntact {
 		err = exit.WithCode(exit.Failed)
 	}
@@ -210,7 +210,7 @@ func proofsText(c proofs.Counts) string {
 }
 
 // forgottenIdeasText says that a chain's contents were removed, or "" if they were not.
-func forgottenIdeasText(f *chain.Forgotten) string {
+func forgottenIdeasText(f *chain.ForgetRecord) string {
 	if f == nil {
 		return ""
 	}
@@ -228,20 +228,20 @@ func forgottenInstancesText(list []chain.ForgottenInstance) string {
 	return b.String()
 }
 
-func reportText(name string, r *chain.Report) string {
+func reportText(label string, r *chain.Report) string {
 	var b strings.Builder
 	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
-			name, print.Plural(r.IdeaCount, "Idea"), r.Digest, sealedText(r.Created))
+			label, print.Plural(r.IdeaCount, "Idea"), r.Digest, sealedText(r.Created))
 		if r.ChildChainCount > 0 {
 			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChildChainCount, "chain"))
 		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
 		b.WriteString(proofsText(r.Decisions) + undoesText(r.Undoes) + originText(r.Origin) +
-			simulatedText(r.Simulated))
+			simulationText(r.Simulated))
 		return b.String()
 	}
-	print.Fprintf(&b, "%s: broken, %s\n", name, print.Plural(r.IdeaCount, "Idea"))
+	print.Fprintf(&b, "%s: broken, %s\n", label, print.Plural(r.IdeaCount, "Idea"))
 	for _, p := range r.Broken {
 		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.FirstIdea, p.Item, p.Problem)
 		b.WriteString(dependentIdeasText(p))
@@ -255,7 +255,8 @@ func reportText(name string, r *chain.Report) string {
 
 // dependentIdeasText lists the later Ideas that depend on a broken part.
 func dependentIdeasText(broken chain.BrokenItem) string {
-	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeas), func(ideaNumber int) bool { return ideaNumber == broken.FirstIdea })
+	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeas),
+		func(ideaNumber int) bool { return ideaNumber == broken.FirstIdea })
 	if len(dependents) == 0 {
 		return ""
 	}

@@ -28,13 +28,15 @@ type action = func(context.Context, *client.Process) (client.VoteCount, error)
 
 var actionCommands = []actionCommand{
 	{
-		name: client.Approve, argsUsage: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
+		name: client.Approve, argsUsage: "ID CALL", short: "Let a Call that waits run, as it is shown",
+		help: decisionHelp,
 		example: `  starter approve refund-17 1.2
   starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
 		addFlags: addDecisionFlags, prepare: prepareDecision,
 	},
 	{
-		name: client.Reject, argsUsage: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
+		name: client.Reject, argsUsage: "ID CALL",
+		short:    "Do not let a Call that waits run; the reason goes to the LLM",
 		help:     decisionHelp,
 		example:  `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
 		addFlags: addDecisionFlags, prepare: prepareDecision,
@@ -99,7 +101,8 @@ refused (exit 2). One signal decides on 1,000 Calls; if more fit, run it again.`
 		addFlags: addSelectionFlags, runInstead: decideMany,
 	},
 	{
-		name: approval.SteerAllow, argsUsage: "ID [ORDER] [--tool TOOL]", short: "Approve Calls of a Tool beforehand, by " +
+		name: approval.SteerAllow, argsUsage: "ID [ORDER] [--tool TOOL]",
+		short: "Approve Calls of a Tool beforehand, by " +
 			"a standing order",
 		long: `Give leave beforehand, by a standing order. It approves Calls of a Tool that wait for a
 person and fit, as if you approved each. It ends after --count Calls, or at --until. ORDER
@@ -162,7 +165,8 @@ instances. REQUEST is as with approve-plan.`,
 		addFlags: addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
-		name: approval.SteerPause, argsUsage: "ID", short: "Let the running Calls of a process finish and start nothing new",
+		name: approval.SteerPause, argsUsage: "ID",
+		short: "Let the running Calls of a process finish and start nothing new",
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		example: `  starter pause refunds --reason "the bank is closed"`, addFlags: addAuthorFlags,
@@ -210,7 +214,8 @@ follow those of the process. The next Request covers the new instances.`,
 		example: `  starter add refunds --instances late.jsonl`, addFlags: addAdditionFlags, prepare: prepareAddition,
 	},
 	{
-		name: "cancel", argsUsage: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
+		name: "cancel", argsUsage: "ID",
+		short: "End a process: its Request and its Calls are broken off, nothing more runs",
 		long: `End a process. Its Request and its Calls are broken off and nothing more runs; what
 has taken effect stays. It waits until the process has ended.
 
@@ -266,10 +271,10 @@ func (t actionCommand) run(ctx context.Context, a *app.App, opts *actionOptions)
 		return err
 	}
 	return a.WithProcess(ctx, opts.processID, func(p *client.Process) error {
-		count, err := perform(ctx, p)
+		votes, err := perform(ctx, p)
 		a.PrintProblems(filepath.Base(opts.file), opts.warnings)
 		return printOutcome(a, actionOutcome{Process: opts.processID, Signal: t.name, Call: opts.callID,
-			Votes: countIfSeveral(count)}, err)
+			Votes: votesIfSeveralNeeded(votes)}, err)
 	})
 }
 

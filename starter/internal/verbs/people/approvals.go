@@ -36,7 +36,7 @@ func runApprovals(ctx context.Context, a *app.App, args []string) error {
 		switch {
 		case unansweredErr != nil && len(list) == 0:
 			return unansweredErr
-		case a.JSON:
+		case a.WritesJSON:
 			return errors.Join(a.PrintJSON(list), unansweredErr)
 		}
 		plans, err := plansOf(ctx, s, args)
@@ -80,7 +80,7 @@ func approvalsText(approvals []client.Approval) string {
 	}
 	var b strings.Builder
 	for _, p := range approvals {
-		b.WriteString(print.Approval(p) + "\n")
+		b.WriteString(print.ApprovalText(p) + "\n")
 	}
 	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL%s\n",
 		print.Plural(len(approvals), "approval"), typeableIDHint(approvals))
@@ -90,8 +90,8 @@ func approvalsText(approvals []client.Approval) string {
 // typeableIDHint shows how to type a Call's id whose characters are not on every keyboard.
 func typeableIDHint(list []client.Approval) string {
 	for _, a := range list {
-		if typed := ideafile.TypeableCallID(a.CallID); typed != a.CallID {
-			return fmt.Sprintf(" (%s is typed %s, too)", print.Printable(a.CallID), typed)
+		if typeableID := ideafile.TypeableCallID(a.CallID); typeableID != a.CallID {
+			return fmt.Sprintf(" (%s is typed %s, too)", print.Printable(a.CallID), typeableID)
 		}
 	}
 	return ""

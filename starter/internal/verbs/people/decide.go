@@ -18,7 +18,7 @@ func addDecisionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	f.StringVar(&opts.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
 
-// valueFlagName adds the common flags of decisions and the flag with the decision's value.
+// valueFlagAdder adds the common flags of decisions and the flag with the decision's value.
 func valueFlagAdder(name, usage string) func(*pflag.FlagSet, *actionOptions) {
 	return func(f *pflag.FlagSet, g *actionOptions) {
 		addDecisionFlags(f, g)
@@ -58,32 +58,34 @@ func prepareDecision(opts *actionOptions) (do action, err error) {
 	if opts.processID, opts.callID, err = qualifyCallID(opts.args[0], opts.callID); err != nil {
 		return nil, err
 	}
-	d.Kind, d.Call = opts.verb, opts.callID
+	d.Kind, d.CallID = opts.verb, opts.callID
 	if opts.valueFlagName != "" {
 		if opts.valueText == "" {
-			return nil, exit.Usagef("%s %s: --%s is missing", d.Kind, d.Call, opts.valueFlagName)
+			return nil, exit.Usagef("%s %s: --%s is missing", d.Kind, d.CallID, opts.valueFlagName)
 		}
 		if d.Value, err = parseJSONFlag(opts.valueText); err != nil {
 			return nil, exit.Usagef("read --%s: %w", opts.valueFlagName, err)
 		}
 	}
 	if err := d.Validate(); err != nil {
-		return nil, exit.Usagef("%s %s: %w", d.Kind, d.Call, err)
+		return nil, exit.Usagef("%s %s: %w", d.Kind, d.CallID, err)
 	}
-	return func(ctx context.Context, p *client.Process) (client.VoteCount, error) { return p.DecideAndCountVotes(ctx, d) }, nil
+	return func(ctx context.Context, p *client.Process) (client.VoteCount, error) {
+		return p.DecideAndCountVotes(ctx, d)
+	}, nil
 }
 
 // qualifyCallID reads a process id and a Call id. The process id may name an instance, refunds/13; the Call id then
 // need not name it.
-func qualifyCallID(id, call string) (process, fullCall string, err error) {
+func qualifyCallID(id, callID string) (process, fullCallID string, err error) {
 	process, typedToken, isInstance := protocol.ParseInstanceID(id)
-	instanceToken := ideafile.InstanceTokenOfCallID(call)
+	instanceToken := ideafile.InstanceTokenOfCallID(callID)
 	switch {
 	case !isInstance || spelling.MatchesToken(typedToken, instanceToken) ||
 		spelling.MatchesToken(instanceToken, typedToken):
-		return process, call, nil
+		return process, callID, nil
 	case instanceToken == "":
-		return process, call + "@" + typedToken, nil
+		return process, callID + "@" + typedToken, nil
 	}
-	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", call, id, instanceToken)
+	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", callID, id, instanceToken)
 }

@@ -20,17 +20,17 @@ import (
 // selectOptions says which Calls decide is about, and what to decide.
 type selectOptions struct {
 	bulk.Selection
-	schemaText                   string // JSON, or @file
-	approve, reject, isConfirmed bool
-	decision                     client.Decision
+	schemaText                               string // JSON, or @file
+	shouldApprove, shouldReject, isConfirmed bool
+	decision                                 client.Decision
 }
 
 func addSelectionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	o := &opts.selection
 	addDeciderFlags(f, opts)
 	f.Lookup("reason").Usage = "why; the LLM is told"
-	f.BoolVar(&o.approve, "approve", false, "let them run, as they are shown")
-	f.BoolVar(&o.reject, "reject", false, "do not let them run; the --reason goes to the LLM")
+	f.BoolVar(&o.shouldApprove, "approve", false, "let them run, as they are shown")
+	f.BoolVar(&o.shouldReject, "reject", false, "do not let them run; the --reason goes to the LLM")
 	f.StringVar(&o.Tool, "tool", "", "Calls of the tool of this `name`")
 	f.StringVar(&o.schemaText, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
 	f.StringArrayVar(&o.CallIDs, "call", nil, "this `Call`; may be repeated. 1.2 means Call 1.2 of every instance")
@@ -40,7 +40,7 @@ func addSelectionFlags(f *pflag.FlagSet, opts *actionOptions) {
 
 // validate refuses invalid flags before it contacts a server.
 func (o *selectOptions) validate(opts *actionOptions) (err error) {
-	if o.approve == o.reject {
+	if o.shouldApprove == o.shouldReject {
 		return exit.Usagef("decide: want --approve or --reject")
 	}
 	if o.schemaText != "" {
@@ -52,11 +52,11 @@ func (o *selectOptions) validate(opts *actionOptions) (err error) {
 		return err
 	}
 	o.decision.Kind = client.Approve
-	if o.reject {
+	if o.shouldReject {
 		o.decision.Kind = client.Reject
 	}
 	sample := o.decision
-	sample.Call = "1.1" // any valid id
+	sample.CallID = "1.1" // any valid id
 	if err := sample.Validate(); err != nil {
 		return exit.Usagef("decide: %w", err)
 	}
@@ -74,37 +74,38 @@ func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 	}
 	process, typedToken, isInstance := protocol.ParseInstanceID(opts.args[0])
 	return true, a.WithProcess(ctx, process, func(p *client.Process) error {
-		waiting, err := p.Approvals(ctx)
+		waitingApprovals, err := p.Approvals(ctx)
 		if err != nil {
 			return err
 		}
 		if isInstance {
-			waiting = slices.DeleteFunc(waiting,
+			waitingApprovals = slices.DeleteFunc(waitingApprovals,
 				func(a client.Approval) bool { return !spelling.MatchesToken(typedToken, a.Instance) })
 		}
-		selected, err := o.Select(waiting)
+		selectedApprovals, err := o.Select(waitingApprovals)
 		switch {
 		case err != nil:
 			return fmt.Errorf("decide on %s: %w", opts.args[0], err)
-		case len(selected) == 0 && len(waiting) == 0:
+		case len(selectedApprovals) == 0 && len(waitingApprovals) == 0:
 			return exit.Usagef("decide on %s: nothing waits for a person", opts.args[0])
-		case len(selected) == 0:
+		case len(selectedApprovals) == 0:
 			return exit.Usagef("decide on %s: none of the %s that wait there fits", opts.args[0],
-				print.Plural(len(waiting), "Call"))
+				print.Plural(len(waitingApprovals), "Call"))
 		}
-		return o.confirmAndDecide(ctx, a, p, selected, opts.includeAll)
+		return o.confirmAndDecide(ctx, a, p, selectedApprovals, opts.includeAll)
 	})
 }
 
 // confirmAndDecide shows the Calls, asks for confirmation unless --yes was given, and decides.
-func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, approvals []client.Approval,
+func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process,
+	approvals []client.Approval,
 	showAll bool) error {
 	matchCount := len(approvals)
 	approvals = approvals[:min(matchCount, client.MaxDecisionsPerSignal)]
 	table := bulk.TableOf(approvals)
-	report := batchOutcome{Process: p.ID(), Signal: "decide", DecisionKind: o.decision.Kind, MatchCount: matchCount,
+	outcome := batchOutcome{Process: p.ID(), Signal: "decide", DecisionKind: o.decision.Kind, MatchCount: matchCount,
 		Table: table, Decisions: []decisionOutcome{}}
-	if !a.JSON {
+	if !a.WritesJSON {
 		out := a.Out
 		if o.isConfirmed {
 			out = a.Err // only the result goes to standard output
@@ -115,10 +116,11 @@ func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *cli
 		}
 	}
 	if !o.isConfirmed {
-		hasAgreed, wasAsked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, numberOfCalls(len(approvals))))
+		hasAgreed, wasAsked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind,
+			numberOfCalls(len(approvals))))
 		switch {
-		case !wasAsked && a.JSON:
-			if err := a.PrintJSON(report); err != nil {
+		case !wasAsked && a.WritesJSON:
+			if err := a.PrintJSON(outcome); err != nil {
 				return err
 			}
 			fallthrough
@@ -132,9 +134,9 @@ func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *cli
 	if err != nil {
 		return err
 	}
-	report.add(outcomes)
-	err = a.Show(report, report.text())
-	if err == nil && report.RefusedCount > 0 {
+	outcome.add(outcomes)
+	err = a.Show(outcome, outcome.text())
+	if err == nil && outcome.RefusedCount > 0 {
 		err = exit.WithCode(exit.Usage)
 	}
 	return err

@@ -28,18 +28,19 @@ type batchOutcome struct {
 }
 
 type decisionOutcome struct {
-	Call     string        `json:"call"`
-	Digest   string        `json:"digest"`
-	Accepted bool          `json:"accepted"`
-	Reason   string        `json:"reason,omitempty"` // why it was refused
-	Votes    *client.VoteCount `json:"count,omitempty"`  // where several people must decide
+	Call          string            `json:"call"`
+	Digest        string            `json:"digest"`
+	IsAccepted    bool              `json:"accepted"`
+	RefusalReason string            `json:"reason,omitempty"` // why it was refused
+	Votes         *client.VoteCount `json:"count,omitempty"`  // where several people must decide
 }
 
-func (d *batchOutcome) add(outcomes []client.Outcome) {
+func (d *batchOutcome) add(outcomes []client.DecisionOutcome) {
 	for _, o := range outcomes {
-		one := decisionOutcome{Call: o.Call, Digest: o.Digest, Accepted: o.RefusalReason == "", Reason: o.RefusalReason,
-			Votes: countIfSeveral(o.Votes)}
-		if one.Accepted {
+		one := decisionOutcome{Call: o.CallID, Digest: o.ApprovalDigest, IsAccepted: o.RefusalReason == "",
+			RefusalReason: o.RefusalReason,
+			Votes:         votesIfSeveralNeeded(o.Votes)}
+		if one.IsAccepted {
 			d.AcceptedCount++
 		} else {
 			d.RefusedCount++
@@ -48,8 +49,8 @@ func (d *batchOutcome) add(outcomes []client.Outcome) {
 	}
 }
 
-// countIfSeveral returns a count to show. It is nil if one person decides.
-func countIfSeveral(c client.VoteCount) *client.VoteCount {
+// votesIfSeveralNeeded returns a count to show. It is nil if one person decides.
+func votesIfSeveralNeeded(c client.VoteCount) *client.VoteCount {
 	if c.Want < 2 {
 		return nil
 	}
@@ -60,38 +61,38 @@ func countIfSeveral(c client.VoteCount) *client.VoteCount {
 func (d *batchOutcome) text() string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.DecisionKind, print.Plural(d.AcceptedCount, "Call"),
-		d.countText())
+		d.votesText())
 	if d.RefusedCount > 0 {
 		fmt.Fprintf(&b, ", refused on %d", d.RefusedCount)
 	}
 	b.WriteString("\n")
 	for _, one := range d.Decisions {
-		if !one.Accepted {
-			print.Fprintf(&b, "  %s refused: %s\n", one.Call, print.OneLine(one.Reason))
+		if !one.IsAccepted {
+			print.Fprintf(&b, "  %s refused: %s\n", one.Call, print.OneLine(one.RefusalReason))
 		}
 	}
-	if more := d.MatchCount - len(d.Decisions); more > 0 {
-		fmt.Fprintf(&b, "%s more fit: run it again\n", print.Plural(more, "Call"))
+	if undecidedCount := d.MatchCount - len(d.Decisions); undecidedCount > 0 {
+		fmt.Fprintf(&b, "%s more fit: run it again\n", print.Plural(undecidedCount, "Call"))
 	}
 	return b.String()
 }
 
-// countText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
-func (d *batchOutcome) countText() string {
-	callsByCount, distinctCounts := map[client.VoteCount]int{}, []client.VoteCount(nil)
+// votesText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
+func (d *batchOutcome) votesText() string {
+	callCountByVotes, distinctVotes := map[client.VoteCount]int{}, []client.VoteCount(nil)
 	for _, one := range d.Decisions {
-		if one.Accepted && one.Votes != nil {
-			if callsByCount[*one.Votes] == 0 {
-				distinctCounts = append(distinctCounts, *one.Votes)
+		if one.IsAccepted && one.Votes != nil {
+			if callCountByVotes[*one.Votes] == 0 {
+				distinctVotes = append(distinctVotes, *one.Votes)
 			}
-			callsByCount[*one.Votes]++
+			callCountByVotes[*one.Votes]++
 		}
 	}
 	var parts []string
-	for _, c := range distinctCounts {
+	for _, c := range distinctVotes {
 		part := fmt.Sprintf("%d of %d", c.Have, c.Want)
-		if callsByCount[c] < d.AcceptedCount {
-			part += fmt.Sprintf(" on %d", callsByCount[c])
+		if callCountByVotes[c] < d.AcceptedCount {
+			part += fmt.Sprintf(" on %d", callCountByVotes[c])
 		}
 		parts = append(parts, part)
 	}
@@ -172,8 +173,8 @@ func (t callTable) text(process string, matchCount, width int, showAll bool) str
 		rows = rows[:min(len(rows), maxRows)]
 	}
 	print.WriteSplitTable(&b, t.columns(rows), width)
-	if more := len(t.Rows) - len(rows); more > 0 {
-		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
+	if hiddenRowCount := len(t.Rows) - len(rows); hiddenRowCount > 0 {
+		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(hiddenRowCount, "row"))
 	}
 	return b.String()
 }
@@ -190,7 +191,7 @@ func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 	}
 	for _, name := range append(jsonval.Map(t.SharedFields, func(f bulk.Field) string {
 		return f.Name
-	}), t.Columns...) {
+	}), t.ColumnNames...) {
 		if sum := t.moneySum(name); sum != "" && !t.isHidden(name) {
 			sharedFields = append(sharedFields, bulk.Field{Name: t.title(name) + ", in all", Value: sum})
 		}
@@ -226,10 +227,10 @@ func formatValue(a client.Approval, name string, v any, maxWidth int) string {
 
 // columns are the Call, the instance's name, the instances if a row stands for several, and the fields that differ.
 func (t callTable) columns(rows []bulk.Row) [][]string {
-	calls, cases, instances := []string{"Call"}, []string{"Case"}, []string{"Instances"}
+	callColumn, caseColumn, instanceColumn := []string{"Call"}, []string{"Case"}, []string{"Instances"}
 	hasNames, hasGroupedRows := false, false
 	for _, r := range rows {
-		calls = append(calls, print.Compact(r.CallID, maxCellWidth))
+		callColumn = append(callColumn, print.Compact(r.CallID, maxCellWidth))
 		key, _ := ideafile.ParseCallKey(r.CallID)
 		names := jsonval.Map(r.Instances, func(token string) string {
 			return cmp.Or(t.approvalByCall[key.ID(token)].InstanceName, token)
@@ -242,16 +243,16 @@ func (t callTable) columns(rows []bulk.Row) [][]string {
 		} else if names[0] != r.Instances[0] {
 			hasNames, caseName = true, print.Compact(names[0], maxCellWidth)
 		}
-		cases, instances = append(cases, caseName), append(instances, allNames)
+		caseColumn, instanceColumn = append(caseColumn, caseName), append(instanceColumn, allNames)
 	}
-	columns := [][]string{calls}
+	columns := [][]string{callColumn}
 	if hasNames {
-		columns = append(columns, cases)
+		columns = append(columns, caseColumn)
 	}
 	if hasGroupedRows {
-		columns = append(columns, instances)
+		columns = append(columns, instanceColumn)
 	}
-	for _, name := range t.Columns {
+	for _, name := range t.ColumnNames {
 		if t.isHidden(name) {
 			continue
 		}

@@ -59,7 +59,7 @@ func (g *actionOptions) actor() client.Actor {
 // newDecision returns a decision with its decider. A key proves who decides; without one, the decider is the named
 // person with the groups of the flags or the environment.
 func (g *actionOptions) newDecision() (d client.Decision, err error) {
-	d = client.Decision{Call: g.callID, Digest: g.digest, By: g.actorName, Groups: g.groups, Reason: g.reason,
+	d = client.Decision{CallID: g.callID, ApprovalDigest: g.digest, By: g.actorName, Groups: g.groups, Reason: g.reason,
 		To: g.recipient, ToGroup: g.recipientGroup}
 	if d.Key, err = app.SigningKey(g.keyFile); err == nil && d.Key == nil {
 		d.By, d.Groups = g.actor().Name, app.GroupsOrDefault(g.groups)

@@ -88,9 +88,9 @@ func prepareOrder(opts *actionOptions) (do action, err error) {
 	o.Until, err = opts.parseTime("until", opts.untilText)
 	if opts.whenText != "" {
 		v, schemaErr := parseJSONFlag(opts.whenText)
-		if o.When = jsonval.AsObject(v); schemaErr != nil {
+		if o.ParamsCondition = jsonval.AsObject(v); schemaErr != nil {
 			err = errors.Join(err, exit.Usagef("allow %s: --when: %w", o.ID, schemaErr))
-		} else if o.When == nil {
+		} else if o.ParamsCondition == nil {
 			err = errors.Join(err, exit.Usagef("allow %s: --when is a JSON Schema, an object", o.ID))
 		}
 	}
@@ -136,7 +136,7 @@ func ordersInForceText(ctx context.Context, s *server.Session, process string) s
 
 // orderConditionText says in words which Calls an order covers, or as JSON where the words would leave something out.
 func orderConditionText(o *approval.OrderState, presenter *shown.Presenter) string {
-	terms, isWhole := rulewords.List(presenter.ParamsFormat(o.Tool), o.ParamsCondition, shown.English, nil)
+	terms, isWhole := rulewords.ConditionTexts(presenter.ParamsFormat(o.Tool), o.ParamsCondition, shown.English, nil)
 	if !isWhole {
 		return print.OneLineJSON(o.ParamsCondition)
 	}

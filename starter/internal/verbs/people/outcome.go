@@ -12,11 +12,11 @@ import (
 
 // actionOutcome says what became of an act. --json prints it.
 type actionOutcome struct {
-	Process  string `json:"process"`
-	Signal   string `json:"signal"`
-	Call     string `json:"call,omitempty"`
-	Accepted bool   `json:"accepted"`
-	Reason   string `json:"reason,omitempty"` // why it was refused
+	Process       string `json:"process"`
+	Signal        string `json:"signal"`
+	Call          string `json:"call,omitempty"`
+	IsAccepted    bool   `json:"accepted"`
+	RefusalReason string `json:"reason,omitempty"` // why it was refused
 	// Votes says how many of the required people have decided the same, if several must.
 	Votes *client.VoteCount `json:"count,omitempty"`
 }
@@ -25,17 +25,17 @@ type actionOutcome struct {
 // exit code.
 func printOutcome(a *app.App, o actionOutcome, err error) error {
 	var refused *client.RefusedError
-	if o.Accepted = !errors.As(err, &refused); !o.Accepted {
-		o.Reason = refused.Reason
+	if o.IsAccepted = !errors.As(err, &refused); !o.IsAccepted {
+		o.RefusalReason = refused.Reason
 	} else if err != nil {
 		return err
 	}
-	if a.JSON {
+	if a.WritesJSON {
 		if printErr := a.PrintJSON(o); printErr != nil {
 			return printErr
 		}
 	}
-	if !o.Accepted || a.JSON {
+	if !o.IsAccepted || a.WritesJSON {
 		return err
 	}
 	text := print.Printable(strings.TrimSpace(o.Process+" "+o.Call)) + ": " + o.Signal + " taken"

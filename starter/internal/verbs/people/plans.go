@@ -75,7 +75,7 @@ func plansText(plans []client.Plan, withMermaid bool) string {
 			if len(c.Instances) > 0 {
 				print.Fprintf(&b, " @%s", strings.Join(c.Instances, ","))
 			}
-			fmt.Fprintf(&b, "  %s\n", print.Compact(c.Written.AsWritten(), 300))
+			fmt.Fprintf(&b, "  %s\n", print.Compact(c.WrittenCall.AsWritten(), 300))
 			if c.Error != "" {
 				print.Fprintf(&b, "    it will fail: %s\n", c.Error)
 			}
@@ -129,7 +129,7 @@ func preparePlanDecision(opts *actionOptions) (action, error) {
 			plans, err = selectPlans(plans, opts)
 		}
 		for _, plan := range plans {
-			d.Request, d.Digest = plan.Request, plan.Digest
+			d.RequestNumber, d.PlanDigest = plan.Request, plan.Digest
 			if err == nil {
 				_, err = p.DecidePlan(ctx, d)
 			}

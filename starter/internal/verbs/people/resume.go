@@ -54,19 +54,19 @@ func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (isHandled 
 		if err != nil {
 			return err
 		}
-		return printResumed(a, list)
+		return printResumeResults(a, list)
 	})
 }
 
-// printResumed prints what became of each process. It returns an error for the exit code if one was not resumed.
-func printResumed(a *app.App, list []client.Resumed) error {
+// printResumeResults prints what became of each process. It returns an error for the exit code if one was not resumed.
+func printResumeResults(a *app.App, list []client.ResumeOutcome) error {
 	var lines strings.Builder
 	notResumedCount := 0
 	for _, r := range list {
-		text := r.Process + ": resume taken"
-		if !r.Resumed {
+		text := r.ProcessID + ": resume taken"
+		if !r.WasResumed {
 			notResumedCount++
-			text = r.Process + ": not resumed: " + r.Reason
+			text = r.ProcessID + ": not resumed: " + r.FailureReason
 		}
 		lines.WriteString(print.Printable(text) + "\n")
 	}

@@ -27,7 +27,7 @@ func prepareRevision(opts *actionOptions) (do action, err error) {
 			return nil, err
 		}
 	}
-	c := client.Correction{Context: payload.Context, Reopen: opts.reopenTokens, Limits: payload.Limits}
+	c := client.Correction{Messages: payload.Context, ReopenTokens: opts.reopenTokens, Limits: payload.Limits}
 	actor := client.Actor{Name: cmp.Or(payload.SentBy, opts.actor().Name), Reason: cmp.Or(payload.Reason, opts.reason)}
 	return asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 		return p.Revise(ctx, c, actor)

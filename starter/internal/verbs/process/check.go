@@ -52,12 +52,12 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 		return err
 	}
 	tools := p.Tools()
-	tools.MaybeOnOtherWorkers = a.Additions.Tools == nil // a program with its own tools knows all tools of its workers
+	tools.MayHaveOtherWorkers = a.Additions.Tools == nil // a program with its own tools knows all tools of its workers
 	d, problems, err := ideafiles.Load(source, tools)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
+	if a.WritesJSON {
 		err = printProblems(a, problems)
 	} else {
 		a.PrintProblems(path, problems)
@@ -67,7 +67,7 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 		return err
 	case len(problems.Errors()) > 0:
 		return exit.WithCode(exit.Usage)
-	case a.JSON:
+	case a.WritesJSON:
 		return nil
 	}
 	if err := a.Print(runnersText(d, p.Tools())); err != nil {
@@ -78,16 +78,17 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 		verdict = "no errors, " + print.Plural(problems.Count(), "warning")
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", path,
-		print.Plural(len(d.Parsed.Tools), "Tool"), print.Plural(len(d.Parsed.InstanceTokens()), "instance"), verdict,
-		p.Tools().BatchSizeText(d.Parsed)+kinds.WorkerRequirements(d.AllIdeas()...)+decidersText(d.Parsed)+
-			irreversibleText(d.Parsed, p.Tools().Bind(d.Parsed))))
+		print.Plural(len(d.ParsedIdea.Tools), "Tool"), print.Plural(len(d.ParsedIdea.InstanceTokens()), "instance"),
+		verdict,
+		p.Tools().BatchSizeText(d.ParsedIdea)+kinds.WorkerRequirements(d.AllIdeas()...)+
+			signedDecisionsText(d.ParsedIdea)+irreversibleText(d.ParsedIdea, p.Tools().Bind(d.ParsedIdea))))
 }
 
-// decidersText says which Tools want signed decisions. Only the worker knows whether it has keys to check them.
-func decidersText(idea *ideafile.Idea) string {
+// signedDecisionsText says which Tools want signed decisions. Only the worker knows whether it has keys to check them.
+func signedDecisionsText(idea *ideafile.Idea) string {
 	var names []string
 	for _, t := range idea.Tools {
-		if idea.Config.Approval.DecidersFor(t.Name, t.Approval).RequiresSignature() {
+		if idea.Config.ApprovalOverride.DecidersFor(t.Name, t.Approval).RequiresSignature() {
 			names = append(names, t.Name)
 		}
 	}
@@ -108,9 +109,9 @@ func irreversibleText(idea *ideafile.Idea, bindings ideafile.ToolBindings) strin
 		functionUndo := bindings[t.Name].Undo
 		hasDeclaredUndo = hasDeclaredUndo || t.Undo != nil ||
 			functionUndo != nil && functionUndo.Kind == ideafile.UndoByTool
-		offered, isMCP := t.MCPToolRef()
-		isUnknown := isMCP && offered.SpecDigest == "" && t.Undo == nil
-		if !isUnknown && t.UndoWithBinding(bindings[t.Name]).Kind == ideafile.UndoImpossible {
+		toolRef, isMCP := t.MCPToolRef()
+		isUndoUnknown := isMCP && toolRef.SpecDigest == "" && t.Undo == nil
+		if !isUndoUnknown && t.EffectiveUndo(bindings[t.Name]).Kind == ideafile.UndoImpossible {
 			names = append(names, t.Name)
 		}
 	}
@@ -129,13 +130,13 @@ func runnersText(definition *ideafiles.Definition, tools ideafiles.Tools) string
 		ideafile.KindMCP:      "an MCP server",
 		ideafile.KindLatent:   "nothing: the LLM writes its result",
 		ideafile.KindDelegate: "another Idea, as a process of its own"}
-	bindings := tools.Bind(definition.Parsed)
+	bindings := tools.Bind(definition.ParsedIdea)
 	countByKind := map[ideafile.ToolKind]int{}
 	var b strings.Builder
-	for _, t := range definition.Parsed.Tools {
+	for _, t := range definition.ParsedIdea.Tools {
 		kind := bindings[t.Name].Kind
 		countByKind[kind]++
-		if len(definition.Parsed.Tools) <= maxListedTools {
+		if len(definition.ParsedIdea.Tools) <= maxListedTools {
 			runner := cmp.Or(textByKind[kind], "a worker, as "+string(kind))
 			if name := bindings[t.Name].GoFunctionName; name != "" {
 				runner = "the Go function " + name
@@ -143,7 +144,7 @@ func runnersText(definition *ideafiles.Definition, tools ideafiles.Tools) string
 			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, runner)
 		}
 	}
-	if len(definition.Parsed.Tools) > maxListedTools {
+	if len(definition.ParsedIdea.Tools) > maxListedTools {
 		for kind, v := range jsonval.Sorted(countByKind) {
 			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(v, "Tool"),
 				cmp.Or(textByKind[kind], "a worker, as "+string(kind)))

@@ -11,7 +11,7 @@ func TestWhatCannotBeTakenBackIsNamedWhoeverDeclaresAnUndo(t *testing.T) {
 	t.Parallel()
 	pay := ideafile.ToolBinding{Kind: ideafile.KindGo}
 	payWithUndo := ideafile.ToolBinding{Kind: ideafile.KindGo,
-		Undo: &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "mail"}}
+		Undo: &ideafile.UndoMethod{Kind: ideafile.UndoByTool, Tool: "mail"}}
 	for name, c := range map[string]struct {
 		pay  ideafile.ToolBinding
 		undo any // in the file

@@ -22,13 +22,14 @@ import (
 // forkOptions holds the flags of fork.
 type forkOptions struct {
 	launchOptions
-	sourceID   string // the process
-	ideaNumber int    // the number of its Idea
-	replies    string
-	changes    ideafiles.Changes
-	// undoFirst first takes back what the other process did after the Idea, on behalf of by. yes skips the question.
-	undoFirst, isConfirmed bool
-	actor                  client.Actor
+	sourceID    string // the process
+	ideaNumber  int    // the number of its Idea
+	repliesPath string
+	changes     ideafiles.Changes
+	// undoesFirst first takes back what the other process did after the Idea, on behalf of actor. isConfirmed skips the
+	// question.
+	undoesFirst, isConfirmed bool
+	actor                    client.Actor
 }
 
 // Fork starts a new process from an Idea of another.
@@ -64,9 +65,9 @@ an ended process did after Idea K, as "undo --to K" does.`,
 	}
 	f := c.Flags()
 	flags.Int(f, &o.ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
-	addRepliesFlag(c, &o.replies)
+	addRepliesFlag(c, &o.repliesPath)
 	addChangesFlags(c, &o.changes)
-	f.BoolVar(&o.undoFirst, "undo", false, "take back first what the process did after the Idea")
+	f.BoolVar(&o.undoesFirst, "undo", false, "take back first what the process did after the Idea")
 	f.BoolVar(&o.isConfirmed, "yes", false, "with --undo: do not ask")
 	f.StringVar(&o.actor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
 		"the user's)")
@@ -78,14 +79,14 @@ an ended process did after Idea K, as "undo --to K" does.`,
 
 func addChangesFlags(command *cobra.Command, c *ideafiles.Changes) {
 	f := command.Flags()
-	f.StringArrayVar(&c.Set, "set", nil, "`TOKEN:path=JSON`: put a value into State")
-	f.StringArrayVar(&c.Unset, "unset", nil, "`TOKEN:path`: take a value out of State, so that it can be written again")
+	f.StringArrayVar(&c.ValuesToSet, "set", nil, "`TOKEN:path=JSON`: put a value into State")
+	f.StringArrayVar(&c.ValuesToUnset, "unset", nil, "`TOKEN:path`: take a value out of State, so that it can be written again")
 	f.StringVar(&c.StateFile, "state", "", "`file` to merge into the States")
 	f.StringVar(&c.AddedInput, "input", "", "`file`, or JSON, to add to the input")
 	f.StringVar(&c.PlanFile, "plan", "", "`file` with a Plan: a list of Calls, or a plan message")
 	f.StringVar(&c.AddedFile, "file", "", "Idea `file`, whole or in part, or list of messages, to add after the Idea")
-	f.StringVar(&c.LLM, "llm", "", "`name` of the LLM to ask")
-	f.StringSliceVar(&c.Reopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
+	f.StringVar(&c.LLMName, "llm", "", "`name` of the LLM to ask")
+	f.StringSliceVar(&c.TokensToReopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
 	for _, name := range []string{"state", "plan", "file"} {
 		_ = command.MarkFlagFilename(name)
 	}
@@ -98,7 +99,7 @@ func runFork(ctx context.Context, a *app.App, o forkOptions) error {
 		return err
 	}
 	d, err := prepareFork(ctx, a, p, &o)
-	if err == nil && o.undoFirst {
+	if err == nil && o.undoesFirst {
 		err = undoBeforeFork(ctx, a, o)
 	}
 	if err != nil {
@@ -117,18 +118,19 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 		return nil, err
 	}
 	d := &ideafiles.Definition{Idea: idea, Source: ideafiles.Source{
-		Path: fmt.Sprintf("Idea %d of %s", o.ideaNumber, o.sourceID), Replies: o.replies, RepliesGiven: o.replies != "",
+		Path: fmt.Sprintf("Idea %d of %s", o.ideaNumber, o.sourceID), RepliesPath: o.repliesPath,
+		IsRepliesChosen: o.repliesPath != "",
 	}}
 	var problems diag.Problems
-	d.Parsed, problems = ideafile.ReadIdea(idea)
+	d.ParsedIdea, problems = ideafile.ReadIdea(idea)
 	if err := d.ReadReplies(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
-	problems.Append(p.Tools().Problems(d.Parsed)...)
+	problems.Append(p.Tools().Problems(d.ParsedIdea)...)
 	if err := d.ReadDelegates(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
-	if err := reportProblems(a, p, d, problems, o.recordFile); err != nil {
+	if err := checkDefinition(a, p, d, problems, o.recordFile); err != nil {
 		return nil, err
 	}
 	o.forkOfID = o.sourceID
@@ -153,7 +155,7 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 
 // warnOfFork says what the new process continues, and what it shares with the other.
 func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
-	effects := client.ForkEffectsOf(d.Parsed)
+	effects := client.ForkEffectsOf(d.ParsedIdea)
 	if effects.CallsToReviewCount > 0 {
 		a.Note("%s asked about again", print.PluralWithVerb(effects.CallsToReviewCount, "Call"))
 	}
@@ -161,13 +163,13 @@ func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
 		a.Note("%s run again, not ended at that moment; effects since then happen twice",
 			print.Plural(effects.ResumedCallCount, "Call"))
 	}
-	if len(effects.ResumedDelegates) > 0 {
+	if len(effects.ResumedDelegateCallIDs) > 0 {
 		a.Note("delegates that were running then continue from what they had done: those of %s",
-			strings.Join(effects.ResumedDelegates, ", "))
+			strings.Join(effects.ResumedDelegateCallIDs, ", "))
 	}
-	if len(effects.RestartedDelegates) > 0 {
+	if len(effects.RestartedDelegateCallIDs) > 0 {
 		a.Note("delegates that had done nothing yet start again: those of %s",
-			strings.Join(effects.RestartedDelegates, ", "))
+			strings.Join(effects.RestartedDelegateCallIDs, ", "))
 	}
 	if len(effects.ForgottenInstances) > 0 {
 		a.Note("%s forgotten in %s, and left out", strings.Join(effects.ForgottenInstances, ", "), o.sourceID)
@@ -181,7 +183,7 @@ func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
 		prefix = "other "
 		a.Note("%s", text)
 	}
-	if !o.undoFirst {
+	if !o.undoesFirst {
 		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", prefix, o.sourceID)
 	}
 }

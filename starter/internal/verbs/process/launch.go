@@ -15,15 +15,15 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// reportProblems reports what is wrong with the definition to start from, and says who will answer Requests.
-func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems,
+// checkDefinition reports what is wrong with the definition to start from, and says who will answer Requests.
+func checkDefinition(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems,
 	recordFile string) error {
 	if len(problems.Errors()) > 0 {
 		return &client.InvalidError{Source: d.Source.Path, Problems: problems}
 	}
 	// The verb check reports strictness warnings.
 	a.PrintProblems(d.Source.Path, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
-	if d.Parsed.Simulation != nil {
+	if d.ParsedIdea.Simulation != nil {
 		return exit.Usagef(
 			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+
 				"meta.simulated and the messages' _simulated", d.Source.Path)
@@ -31,12 +31,12 @@ func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problem
 	if err := p.ChooseReplies(d); err != nil {
 		return err
 	}
-	if d.Replies != "" && recordFile != "" {
-		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", recordFile, d.Source.Replies)
+	if d.RepliesText != "" && recordFile != "" {
+		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", recordFile, d.Source.RepliesPath)
 	}
 	switch {
-	case d.Replies != "":
-		a.Note("no LLM is asked: a script answers, %s", d.Source.Replies)
+	case d.RepliesText != "":
+		a.Note("no LLM is asked: a script answers, %s", d.Source.RepliesPath)
 	case p.Remote == nil && !server.HasLLM():
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
@@ -48,8 +48,8 @@ func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problem
 
 // latentToolNames names the Tools whose results the LLM writes.
 func latentToolNames(p server.Place, d *ideafiles.Definition) (names []string) {
-	bindings := p.Tools().Bind(d.Parsed)
-	for _, t := range d.Parsed.Tools {
+	bindings := p.Tools().Bind(d.ParsedIdea)
+	for _, t := range d.ParsedIdea.Tools {
 		if bindings[t.Name].Kind == ideafile.KindLatent {
 			names = append(names, t.Name)
 		}
@@ -82,7 +82,7 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 
 // openSession opens the session that the options ask for.
 func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
-	if o.detach {
+	if o.isDetached {
 		s, err := p.Connect(ctx)
 		if err != nil && p.Remote == nil {
 			return nil,

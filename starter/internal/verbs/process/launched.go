@@ -37,10 +37,10 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	if err := l.resume(ctx); err != nil {
 		return err
 	}
-	if l.options.detach {
+	if l.options.isDetached {
 		return l.printDetached(ctx)
 	}
-	naming := print.InstanceNamingOf(l.definition.Parsed, client.LanguageOf(ctx))
+	naming := print.InstanceNamingOf(l.definition.ParsedIdea, client.LanguageOf(ctx))
 	l.definition = nil // it may be large, and is not needed any more
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -57,7 +57,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 
 // resume resumes a process that was found paused, if --resume was given.
 func (l *launchedProcess) resume(ctx context.Context) error {
-	if !l.options.resumeIfPaused || !l.process.Attached() {
+	if !l.options.resumeIfPaused || !l.process.IsAttached() {
 		return nil
 	}
 	status, err := l.process.Status(ctx)
@@ -70,39 +70,40 @@ func (l *launchedProcess) resume(ctx context.Context) error {
 func (l *launchedProcess) start(ctx context.Context) (err error) {
 	d := l.definition
 	l.process, err = l.session.Start(ctx, client.StartOptions{
-		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates,
-		WithSolution: l.options.withSolution, ForkOf: l.options.forkOfID,
+		ID: l.options.id, Idea: d.Idea, ScriptedReplies: d.RepliesText, DelegateFiles: d.Delegates,
+		RunsSolution: l.options.withSolution, ForkSourceID: l.options.forkOfID,
 		StartedBy: app.UserName(),
 	})
-	var claimed *client.ClaimedError
+	var claimed *client.ClaimedIDError
 	switch {
-	case errors.Is(err, client.ErrOtherStart):
+	case errors.Is(err, client.ErrIDInUse):
 		return exit.Usagef("run %s as %s: %w, or with other replies: choose another --id, or go on from one of its "+
-			"Ideas with \"%s fork %[2]s --at K\"", d.Source.Path, l.options.id, client.ErrOtherStart, print.ProgramName)
+			"Ideas with \"%s fork %[2]s --at K\"", d.Source.Path, l.options.id, client.ErrIDInUse, print.ProgramName)
 	case errors.As(err, &claimed):
 		return exit.Usagef(
 			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know; "+
 				"choose another id, continue from one of them with \"%[6]s fork %[4]s --at %[5]d\", or remove them "+
 				"with \"%[6]s gc\"",
-			d.Source.Path, claimed.ID, print.Plural(claimed.IdeaCount, "Idea"), print.Quote(claimed.ID), claimed.IdeaCount,
+			d.Source.Path, claimed.ID, print.Plural(claimed.IdeaCount, "Idea"), print.Quote(claimed.ID),
+			claimed.IdeaCount,
 			print.ProgramName)
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || l.recording == nil:
 		return err
 	}
-	return l.recording.Start(l.process.ID(), l.process.Attached())
+	return l.recording.Start(l.process.ID(), l.process.IsAttached())
 }
 
 // announce says what runs, and where it can be seen.
 func (l *launchedProcess) announce() {
 	verb := "run"
-	if l.process.Attached() {
+	if l.process.IsAttached() {
 		verb = "attach to"
 	}
 	id := l.process.ID()
-	if page := l.session.UIAddress(id); page != "" {
-		l.Note("%s %s: see %s", verb, id, page)
+	if pageURL := l.session.UIAddress(id); pageURL != "" {
+		l.Note("%s %s: see %s", verb, id, pageURL)
 	} else {
 		l.Note("%s %s", verb, id)
 	}
@@ -114,19 +115,20 @@ func (l *launchedProcess) announce() {
 // printDetached prints the current status and waits for nothing. A new process has only its instances to show. For many
 // instances at work, people get one line instead of a table.
 func (l *launchedProcess) printDetached(ctx context.Context) error {
-	tokens := l.definition.Parsed.InstanceTokens()
-	if l.process.Attached() {
+	tokens := l.definition.ParsedIdea.InstanceTokens()
+	if l.process.IsAttached() {
 		v, err := l.process.Status(ctx)
-		if err != nil || v.Status != loop.StatusRunning || len(tokens) < 2 || l.JSON {
+		if err != nil || v.Status != loop.StatusRunning || len(tokens) < 2 || l.WritesJSON {
 			return printSnapshot(ctx, l.App, l.process)
 		}
 	}
-	if !l.JSON {
-		count := ""
+	if !l.WritesJSON {
+		countText := ""
 		if len(tokens) > 1 {
-			count = ", " + print.Plural(len(tokens), "instance")
+			countText = ", " + print.Plural(len(tokens), "instance")
 		}
-		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()), count,
+		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()),
+			countText,
 			print.ProgramName, print.Quote(l.process.ID())))
 	}
 	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning,
@@ -134,7 +136,7 @@ func (l *launchedProcess) printDetached(ctx context.Context) error {
 	for _, token := range tokens {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
-	return l.Finish(result, print.InstanceNamingOf(l.definition.Parsed, client.LanguageOf(ctx)))
+	return l.Finish(result, print.InstanceNamingOf(l.definition.ParsedIdea, client.LanguageOf(ctx)))
 }
 
 // follow waits for the process. If the program that ran the server ends, the process goes on at the next server, which
@@ -154,7 +156,7 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 			WaitExpired: waitExpired, Person: person, LLMTimeout: l.options.llmTimeout,
 		}
 		result, err := f.Follow(ctx)
-		if !errors.Is(err, terminal.ErrAbandoned) {
+		if !errors.Is(err, terminal.ErrServerAbandoned) {
 			return result, err
 		}
 		if err := l.reopenSession(ctx); err != nil {

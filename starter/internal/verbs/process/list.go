@@ -34,34 +34,34 @@ func List(a *app.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				for n := 0; n < len(processes) && !a.JSON; n++ {
+				for n := 0; n < len(processes) && !a.WritesJSON; n++ {
 					explainDelegateDecisions(ctx, s, &processes[n])
 				}
 				return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
 			})
 		})
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
-	c.Flags().BoolVar(&o.Paused, "paused", false, "list only paused ones, with the code and the reason")
+	c.Flags().BoolVar(&o.OnlyPaused, "paused", false, "list only paused ones, with the code and the reason")
 	return c
 }
 
-// explainDelegateDecisions replaces the lines on decisions that delegates wait for by the sentences of their Calls and Plans. The
-// lines stay if the delegates do not answer.
+// explainDelegateDecisions replaces the lines on decisions that delegates wait for by the sentences of their Calls and
+// Plans. The lines stay if the delegates do not answer.
 func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.Summary) {
 	isDecision := func(line string) bool {
-		return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPerson)
+		return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPersonPrefix)
 	}
-	if !slices.ContainsFunc(p.Waiting, isDecision) {
+	if !slices.ContainsFunc(p.WaitingTexts, isDecision) {
 		return
 	}
-	approvals, err := s.ApprovalsOf(ctx, p.Process)
-	plans, plansErr := s.PlansOf(ctx, p.Process)
+	approvals, err := s.ApprovalsOf(ctx, p.ProcessID)
+	plans, plansErr := s.PlansOf(ctx, p.ProcessID)
 	if err != nil || plansErr != nil {
 		return
 	}
 	var lines []string
 	addLine := func(process, sentence string, since time.Time) {
-		if spelling.WholeProcessID(process) != p.Process {
+		if spelling.WholeProcessID(process) != p.ProcessID {
 			lines = append(lines, fmt.Sprintf("a person: %s, since %s", sentence, since.Local().Format(time.DateTime)))
 		}
 	}
@@ -71,43 +71,44 @@ func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.
 	for _, plan := range plans {
 		addLine(plan.Process, plan.Sentence, plan.Since)
 	}
-	p.Waiting = append(slices.DeleteFunc(p.Waiting, isDecision), lines...)
+	p.WaitingTexts = append(slices.DeleteFunc(p.WaitingTexts, isDecision), lines...)
 }
 
 func listText(processes []client.Summary, width int) string {
 	columns := [][]string{{"process"}, {"status"}, {"waits for"}, {"started"}, {"ended"}, {"path"}}
 	for _, p := range processes {
-		ended := ""
-		if p.Ended != nil {
-			ended = p.Ended.Local().Format(time.DateTime)
+		endedText := ""
+		if p.EndedAt != nil {
+			endedText = p.EndedAt.Local().Format(time.DateTime)
 		}
-		for n, cell := range []string{p.Process, p.Standing(), waitsForText(p), p.Started.Local().Format(time.DateTime),
-			ended, p.Path} {
+		for n, cell := range []string{p.ProcessID, p.StatusText(), waitingText(p),
+			p.StartedAt.Local().Format(time.DateTime),
+			endedText, p.ProcessPath} {
 			columns[n] = append(columns[n], print.Compact(cell, print.MaxValueWidth))
 		}
 	}
 	return print.Table(columns, width)
 }
 
-// waitsForText says why a process is paused, how many decisions it waits for, or that it did not answer.
-func waitsForText(p client.Summary) string {
-	waiting := slices.Clone(p.Waiting)
+// waitingText says why a process is paused, how many decisions it waits for, or that it did not answer.
+func waitingText(p client.Summary) string {
+	waitingLines := slices.Clone(p.WaitingTexts)
 	for _, h := range p.HoldUps {
-		if n := slices.Index(waiting, h.String()); n >= 0 {
-			waiting[n] = h.ShortText()
+		if n := slices.Index(waitingLines, h.String()); n >= 0 {
+			waitingLines[n] = h.ShortText()
 		}
 	}
-	if last := len(waiting) - 1; last >= 0 && p.Code != "" && p.Status == loop.StatusPaused {
-		waiting[last] = p.Code + ": " + waiting[last]
+	if lastIndex := len(waitingLines) - 1; lastIndex >= 0 && p.Code != "" && p.Status == loop.StatusPaused {
+		waitingLines[lastIndex] = p.Code + ": " + waitingLines[lastIndex]
 	}
-	if p.Awaiting > 0 && p.Ended == nil {
-		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
+	if p.AwaitingCount > 0 && p.EndedAt == nil {
+		waitingLines = append(waitingLines, print.Plural(p.AwaitingCount, "decision"))
 	}
-	if p.NoAnswer && len(p.HoldUps) == 0 {
-		waiting = append(waiting, "? (it did not answer in time)")
+	if p.DidNotAnswer && len(p.HoldUps) == 0 {
+		waitingLines = append(waitingLines, "? (it did not answer in time)")
 	}
-	return print.Compact(strings.Join(waiting, "; "), maxReasonWidth)
+	return print.Compact(strings.Join(waitingLines, "; "), maxWaitingTextWidth)
 }
 
-// maxReasonWidth bounds the text of waitsForText, in characters; list --json has all of it.
-const maxReasonWidth = 90
+// maxWaitingTextWidth bounds the text of waitingText, in characters; list --json has all of it.
+const maxWaitingTextWidth = 90

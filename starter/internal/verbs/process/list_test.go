@@ -11,21 +11,21 @@ import (
 )
 
 func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
-	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", Waiting: []string{"held up: no room", "no LLM"},
-		Awaiting: 2}
-	if got := waitsForText(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
+	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", WaitingTexts: []string{"held up: no room", "no LLM"},
+		AwaitingCount: 2}
+	if got := waitingText(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
 		t.Errorf("%q", got)
 	}
 	h := turn.HoldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
 		strings.Repeat("come back ", 9),
 		Since: time.Unix(0, 0), NextAttempt: time.Unix(3600, 0)}
-	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HoldUps: []turn.HoldUp{h}}
-	if got := waitsForText(running); !strings.HasPrefix(got,
+	running := client.Summary{Status: loop.StatusRunning, WaitingTexts: []string{h.String()}, HoldUps: []turn.HoldUp{h}}
+	if got := waitingText(running); !strings.HasPrefix(got,
 		"held up, next try 01:00:00 UTC: the LLM's server answered 429: your tier is exhausted") {
 		t.Errorf("%q", got)
 	}
-	p.Waiting = []string{strings.Repeat("no LLM ", 99)}
-	if got := waitsForText(p); !strings.HasPrefix(got, "llm_error: no LLM no LLM") {
+	p.WaitingTexts = []string{strings.Repeat("no LLM ", 99)}
+	if got := waitingText(p); !strings.HasPrefix(got, "llm_error: no LLM no LLM") {
 		t.Errorf("%q", got)
 	}
 }
@@ -35,10 +35,10 @@ func TestAProcessThatDidNotAnswerIsToldFromOneThatWaitsForNothing(t *testing.T) 
 	t.Parallel()
 	for want, p := range map[string]client.Summary{
 		"":                              {Status: loop.StatusRunning},
-		"? (it did not answer in time)": {Status: loop.StatusRunning, NoAnswer: true},
-		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, NoAnswer: true, Awaiting: 2},
+		"? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true},
+		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true, AwaitingCount: 2},
 	} {
-		if got := waitsForText(p); got != want {
+		if got := waitingText(p); got != want {
 			t.Errorf("%+v waits for %q, want %q", p, got, want)
 		}
 	}

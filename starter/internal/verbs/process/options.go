@@ -20,7 +20,7 @@ type launchOptions struct {
 	id         string
 	hasID      bool   // the command line names the id
 	recordFile string // the file that records the LLM's replies; empty: no recording
-	detach     bool
+	isDetached bool
 	wait       time.Duration // 0: until the end
 	// llmTimeout is how long an LLM's server that has never answered the process may be unreachable; 0: for ever.
 	llmTimeout time.Duration
@@ -28,7 +28,7 @@ type launchOptions struct {
 	server     server.HostOptions
 	// withSolution runs the Calls of the Idea's solution.
 	withSolution   bool
-	resumeIfPaused bool // resumeIfPaused the process if it is paused
+	resumeIfPaused bool // resume the process if it is paused
 	// needsPlanApproval makes each Plan wait until a person has approved it.
 	needsPlanApproval bool
 	// forkOfID is the id of the process that this one is forked from.
@@ -42,7 +42,7 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 	f.StringVar(&o.recordFile, "record", "", "write what the LLM says to `file`, as replies")
 	f.BoolVar(&o.withSolution, "with-solution", false,
 		"run the Calls of the Idea's solution, except those that its record calls done")
-	f.BoolVar(&o.detach, "detach", false, "start the process and return at once")
+	f.BoolVar(&o.isDetached, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
 	o.llmTimeout = time.Minute
 	flags.Duration(f, &o.llmTimeout, "llm-wait", jsonval.MinDuration, true,
@@ -65,7 +65,7 @@ func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 	}
 	d.Idea = jsonval.WithKey(d.Idea, "config",
 		jsonval.DeepMerge(d.Idea["config"], jsonval.Object{"approval": jsonval.Object{"plan": true}}))
-	d.Parsed, _ = ideafile.ReadIdea(d.Idea)
+	d.ParsedIdea, _ = ideafile.ReadIdea(d.Idea)
 }
 
 // validate refuses invalid combinations of flags.
@@ -78,29 +78,29 @@ func (o *launchOptions) validate(p server.Place) error {
 	switch {
 	case o.recordFile != "" && p.Remote != nil:
 		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.recordFile)
-	case o.recordFile != "" && o.detach:
+	case o.recordFile != "" && o.isDetached:
 		return exit.Usagef("record %s: not with --detach", o.recordFile)
 	}
 	return nil
 }
 
 // fileFlags are the flags that name files beside the Idea file.
-type fileFlags struct{ instances, key, replies string }
+type fileFlags struct{ instancesPath, keyColumn, repliesPath string }
 
 func (f *fileFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.instances, "instances", "", "`file` of instances, one a row: .jsonl or .csv")
-	c.Flags().StringVar(&f.key, "key", "", "`column` of the instances that names them for people, such as order")
-	addRepliesFlag(c, &f.replies)
+	c.Flags().StringVar(&f.instancesPath, "instances", "", "`file` of instances, one a row: .jsonl or .csv")
+	c.Flags().StringVar(&f.keyColumn, "key", "", "`column` of the instances that names them for people, such as order")
+	addRepliesFlag(c, &f.repliesPath)
 	_ = c.MarkFlagFilename("instances")
 }
 
-func addRepliesFlag(c *cobra.Command, replies *string) {
-	c.Flags().StringVar(replies, "replies", "", "`file` of recorded replies that answer in place of an LLM")
+func addRepliesFlag(c *cobra.Command, repliesPath *string) {
+	c.Flags().StringVar(repliesPath, "replies", "", "`file` of recorded replies that answer in place of an LLM")
 	_ = c.MarkFlagFilename("replies")
 }
 
 func (f *fileFlags) findSource(path string) (ideafiles.Source, error) {
-	source, err := ideafiles.Find(path, f.instances, f.replies)
-	source.Key = f.key
+	source, err := ideafiles.Find(path, f.instancesPath, f.repliesPath)
+	source.InstanceNameColumn = f.keyColumn
 	return source, err
 }

@@ -41,7 +41,7 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 
 // instanceNamingOf returns how people are told of the instances. With --json it is empty, since nobody is.
 func instanceNamingOf(ctx context.Context, a *app.App, p *client.Process) print.InstanceNaming {
-	if a.JSON {
+	if a.WritesJSON {
 		return print.InstanceNaming{}
 	}
 	idea, err := p.Idea(ctx)

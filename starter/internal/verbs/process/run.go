@@ -75,7 +75,7 @@ func prepareRun(a *app.App, p server.Place, path string, files fileFlags,
 	if err != nil {
 		return nil, err
 	}
-	if err := reportProblems(a, p, definition, problems, o.recordFile); err != nil {
+	if err := checkDefinition(a, p, definition, problems, o.recordFile); err != nil {
 		return nil, err
 	}
 	if !o.hasID {

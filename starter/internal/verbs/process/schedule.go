@@ -35,7 +35,7 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 				return s.StartNow(ctx, id, app.UserName())
 			}),
 		scheduleActionCommand(a, "end", "Remove a schedule; the processes that it has started stay",
-			func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return s.End(ctx, id) }))
+			func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return s.Delete(ctx, id) }))
 	return c
 }
 
@@ -59,12 +59,12 @@ a start that Temporal missed may still happen (default a year). Both are Tempora
 	files.add(c)
 	f := c.Flags()
 	flags.Duration(f, &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
-	f.StringArrayVar(&o.Cron, "cron", nil,
+	f.StringArrayVar(&o.CronExpressions, "cron", nil,
 		"a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
 	f.StringVar(&o.TimeZone, "timezone", "",
 		"the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
-	f.StringVar(&o.Overlap, "overlap", "skip", "what happens if the previous one still runs")
-	flags.Duration(f, &o.CatchUp, "catch-up", schedules.MinCatchUp, false,
+	f.StringVar(&o.OverlapPolicy, "overlap", "skip", "what happens if the previous one still runs")
+	flags.Duration(f, &o.CatchUpWindow, "catch-up", schedules.MinCatchUpWindow, false,
 		"how late a missed start may still happen, from 10s (default a year)")
 	f.BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
 	f.StringVar(&o.Note, "note", "", "a `text` for people")
@@ -84,12 +84,12 @@ func makeSchedule(ctx context.Context, a *app.App, path string, files fileFlags,
 	if err != nil {
 		return err
 	}
-	if err := reportProblems(a, p, d, problems, ""); err != nil {
+	if err := checkDefinition(a, p, d, problems, ""); err != nil {
 		return err
 	}
-	o.Idea, o.Replies, o.Delegates, o.StartedBy = d.Idea, d.Replies, d.Delegates, app.UserName()
+	o.Idea, o.ScriptedReplies, o.DelegateFiles, o.StartedBy = d.Idea, d.RepliesText, d.Delegates, app.UserName()
 	return a.WithSession(ctx, func(s *server.Session) error {
-		if err := schedules.ForClient(s.Client).Make(ctx, o); err != nil {
+		if err := schedules.ForClient(s.Client).Create(ctx, o); err != nil {
 			return err
 		}
 		a.Note("made schedule %s", o.ID)
@@ -118,17 +118,17 @@ func schedulesText(list []schedules.Schedule, width int) string {
 	}
 	columns := [][]string{{"schedule"}, {"path"}, {"when"}, {"next"}, {"latest process"}, {"note"}}
 	for _, s := range list {
-		next, latestProcess := "never", ""
+		nextStart, latestProcess := "never", ""
 		switch {
 		case s.Paused:
-			next = "paused"
+			nextStart = "paused"
 		case len(s.NextStarts) > 0:
-			next = s.NextStarts[0].Local().Format(time.DateTime)
+			nextStart = s.NextStarts[0].Local().Format(time.DateTime)
 		}
 		if len(s.LatestStarts) > 0 {
-			latestProcess = s.LatestStarts[len(s.LatestStarts)-1].Process
+			latestProcess = s.LatestStarts[len(s.LatestStarts)-1].ProcessID
 		}
-		for n, cell := range []string{s.ID, s.Path, s.Timing, next, latestProcess, s.Note} {
+		for n, cell := range []string{s.ID, s.ProcessPath, s.Timing, nextStart, latestProcess, s.Note} {
 			columns[n] = append(columns[n], print.Printable(cell))
 		}
 	}

@@ -66,7 +66,7 @@ func runSimulate(ctx context.Context, a *app.App, path string, o simulateOptions
 	}
 	tools := server.Place{Additions: a.Additions}.Tools()
 	prepared, problems, err := simulation.Prepare(source, tools,
-		simulation.Options{FromSchemas: o.fromSchemas, ToolPlayer: o.toolPlayer, HasLLM: server.HasLLM()})
+		simulation.Options{UsesOnlySchemas: o.fromSchemas, ToolResultsFrom: o.toolPlayer, HasLLM: server.HasLLM()})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func runSimulate(ctx context.Context, a *app.App, path string, o simulateOptions
 		return err
 	}
 	defer cleanup()
-	report, err := runSimulation(ctx, a, p, prepared, o.wait)
+	report, err := runPreparedSimulation(ctx, a, p, prepared, o.wait)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (o simulateOptions) validate(a *app.App) error {
 			a.DataFolder)
 	case o.toolPlayer != "" && o.toolPlayer != ideafile.FakedByLLM && o.toolPlayer != ideafile.FakedBySchemas:
 		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.toolPlayer)
-	case o.fromSchemas && (o.files.replies != "" || o.toolPlayer == ideafile.FakedByLLM):
+	case o.fromSchemas && (o.files.repliesPath != "" || o.toolPlayer == ideafile.FakedByLLM):
 		return exit.Usagef("simulate: --schemas asks no LLM: leave out --replies and --tools llm")
 	case o.keepFolder == "":
 		return nil
@@ -112,12 +112,12 @@ func (o simulateOptions) validate(a *app.App) error {
 }
 
 // introduceSimulation says who plans, who plays the Tools, and what was made up beforehand.
-func introduceSimulation(a *app.App, prepared *simulation.Prepared) {
+func introduceSimulation(a *app.App, prepared *simulation.PreparedProcess) {
 	plannerText := map[string]string{ideafile.FakedByLLM: "the LLM plans",
-		ideafile.RecordedReplies: "recorded replies plan, " + prepared.Source.Replies,
-		ideafile.FakedBySchemas:  "Plans are made up from the schemas"}[prepared.Players.LLMRepliesFrom]
+		ideafile.RecordedReplies: "recorded replies plan, " + prepared.Source.RepliesPath,
+		ideafile.FakedBySchemas:  "Plans are made up from the schemas"}[prepared.Simulation.LLMRepliesFrom]
 	toolText := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
-		ideafile.FakedBySchemas: "results are made up from the schemas"}[prepared.Players.ToolResultsFrom]
+		ideafile.FakedBySchemas: "results are made up from the schemas"}[prepared.Simulation.ToolResultsFrom]
 	a.Note("simulation: nothing outside is touched; %s, and %s", plannerText, toolText)
 	if len(prepared.MadeUpRefs) > 0 {
 		a.Note("simulation: made up, since the start does not provide it: %s", strings.Join(prepared.MadeUpRefs, ", "))
@@ -129,11 +129,11 @@ func introduceSimulation(a *app.App, prepared *simulation.Prepared) {
 	}
 }
 
-// runSimulation runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
-func runSimulation(ctx context.Context, a *app.App, p server.Place, prepared *simulation.Prepared,
+// runPreparedSimulation runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
+func runPreparedSimulation(ctx context.Context, a *app.App, p server.Place, prepared *simulation.PreparedProcess,
 	wait time.Duration) (*simulation.Report, error) {
 	o := launchOptions{id: client.NewID("simulated-" + prepared.Source.Name()), wait: wait,
-		server: server.SimulationHost}
+		server: server.SimulationHostOptions}
 	s, err := p.OpenSession(ctx, o.server)
 	if err != nil {
 		return nil, err

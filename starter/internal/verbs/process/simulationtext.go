@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	maxGraphLines = 80 // lines of a graph printed for people
-	maxOpenLines  = 20 // lines about what stayed open
+	maxGraphLines      = 80 // lines of a graph printed for people
+	maxUnfinishedLines = 20 // lines about what stayed open
 )
 
 // printSimulation prints a report, and returns the error for its exit code.
 func printSimulation(a *app.App, r *simulation.Report) error {
 	var err error
-	if a.JSON {
+	if a.WritesJSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = errors.Join(print.Result(a.Out, r.Result, print.InstanceNaming{}), a.Print(simulationText(r)))
+		err = errors.Join(print.WriteResult(a.Out, r.Result, print.InstanceNaming{}), a.Print(simulationText(r)))
 	}
 	if err != nil {
 		return fmt.Errorf("print simulation: %w", err)
 	}
-	if code := exit.CodeOfResult(r.Result); code != exit.Done {
-		return exit.WithCode(code)
+	if exitCode := exit.CodeOfResult(r.Result); exitCode != exit.Done {
+		return exit.WithCode(exitCode)
 	}
 	return nil
 }
@@ -41,8 +41,8 @@ func simulationText(r *simulation.Report) string {
 	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")
 	b.WriteString(costText(r) + "\n")
 	for _, d := range r.Delegates {
-		print.Fprintf(&b, "  delegate %s: %s, %s\n", d.Process, d.Status,
-			print.Plural(d.Requests, "Request"))
+		print.Fprintf(&b, "  delegate %s: %s, %s\n", d.ProcessID, d.Status,
+			print.Plural(d.RequestCount, "Request"))
 	}
 	printTools(&b, r)
 	if r.ApprovalCount > 0 {
@@ -62,24 +62,26 @@ func costText(r *simulation.Report) string {
 	if r.IsEstimated {
 		prefix = "about "
 	}
-	return fmt.Sprintf("%s, %s%s", print.Plural(r.Total.Requests, "Request"), prefix, r.Total.TokenUsage)
+	return fmt.Sprintf("%s, %s%s", print.Plural(r.TotalUsage.RequestCount, "Request"), prefix, r.TotalUsage.TokenUsage)
 }
 
 func printTools(b *strings.Builder, r *simulation.Report) {
-	for _, name := range jsonval.SortedKeys(r.Tools) {
-		print.Fprintf(b, "  %s: %s\n", name, ideafile.TallyText([]ideafile.CallStatus{ideafile.Done, ideafile.Failed,
-			ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting, ideafile.AwaitingApproval,
-			ideafile.Running}, r.Tools[name]))
+	for _, name := range jsonval.SortedKeys(r.CallCountsByTool) {
+		print.Fprintf(b, "  %s: %s\n", name, ideafile.TallyText([]ideafile.CallStatus{ideafile.CallDone,
+			ideafile.CallFailed,
+			ideafile.CallRejected, ideafile.CallSkipped, ideafile.CallBlocked, ideafile.CallWaiting,
+			ideafile.CallAwaitingApproval,
+			ideafile.CallRunning}, r.CallCountsByTool[name]))
 	}
 }
 
 func printUnfinished(b *strings.Builder, r *simulation.Report) {
-	for n, line := range r.Unfinished {
+	for n, line := range r.UnfinishedLines {
 		if n == 0 {
 			b.WriteString("still open:\n")
 		}
-		if n == maxOpenLines {
-			fmt.Fprintf(b, "  and %d more\n", len(r.Unfinished)-n)
+		if n == maxUnfinishedLines {
+			fmt.Fprintf(b, "  and %d more\n", len(r.UnfinishedLines)-n)
 			return
 		}
 		print.Fprintf(b, "  %s\n", line)
@@ -87,11 +89,11 @@ func printUnfinished(b *strings.Builder, r *simulation.Report) {
 }
 
 func printGraph(b *strings.Builder, r *simulation.Report) {
-	switch lines := strings.Count(r.Graph, "\n"); {
-	case r.Graph == "":
-	case lines > maxGraphLines:
-		fmt.Fprintf(b, "the Plan's graph has %d lines: see --json\n", lines)
+	switch lineCount := strings.Count(r.MermaidGraph, "\n"); {
+	case r.MermaidGraph == "":
+	case lineCount > maxGraphLines:
+		fmt.Fprintf(b, "the Plan's graph has %d lines: see --json\n", lineCount)
 	default:
-		fmt.Fprintf(b, "\n%s", r.Graph)
+		fmt.Fprintf(b, "\n%s", r.MermaidGraph)
 	}
 }

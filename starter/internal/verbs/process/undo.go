@@ -25,11 +25,11 @@ import (
 // undoOptions holds the flags of undo.
 type undoOptions struct {
 	launchOptions
-	targetID, undoID    string // the process, and the process that takes it back
-	choice              undo.Choice
-	actor               client.Actor
-	dryRun, isConfirmed bool
-	needsReview         bool
+	targetID, undoID      string // the process, and the process that takes it back
+	choice                undo.Selection
+	actor                 client.Actor
+	isDryRun, isConfirmed bool
+	needsReview           bool
 	// undo is part of fork: success is not reported, and having nothing to take back is no error
 	isBeforeFork bool
 }
@@ -57,12 +57,12 @@ one Call with all that read from it. Without them, all is taken back.`,
 			o.targetID, o.server.WithWorker = args[0], true
 			o.choice.HasInstance = c.Flags().Changed("instance")
 			var errs []error
-			if o.choice.CallID != "" && (o.choice.AfterIdea > 0 || o.choice.HasInstance) {
+			if o.choice.CallID != "" && (o.choice.AfterIdeaNumber > 0 || o.choice.HasInstance) {
 				errs = append(errs, exit.Usagef(
 					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance",
 					o.targetID))
 			}
-			if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" && !o.dryRun {
+			if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" && !o.isDryRun {
 				errs = append(errs, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.targetID))
 			}
 			if errs != nil {
@@ -72,18 +72,18 @@ one Call with all that read from it. Without them, all is taken back.`,
 		},
 	}
 	f := c.Flags()
-	flags.Int(f, &o.choice.AfterIdea, "to", 1, jsonval.MaxCount,
+	flags.Int(f, &o.choice.AfterIdeaNumber, "to", 1, jsonval.MaxCount,
 		"leave what was done when the Idea of this `number` was made")
 	f.StringVar(&o.choice.Instance, "instance", "", "only what was done in the instance of this `token`")
 	f.StringVar(&o.choice.CallID, "call", "", "only what this `Call` did, and all that read from it")
 	f.StringVar(&o.undoID, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
+	f.BoolVar(&o.isDryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
 	f.BoolVar(&o.needsReview, "review", false,
 		"each Call waits for a person: approve runs it, answer says how else it was taken back, reject leaves it")
 	f.StringVar(&o.actor.Name, "by", "", "the `name` of the person who takes it back (default: the user's)")
 	f.StringVar(&o.actor.Reason, "reason", "", "why, for the record")
-	f.BoolVar(&o.detach, "detach", false, "start taking back and return at once")
+	f.BoolVar(&o.isDetached, "detach", false, "start taking back and return at once")
 	f.StringArrayVar(&o.groups, "group", nil,
 		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
 			"separated by commas)")
@@ -92,7 +92,7 @@ one Call with all that read from it. Without them, all is taken back.`,
 	return c
 }
 
-// UndoAll takes back all that an ended process did. yes skips the question.
+// UndoAll takes back all that an ended process did. isConfirmed skips the question.
 func UndoAll(ctx context.Context, a *app.App, id string, actor client.Actor, isConfirmed bool) error {
 	return undoProcess(ctx, a, undoOptions{
 		launchOptions: launchOptions{server: server.HostOptions{WithWorker: true}}, targetID: id, actor: actor,
@@ -105,18 +105,18 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), UndoID: o.undoID, Actor: o.actor,
-		Review: o.needsReview, Wait: o.wait}
-	if o.detach {
-		options.Wait = time.Nanosecond
+	options := client.UndoOptions{Selection: o.choice, Tools: p.Tools(), UndoID: o.undoID, Actor: o.actor,
+		ReviewsCalls: o.needsReview, WaitLimit: o.wait}
+	if o.isDetached {
+		options.WaitLimit = time.Nanosecond
 	}
-	if o.dryRun {
+	if o.isDryRun {
 		u, err := planUndo(ctx, a, o.targetID, options)
 		if err != nil {
 			return err
 		}
 		text := undoPlanText(u)
-		if u.ProcessIsOpen {
+		if u.IsProcessOpen {
 			text += "it is at work: it is paused first, and what is not on record yet is then taken back too\n"
 		}
 		return a.Show(u, text)
@@ -157,21 +157,21 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 
 // planAndConfirmUndo shows what is to be taken back, and asks. It returns nil if there is nothing to take back.
 func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
-	u *client.Undoing, err error) {
+	u *client.UndoPlan, err error) {
 	u, err = l.session.PlanUndo(ctx, o.targetID, options)
 	switch {
 	case err != nil:
 		return nil, err
-	case !u.IsNothing() && !l.JSON:
+	case !u.IsEmpty() && !l.WritesJSON:
 		err = l.Print(undoPlanText(u))
-	case !u.IsNothing():
+	case !u.IsEmpty():
 	case !o.isBeforeFork:
 		_, err = l.session.StartUndo(ctx, u) // its error says that there is nothing to undo
 		return nil, err
 	default:
-		if len(u.CannotUndo) > 0 {
+		if len(u.IrreversibleCalls) > 0 {
 			l.Note("nothing of %s is taken back; what cannot be: %s", o.targetID,
-				diag.SummarizeNames(notUndoneTexts(u.CannotUndo)))
+				diag.SummarizeNames(notUndoneTexts(u.IrreversibleCalls)))
 		}
 		return nil, nil
 	}
@@ -185,21 +185,21 @@ func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions,
 }
 
 // undo takes back what was agreed to.
-func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
+func (l *launchedProcess) undo(ctx context.Context, u *client.UndoPlan, o undoOptions) (err error) {
 	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
 	}
 	switch {
-	case u.UnderWay && o.detach:
-		return l.Show(u, underWayText(u))
-	case u.UnderWay:
-		return cmp.Or(l.Show(u, underWayText(u)), exit.WithCode(exit.Paused))
-	case u.UndoID == u.Process:
+	case u.IsUnderWay && o.isDetached:
+		return l.Show(u, undoUnderWayText(u))
+	case u.IsUnderWay:
+		return cmp.Or(l.Show(u, undoUnderWayText(u)), exit.WithCode(exit.Paused))
+	case u.UndoID == u.ProcessID:
 		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.UndoID,
 			print.PluralWithVerb(max(len(u.Steps), len(u.CallIDsToWithdraw)), "Call")))
 	}
 	l.announce()
-	if o.detach {
+	if o.isDetached {
 		return l.Show(u,
 			fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.UndoID, print.ProgramName, print.Quote(u.UndoID)))
 	}
@@ -210,12 +210,12 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 	return l.Finish(result, print.InstanceNaming{})
 }
 
-// underWayText says that a running process is still taking back, and what it waits for.
-func underWayText(u *client.Undoing) string {
+// undoUnderWayText says that a running process is still taking back, and what it waits for.
+func undoUnderWayText(u *client.UndoPlan) string {
 	text := u.UndoID + ": it takes back still; it is paused"
-	if len(u.WaitingCalls) > 0 {
+	if len(u.WaitingCallIDs) > 0 {
 		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.UndoID,
-			diag.SummarizeNames(u.WaitingCalls), print.ProgramName, print.Quote(u.UndoID))
+			diag.SummarizeNames(u.WaitingCallIDs), print.ProgramName, print.Quote(u.UndoID))
 	}
 	return print.Printable(text) + "\n"
 }
@@ -227,7 +227,7 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 	}
 	return undoProcess(ctx, a, undoOptions{
 		launchOptions: launchOptions{server: o.server, groups: o.groups}, targetID: o.sourceID,
-		choice: undo.Choice{AfterIdea: o.ideaNumber},
+		choice: undo.Selection{AfterIdeaNumber: o.ideaNumber},
 		actor:  o.actor, isConfirmed: o.isConfirmed,
 		isBeforeFork: true,
 	})
@@ -235,7 +235,7 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 
 // planUndo returns what would be taken back. If no server answers in time, it reads that from the store, which does not
 // know which process would do it.
-func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
+func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.UndoPlan, err error) {
 	queryCtx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	sessionErr := a.WithSession(queryCtx, func(s *server.Session) error {
@@ -247,7 +247,7 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 	}
 	a.Note("no server answers: if %s is at work, it is paused first, and takes back by itself", id)
 	return u, a.WithArchive(ctx, func(archive *client.Archive) (err error) {
-		u, err = archive.Undo(ctx, id, o)
+		u, err = archive.PlanUndo(ctx, id, o)
 		return err
 	})
 }
@@ -256,7 +256,7 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 const serverTimeout = 5 * time.Second
 
 // confirmUndo asks whether to take Calls back. It returns an error unless the answer is yes.
-func confirmUndo(a *app.App, u *client.Undoing, isConfirmed bool) error {
+func confirmUndo(a *app.App, u *client.UndoPlan, isConfirmed bool) error {
 	if isConfirmed {
 		return nil
 	}
@@ -264,34 +264,34 @@ func confirmUndo(a *app.App, u *client.Undoing, isConfirmed bool) error {
 		u.UndoID))
 	switch {
 	case !wasAsked:
-		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it", u.Process)
+		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it", u.ProcessID)
 	case !hasAgreed:
-		return exit.Usagef("undo %s: nothing was undone", u.Process)
+		return exit.Usagef("undo %s: nothing was undone", u.ProcessID)
 	}
 	return nil
 }
 
 // undoPlanText says what would be taken back, what cannot be, and what stays.
-func undoPlanText(u *client.Undoing) string {
+func undoPlanText(u *client.UndoPlan) string {
 	var b strings.Builder
-	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.Process,
+	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.ProcessID,
 		print.Plural(len(u.Steps), "Call"), u.UndoID)
 	writeSteps(&b, u.Steps, "  ")
 	for _, list := range []struct {
 		heading string
-		calls   []undo.NotUndone
-	}{{"cannot be taken back:", u.CannotUndo}, {"stays:", u.KeptCalls}} {
+		calls   []undo.NotUndoneCall
+	}{{"cannot be taken back:", u.IrreversibleCalls}, {"stays:", u.KeptCalls}} {
 		if len(list.calls) > 0 {
 			fmt.Fprintln(&b, list.heading)
 		}
 		for _, l := range list.calls {
 			print.Fprintf(&b, "  %s: %s\n", l.OriginalCall.Name(), l.Reason)
-			if delegate := l.DelegateToUndo(); delegate != "" {
-				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.ProgramName, print.Quote(delegate))
+			if delegateID := l.DelegateProcessIDToUndo(); delegateID != "" {
+				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.ProgramName, print.Quote(delegateID))
 			}
 		}
 	}
-	if u.ProcessIsOpen && len(u.CallIDsToWithdraw) > 0 {
+	if u.IsProcessOpen && len(u.CallIDsToWithdraw) > 0 {
 		print.Fprintf(&b, "withdrawn from State, since they left nothing else: %s\n",
 			diag.SummarizeNames(u.CallIDsToWithdraw))
 	}
@@ -299,7 +299,7 @@ func undoPlanText(u *client.Undoing) string {
 }
 
 // notUndoneTexts says for each Call why it is not taken back.
-func notUndoneTexts(list []undo.NotUndone) (texts []string) {
+func notUndoneTexts(list []undo.NotUndoneCall) (texts []string) {
 	for _, l := range list {
 		texts = append(texts, l.OriginalCall.Name()+": "+l.Reason)
 	}

@@ -33,7 +33,7 @@ ends, and print its result as run does.`,
 					f.WaitExpired = time.After(wait)
 				}
 				result, err := f.Follow(ctx)
-				if errors.Is(err, terminal.ErrAbandoned) {
+				if errors.Is(err, terminal.ErrServerAbandoned) {
 					return exit.Unreachablef("watch %s: %w", p.ID(), err)
 				}
 				if err != nil {

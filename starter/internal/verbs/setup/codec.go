@@ -62,7 +62,7 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 	if err != nil {
 		return err
 	}
-	archive, err := server.OpenStore(ctx, p.StoreInUse())
+	archive, err := server.OpenArchive(ctx, p.StorePlaceInUse())
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,11 @@ variables that it prints. Processes that were left go on.`,
 // introduceServer says where the server is. With --json, that is the verb's result.
 func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error {
 	info, _ := s.Place.RunningServer()
-	if a.JSON {
+	if a.WritesJSON {
 		return a.PrintJSON(info)
 	}
 	a.Note("Temporal is at %s, its data in %s", info.Address, s.Place.Dir)
-	a.Note("the worker's log is %s; its warnings appear here too", s.Place.LogFile())
+	a.Note("the worker's log is %s; its warnings appear here too", s.Place.LogPath())
 	if info.UIURL != "" {
 		a.Note("its web UI is at %s", info.UIURL)
 	}
@@ -60,8 +60,8 @@ func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error 
 		a.Note("its desk and HTTP API are at %s", info.GatewayURL)
 	}
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", info.Address,
-		print.Quote(info.Store))
-	keyID := s.Archive().Store().Keys().Primary()
+		print.Quote(info.StorePlace))
+	keyID := s.Archive().Store().Keys().PrimaryID()
 	if keyID != "" {
 		a.Note("everything is encrypted with key %s: other programs need %s", keyID, encryption.KeysVariable)
 	}

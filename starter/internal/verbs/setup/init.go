@@ -31,9 +31,9 @@ names your table: its columns become the Tools' parameters, and its name is the 
 NAME.`,
 		"  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
 		func(_ context.Context, args []string) error {
-			name := strings.TrimSuffix(filepath.Base(tableFile), filepath.Ext(tableFile))
+			folderName := strings.TrimSuffix(filepath.Base(tableFile), filepath.Ext(tableFile))
 			if len(args) > 0 {
-				name = args[0]
+				folderName = args[0]
 			}
 			switch {
 			case tableFile == "" && len(args) == 0:
@@ -45,10 +45,11 @@ NAME.`,
 			case withoutGo && checkoutFolder != "":
 				return exit.Usagef("init: --without-go and --checkout exclude each other")
 			}
-			o := scaffold.Options{Folder: name, Program: print.ProgramName, UsesHTTP: usesHTTP, TableFile: tableFile}
+			o := scaffold.Options{Folder: folderName, Program: print.ProgramName, UsesHTTP: usesHTTP,
+				TableFile: tableFile}
 			if !usesHTTP && !withoutGo {
 				if err := findCheckout(a, &o, checkoutFolder); err != nil {
-					return exit.Usagef("init %s: %w", name, err)
+					return exit.Usagef("init %s: %w", folderName, err)
 				}
 			}
 			files, err := scaffold.Write(o)
@@ -69,24 +70,24 @@ NAME.`,
 // findCheckout finds the checkout for a Go program. A named one must exist; without one there is just no Go program.
 func findCheckout(a *app.App, o *scaffold.Options, folder string) (err error) {
 	if folder != "" {
-		if o.Checkout, err = filepath.Abs(folder); err == nil {
-			err = scaffold.CheckCheckout(o.Checkout)
+		if o.CheckoutFolder, err = filepath.Abs(folder); err == nil {
+			err = scaffold.CheckCheckout(o.CheckoutFolder)
 		}
 		return err
 	}
-	if o.Checkout, err = scaffold.FindCheckout(); err != nil {
+	if o.CheckoutFolder, err = scaffold.FindCheckout(); err != nil {
 		a.Note("init %s: without a Go program: %v", o.Folder, err)
 	}
 	return nil
 }
 
 func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
-	if a.JSON {
+	if a.WritesJSON {
 		names := []string{}
 		for _, f := range files {
 			names = append(names, f.Name)
 		}
-		return a.PrintJSON(map[string]any{"folder": o.Folder, "files": names, "go": o.Checkout != ""})
+		return a.PrintJSON(map[string]any{"folder": o.Folder, "files": names, "go": o.CheckoutFolder != ""})
 	}
 	var text strings.Builder
 	for _, f := range files {
@@ -96,7 +97,7 @@ func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
 	switch {
 	case o.UsesHTTP: // its servers must be named first
 		runCommand = o.Program + " simulate ."
-	case o.Checkout != "":
+	case o.CheckoutFolder != "":
 		runCommand, testCommand = "go run . run .", "; go test ."
 	}
 	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.Folder, runCommand, testCommand)

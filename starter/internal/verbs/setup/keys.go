@@ -60,7 +60,7 @@ and the issuer of its tokens. Files are as for "keys person".`,
 			if err != nil {
 				return exit.Usagef("%w", err)
 			}
-			return saveKey(a, k, args[0], server.KeyVariable, keyFile, decidersFile)
+			return saveKey(a, k, args[0], server.SigningKeyVariable, keyFile, decidersFile)
 		})
 	addKeyFileFlags(c, &keyFile, &decidersFile)
 	return c

@@ -34,7 +34,7 @@ Agents decide only with --approvals, and never where a policy wants a signed dec
 		`  starter mcp processes/
   starter mcp processes/ --approvals`,
 		func(ctx context.Context, args []string) error {
-			folder := os.Getenv(gatewayserver.IdeasVariable)
+			folder := os.Getenv(gatewayserver.IdeaFolderVariable)
 			if len(args) > 0 {
 				folder = args[0]
 			}
@@ -45,10 +45,10 @@ Agents decide only with --approvals, and never where a policy wants a signed dec
 	return c
 }
 
-func serveAgents(ctx context.Context, a *app.App, h server.HostOptions, folder string, allowDecisions bool) error {
-	if folder != "" {
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return exit.Usagef("mcp %s: it is not a folder", folder)
+func serveAgents(ctx context.Context, a *app.App, h server.HostOptions, ideaFolder string, allowDecisions bool) error {
+	if ideaFolder != "" {
+		if info, err := os.Stat(ideaFolder); err != nil || !info.IsDir() {
+			return exit.Usagef("mcp %s: it is not a folder", ideaFolder)
 		}
 	}
 	p, err := a.Place()
@@ -61,12 +61,13 @@ func serveAgents(ctx context.Context, a *app.App, h server.HostOptions, folder s
 	}
 	defer s.Close()
 	person := gatewayserver.SystemUser(os.Getenv)
-	person.Rights = access.Rights
-	agents := &gateway.Server{IdeaFolder: folder, AllowDecisions: allowDecisions, API: api.New(api.Options{
+	person.Rights = access.AllRights
+	agentServer := &gateway.Server{IdeaFolder: ideaFolder, AllowDecisions: allowDecisions, API: api.New(api.Options{
 		Client: s.Client, Feed: feed.NewForClient(s.Client), Tools: p.Tools(),
 		Log: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})}
-	err = agents.ForPerson(&person).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
+	err = agentServer.ServerForPerson(&person).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In),
+		Writer: nopCloser{a.Out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

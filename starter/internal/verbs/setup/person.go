@@ -54,10 +54,10 @@ func newPersonKey(a *app.App, person string, groups []string, keyFile, decidersF
 	return saveKey(a, k, person, signing.KeyVariable, keyFile, decidersFile)
 }
 
-// saveKey writes a private key to a file, and its public half to the JWKS. variable is the environment variable that
+// saveKey writes a private key to a file, and its public half to the JWKS. envVarName is the environment variable that
 // names the key file where it is used.
 func saveKey(a *app.App, k *signing.PrivateKey, person, envVarName, keyFile, decidersFile string) error {
-	publicKey, err := k.Public()
+	publicKey, err := k.PublicJWK()
 	if err != nil {
 		return err
 	}
@@ -115,16 +115,16 @@ func writePrivateFile(name string, data []byte) error {
 }
 
 // jwksWithKey returns the contents of a JWKS file with one more key.
-func jwksWithKey(name string, publicKey []byte) ([]byte, error) {
+func jwksWithKey(jwksFile string, publicKey []byte) ([]byte, error) {
 	jwks := jsonval.Object{"keys": []any{}}
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(jwksFile)
 	if err == nil {
 		if _, err = signing.ParseKeys(data); err == nil {
 			jwks, err = jsonval.DecodeObject(data)
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("add a key to %s: %w", name, err)
+		return nil, exit.Usagef("add a key to %s: %w", jwksFile, err)
 	}
 	entry, err := jsonval.DecodeObject(publicKey)
 	if err != nil {

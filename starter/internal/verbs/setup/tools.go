@@ -49,8 +49,8 @@ DELETE): its Tool has "_approval": true. --approve all asks before every operati
   starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
 		func(_ context.Context, args []string) error { return importTools(a, args[0], outputFile, o) })
 	f := c.Flags()
-	f.StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
-	f.StringSliceVar(&o.Operations, "only", nil, "only these operationIds or names of Tools")
+	f.StringVar(&o.ServerURL, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
+	f.StringSliceVar(&o.OperationNames, "only", nil, "only these operationIds or names of Tools")
 	f.StringVar(&o.ApprovalMode, "approve", openapi.ApproveWrites,
 		"before which operations a person is asked: writes, all or none")
 	f.StringVar(&o.SecretPrefix, "secrets", "", "`PREFIX` of the variables that hold secrets")
@@ -60,10 +60,10 @@ DELETE): its Tool has "_approval": true. --approve all asks before every operati
 
 // importedTools is the output of tools import --json.
 type importedTools struct {
-	Tools   map[string]any    `json:"tools"`
-	Notes   []string          `json:"notes"`
-	Secrets map[string]string `json:"secrets"`
-	Hosts   []string          `json:"hosts"`
+	Tools               map[string]any    `json:"tools"`
+	Notes               []string          `json:"notes"`
+	DescriptionBySecret map[string]string `json:"secrets"`
+	Hosts               []string          `json:"hosts"`
 }
 
 func importTools(a *app.App, file, outputFile string, o openapi.Options) error {
@@ -93,9 +93,9 @@ func importTools(a *app.App, file, outputFile string, o openapi.Options) error {
 
 func toolsText(a *app.App, r *openapi.Result) ([]byte, error) {
 	var b strings.Builder
-	if a.JSON {
+	if a.WritesJSON {
 		notes := append([]string{}, r.Notes...)
-		err := print.JSON(&b, importedTools{r.Tools, notes, r.DescriptionBySecret, append([]string{}, r.Hosts...)})
+		err := print.WriteJSON(&b, importedTools{r.Tools, notes, r.DescriptionBySecret, append([]string{}, r.Hosts...)})
 		return []byte(b.String()), err
 	}
 	e := json.NewEncoder(&b)
@@ -112,13 +112,13 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 	}
 	text := fmt.Sprintf("import %s: %s", file, print.Plural(len(r.Tools), "Tool"))
 	var neededSecrets []string
-	secretOrigins := map[string]bool{}
+	toolOrigins := map[string]bool{}
 	for _, tool := range r.Tools {
-		secretOrigins[httptool.OriginOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
+		toolOrigins[httptool.OriginOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
 	}
 	host := "HOST"
-	if len(secretOrigins) == 1 {
-		host = jsonval.SortedKeys(secretOrigins)[0]
+	if len(toolOrigins) == 1 {
+		host = jsonval.SortedKeys(toolOrigins)[0]
 	}
 	for _, name := range jsonval.SortedKeys(r.DescriptionBySecret) {
 		neededSecrets = append(neededSecrets, fmt.Sprintf("%s@%s (%s)", name, host, r.DescriptionBySecret[name]))
@@ -127,7 +127,7 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 		text += "; the worker needs " + strings.Join(neededSecrets, ", ") + ", named in " + httptool.SecretsVariable
 	}
 	if len(r.Hosts) > 0 {
-		text += fmt.Sprintf("; %s must name %s", httptool.AllowVariable, strings.Join(r.Hosts, ","))
+		text += fmt.Sprintf("; %s must name %s", httptool.AllowListVariable, strings.Join(r.Hosts, ","))
 	}
 	a.Note("%s", text)
 }

@@ -15,12 +15,12 @@ func Worker(a *app.App) *cobra.Command {
 	var store string
 	c := service.Command(a.Err, service.WithAdditions(a.Additions), service.WithStore(func() string { return store }))
 	adoptCommand(c, func() error {
-		if a.JSON {
+		if a.WritesJSON {
 			return exit.Usagef("worker: --json has no effect, since it prints no result; for a JSON log use " +
 				"--log-format json")
 		}
 		p, err := a.Place()
-		store = p.Store
+		store = p.StorePlace
 		return err
 	})
 	return c
@@ -29,16 +29,16 @@ func Worker(a *app.App) *cobra.Command {
 // workerNamePattern matches the command name worker in an example.
 var workerNamePattern = regexp.MustCompile(`(?m)^( +(?:[A-Z_]+=\S+ )*)worker`)
 
-// adoptCommand makes a program's command and its subcommands verbs of this program. first runs before each.
+// adoptCommand makes a program's command and its subcommands verbs of this program. beforeRun runs before each.
 func adoptCommand(c *cobra.Command, beforeRun func() error) {
 	c.Example = workerNamePattern.ReplaceAllString(c.Example, "${1}starter worker")
-	run := c.RunE
+	originalRun := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		err := beforeRun()
 		if err != nil {
 			return err
 		}
-		if err = run(c, args); err != nil {
+		if err = originalRun(c, args); err != nil {
 			err = &exit.Error{Code: service.ExitCode(err), Cause: err}
 		}
 		return err
