@@ -190,7 +190,7 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 		}
 		delay := signalRetryDelay
 		if isNotFound(err) {
-			if c.isGone(id, time.Since(startedAt) > instanceStartGracePeriod) {
+			if c.isInstanceWorkflowGone(id, time.Since(startedAt) > instanceStartGracePeriod) {
 				c.markGone(token)
 				return nil
 			}
@@ -202,9 +202,9 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	}
 }
 
-// isGone reports whether a workflow that could not be signalled has ended, or was deleted. isOverdue: it should have
-// started by now.
-func (c *callSender) isGone(id string, isOverdue bool) bool {
+// isInstanceWorkflowGone reports whether a workflow that could not be signalled has ended, or was deleted. isOverdue:
+// it should have started by now.
+func (c *callSender) isInstanceWorkflowGone(id string, isOverdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
 	switch {
 	case err == nil:

@@ -59,7 +59,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	if result.Fault != nil || in.GathersOnlyStates {
 		return result, nil
 	}
-	sealedIdea, err := a.sealIdea(ctx, protocol.SealInput{
+	sealedRef, err := a.sealIdea(ctx, protocol.SealInput{
 		Process: in.ProcessID, At: in.IdeaNumber, Parent: in.ParentDigest, Idea: in.Idea, Brief: snapshotInput,
 		Calls: []ideafile.WrittenCall{}, Output: result.Output, Log: log, LLMUsages: llmUsages, Parts: partIdeas,
 		Quality: in.Quality, Delegation: in.Delegation,
@@ -67,7 +67,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	if err != nil {
 		return nil, err
 	}
-	if result.LastIdea = *sealedIdea; in.OmitsStates {
+	if result.LastIdea = *sealedRef; in.OmitsStates {
 		result.States = nil
 	}
 	return result, nil

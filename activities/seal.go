@@ -23,7 +23,7 @@ const codeIdeaConflict = "idea_taken"
 
 // SealIdea adds one Idea to a process's chain, and counts its decisions. A repetition changes nothing.
 func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
-	sealedIdea, err := a.sealIdea(ctx, in)
+	sealedRef, err := a.sealIdea(ctx, in)
 	if o, ok := a.Observer.(DecisionObserver); ok && err == nil {
 		for _, e := range in.Log {
 			if d := e.Decision; d != nil && !d.WaitingSince.IsZero() {
@@ -31,7 +31,7 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 			}
 		}
 	}
-	return sealedIdea, err
+	return sealedRef, err
 }
 
 // sealIdea is SealIdea without counting the decisions.
@@ -64,7 +64,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		meta[quality.MetaKey] = jsonval.ToJSONValue(in.Quality)
 	}
 	idea["meta"] = meta
-	sealedIdea, err := a.Chains.Seal(ctx, chain.IdeaToSeal{
+	sealedRef, err := a.Chains.Seal(ctx, chain.IdeaToSeal{
 		Process: in.Process, IdeaNumber: in.At, ParentDigest: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrConflict) || errors.Is(err, blobs.ErrForgotten) {
@@ -74,7 +74,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if err != nil {
 		return nil, err
 	}
-	return &sealedIdea, nil
+	return &sealedRef, nil
 }
 
 // buildSealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that

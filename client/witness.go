@@ -63,7 +63,7 @@ func (c *Client) readSeals(ctx context.Context, processID, runID string, digests
 		if err != nil {
 			return err
 		}
-		if s := reader.sealedIdea(event); s.IdeaNumber > 0 && s.Digest != "" {
+		if s := reader.sealedRef(event); s.IdeaNumber > 0 && s.Digest != "" {
 			digests.Add(s.IdeaNumber, s.Digest)
 		}
 	}
@@ -76,8 +76,8 @@ type sealReader struct {
 	typeByEvent map[int64]string // types of activities, by the event that scheduled each
 }
 
-// sealedIdea returns the Idea that an event reports as sealed; zero if it reports none.
-func (r *sealReader) sealedIdea(event *historypb.HistoryEvent) protocol.IdeaRef {
+// sealedRef returns the Idea that an event reports as sealed; zero if it reports none.
+func (r *sealReader) sealedRef(event *historypb.HistoryEvent) protocol.IdeaRef {
 	switch {
 	case event.GetActivityTaskScheduledEventAttributes() != nil:
 		r.typeByEvent[event.GetEventId()] = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()

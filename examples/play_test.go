@@ -291,7 +291,7 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		r.Questions = append(r.Questions, turn.LLMQuestion{CallID: rec.ID, Token: token, Tool: rec.Tool,
+		r.Questions = append(r.Questions, turn.QuestionToLLM{CallID: rec.ID, Token: token, Tool: rec.Tool,
 			Params: params})
 	}
 	return r

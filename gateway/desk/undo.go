@@ -27,7 +27,7 @@ type undoPage struct {
 	Digest            string // of what is shown
 	HasChanged        bool   // the list has changed since the person agreed
 	FormError, Reason string // the error in the form, and what was entered
-	RequiresReview    bool
+	ReviewsCalls      bool
 	Sections          []undoList
 	UndoCount         int
 }
@@ -54,8 +54,8 @@ func (v *visit) readUndoChoice() (*undoPage, client.UndoOptions) {
 		Call: v.FormValue("call")}
 	o := client.UndoOptions{Selection: undo.Selection{Instance: p.Instance, HasInstance: p.Instance != "",
 		CallID: p.Call}}
-	p.Reason, p.RequiresReview = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
-	o.Actor.Reason, o.ReviewsCalls = p.Reason, p.RequiresReview
+	p.Reason, p.ReviewsCalls = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
+	o.Actor.Reason, o.ReviewsCalls = p.Reason, p.ReviewsCalls
 	return p, o
 }
 

@@ -19,7 +19,7 @@ type outcomeSource interface {
 	// false if nobody took one.
 	findDecision(rec *dataflow.CallRecord, p approval.PendingCall, asked int) (d approval.Decision, ok bool)
 	// findAnswer is what the LLM answered to a question; known is false if it was not asked this.
-	findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
+	findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (o outcome, known bool)
 }
 
 // outcome is how a Call ended.
@@ -146,7 +146,7 @@ func (p *player) decideAll() (hasProgressed bool) {
 
 // answerAll answers the questions that the LLM would be asked about Calls, if it was asked the same ones then.
 func (p *player) answerAll() (hasProgressed bool) {
-	for _, q := range p.flow.LLMQuestions() {
+	for _, q := range p.flow.QuestionsToLLM() {
 		o, isKnown := p.outcomes.findAnswer(p.flow.FindCall(q.CallID), q)
 		switch {
 		case !isKnown:

@@ -89,7 +89,7 @@ func (k *pastOutcomes) findDecision(rec *dataflow.CallRecord, p approval.Pending
 
 // findAnswer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are
 // adapted as the LLM adapted the same parameters then.
-func (k *pastOutcomes) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+func (k *pastOutcomes) findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (outcome, bool) {
 	if q.ParamsError == "" {
 		c := k.findMatch(rec, q.Tool, q.Params, readExecutedCall, k.usedResults)
 		if c == nil || c.status == ideafile.CallFailed {

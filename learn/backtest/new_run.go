@@ -223,7 +223,7 @@ func (r *ideaRun) readTraces() map[string]*trace {
 		p := r.playerByToken[i.Token]
 		t := p.readTrace()
 		t.status, t.fault, t.stepOutcomes, t.isDirectPlan = i.Status, i.Fault, i.StepOutcomes, p.flow.HasDirectPlan()
-		questions := p.flow.LLMQuestions()
+		questions := p.flow.QuestionsToLLM()
 		for _, q := range questions {
 			t.markUnanswered(p.flow, q)
 		}
@@ -236,7 +236,7 @@ func (r *ideaRun) readTraces() map[string]*trace {
 }
 
 // markUnanswered marks a Call about which the LLM would be asked and has no recorded answer.
-func (t *trace) markUnanswered(flow *dataflow.Instance, q turn.LLMQuestion) {
+func (t *trace) markUnanswered(flow *dataflow.Instance, q turn.QuestionToLLM) {
 	c := t.calls[slices.IndexFunc(t.calls, func(c *tracedCall) bool { return c.id == q.CallID })]
 	c.params, _ = flow.ResolvedParams(flow.FindCall(q.CallID))
 	if c.isResultUnknown = q.ParamsError == ""; !c.isResultUnknown {

@@ -138,7 +138,7 @@ func (r recordedCalls) findDecision(rec *dataflow.CallRecord, _ approval.Pending
 	return withoutGroupsAndProof(c.Decisions[index]), true
 }
 
-func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (outcome, bool) {
 	c := r.find(rec)
 	if c == nil || q.ParamsError == "" || !c.ParamsAdaptation.IsAnswered() {
 		return outcome{}, false

@@ -31,7 +31,7 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 	if idea == nil {
 		idea = &ideafile.Idea{}
 	}
-	messages := ideafile.SplitMessagesByInstance(idea.Context)
+	splitMessages := ideafile.SplitMessagesByInstance(idea.Context)
 	for n, c := range p.Calls {
 		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.WrittenCall.RawObject()))
 		if tool := idea.Tool(c.WrittenCall.Tool); tool != nil {
@@ -45,7 +45,7 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 			tokens = []string{""}
 		}
 		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
-			payloadByKind := messages.InstanceView(token).PayloadByKind
+			payloadByKind := splitMessages.InstanceView(token).PayloadByKind
 			knownParams := resolveKnownReferences(params, func(r refexpr.Reference) (any, bool) {
 				if readsOther && r.Kind == refexpr.StateKind {
 					return nil, false

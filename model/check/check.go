@@ -21,7 +21,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 			"the file has neither tools nor an output schema: the process could do nothing and have no output")
 	}
 	c.checkTools()
-	c.checkStrictMode()
+	c.checkReplySchemaStrictness()
 	c.checkStates()
 	c.checkSomePlanApplies()
 	c.checkSettleConfig()

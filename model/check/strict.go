@@ -10,9 +10,9 @@ import (
 	"processidea/model/prompt"
 )
 
-// checkStrictMode warns of what keeps the LLM's server from strictly enforcing the schema of replies. It checks Tool by
-// Tool, so that every obstacle is reported and not only the first.
-func (c *checker) checkStrictMode() {
+// checkReplySchemaStrictness warns of what keeps the LLM's server from strictly enforcing the schema of replies. It
+// checks Tool by Tool, so that every obstacle is reported and not only the first.
+func (c *checker) checkReplySchemaStrictness() {
 	formatInput := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens,
 		OutputSchema:       c.idea.OutputSchema,
 		InstructionsByTool: prompt.ToolInstructions(c.idea)}
@@ -24,20 +24,20 @@ func (c *checker) checkStrictMode() {
 		partInput := formatInput
 		partInput.Tools, partInput.InstanceTokens, partInput.OutputSchema = []*ideafile.Tool{t}, []string{""}, nil
 		reason := prompt.NewResponseFormat(partInput).NotStrictReason
-		c.warnNotStrict(c.nonStrictLocation(t, reason), reason)
+		c.warnReplySchemaNotStrict(c.nonStrictLocation(t, reason), reason)
 	}
 	if formatInput.OutputSchema != nil {
 		partInput := formatInput
 		partInput.InstanceTokens = []string{""}
-		c.warnNotStrict("$.schema.output", prompt.NewResponseFormat(partInput).NotStrictReason)
+		c.warnReplySchemaNotStrict("$.schema.output", prompt.NewResponseFormat(partInput).NotStrictReason)
 	}
 	formatInput.Tools = c.idea.Tools
 	if len(c.findings) == findingCountBefore && len(c.idea.MCPServersToAskForTools()) == 0 {
-		c.warnNotStrict("$.schema", prompt.NewResponseFormat(formatInput).NotStrictReason)
+		c.warnReplySchemaNotStrict("$.schema", prompt.NewResponseFormat(formatInput).NotStrictReason)
 	}
 }
 
-func (c *checker) warnNotStrict(path, reason string) {
+func (c *checker) warnReplySchemaNotStrict(path, reason string) {
 	if reason == "" {
 		return
 	}

@@ -139,11 +139,11 @@ func areLiteralsUnchanged(rawValue, adaptedValue any) bool {
 	return true
 }
 
-// LLMQuestions lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
-func (i *Instance) LLMQuestions() []turn.LLMQuestion {
-	var list []turn.LLMQuestion
+// QuestionsToLLM lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
+func (i *Instance) QuestionsToLLM() []turn.QuestionToLLM {
+	var list []turn.QuestionToLLM
 	for _, rec := range i.CallsAwaitingLLM() {
-		q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
+		q := turn.QuestionToLLM{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
 		var err error
 		if rec.phase == phaseAdapting {
 			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.MisfitReason

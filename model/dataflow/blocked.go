@@ -58,7 +58,7 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 // satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each Call
 // sees its inputs, or a Call of the set writes them. Calls that only feed each other are not in it.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
-	isSatisfiable, unmetReadsByCall := map[*CallRecord]bool{}, map[*CallRecord][]writersByAlternative{}
+	isSatisfiable, unmetReadsByCall := map[*CallRecord]bool{}, map[*CallRecord][]writersByAlternativeAndTerm{}
 	for _, rec := range i.callRecords {
 		if rec.isUnstarted() {
 			unmetReadsByCall[rec] = i.unmetReadWriters(rec)
@@ -78,22 +78,22 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	return isSatisfiable
 }
 
-// writersByAlternative describes an expression of which the reader sees no alternative. For each alternative, and for
-// each absent term in it, it lists the Calls that may still write that term.
-type writersByAlternative [][][]*CallRecord
+// writersByAlternativeAndTerm describes an expression of which the reader sees no alternative. For each alternative,
+// and for each absent term in it, it lists the Calls that may still write that term.
+type writersByAlternativeAndTerm [][][]*CallRecord
 
-func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternative {
-	var list []writersByAlternative
+func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternativeAndTerm {
+	var list []writersByAlternativeAndTerm
 	for _, w := range i.writersAwaitedByCondition(reader) {
-		list = append(list, writersByAlternative{{i.withEarlierWriters([]*CallRecord{w})}})
+		list = append(list, writersByAlternativeAndTerm{{i.withEarlierWriters([]*CallRecord{w})}})
 	}
 	for _, e := range reader.readExpressions {
 		if i.visibleAlternativeIndex(reader, e) >= 0 {
 			continue
 		}
-		var writersOfRead writersByAlternative
+		var writersOfRead writersByAlternativeAndTerm
 		for _, alternative := range e {
-			var writers [][]*CallRecord
+			var writersByTerm [][]*CallRecord
 			for _, ref := range i.absentTerms(reader, alternative) {
 				var termWriters []*CallRecord
 				if isAwaitable(ref) {
@@ -102,9 +102,9 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternative {
 				if ref.Kind == awaitedCallKind {
 					termWriters = i.withEarlierWriters(termWriters)
 				}
-				writers = append(writers, termWriters)
+				writersByTerm = append(writersByTerm, termWriters)
 			}
-			writersOfRead = append(writersOfRead, writers)
+			writersOfRead = append(writersOfRead, writersByTerm)
 		}
 		list = append(list, writersOfRead)
 	}
@@ -122,10 +122,10 @@ func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
 }
 
 // allReadsSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
-func allReadsSatisfied(unmetReads []writersByAlternative, isSatisfiable map[*CallRecord]bool) bool {
+func allReadsSatisfied(unmetReads []writersByAlternativeAndTerm, isSatisfiable map[*CallRecord]bool) bool {
 	for _, unmet := range unmetReads {
-		if !slices.ContainsFunc(unmet, func(terms [][]*CallRecord) bool {
-			return everyTermHasWriter(terms, isSatisfiable)
+		if !slices.ContainsFunc(unmet, func(writersByTerm [][]*CallRecord) bool {
+			return everyTermHasWriter(writersByTerm, isSatisfiable)
 		}) {
 			return false
 		}

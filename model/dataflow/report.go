@@ -28,7 +28,7 @@ func (i *Instance) StatusDetails() turn.InstanceStatusDetails {
 	}
 	return turn.InstanceStatusDetails{IsIdle: i.IsIdle(), HasGoal: i.HasGoal(),
 		MissingRequiredPaths: i.MissingRequiredPaths(),
-		PlanFailure:          i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
+		PlanFailure:          i.DirectPlanFault(), Questions: i.QuestionsToLLM(), PendingApprovals: pending}
 }
 
 // ReportChangedCalls returns reports of the Calls that differ from their last report, and updates last, which has these

@@ -86,7 +86,7 @@ func (l *Loop) hasRequestEnded() bool {
 		l.NeedsCallsFromInstances(l.requestInFlight.Reply)
 	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		switch {
-		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
+		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isWorkflowGone():
 		case inst.RefusedThroughRequest < requestNumber, mustReportCalls && inst.CanReceiveCalls() &&
 			inst.ReportedThroughRequest < requestNumber:
 			return false
@@ -276,5 +276,5 @@ func (l *Loop) hasUnansweredQuestions(req *llmRequest) bool {
 			isAnswered[q.CallID] = true
 		}
 	}
-	return slices.ContainsFunc(req.Questions, func(q turn.LLMQuestion) bool { return !isAnswered[q.CallID] })
+	return slices.ContainsFunc(req.Questions, func(q turn.QuestionToLLM) bool { return !isAnswered[q.CallID] })
 }

@@ -315,7 +315,7 @@ func (l *Loop) MarkInstancesGone(goneTokens []string) {
 	}
 }
 
-func (p *InstanceProgress) isGone() bool {
+func (p *InstanceProgress) isWorkflowGone() bool {
 	return p.Fault != nil && p.Fault.Code == turn.CodeInstanceGone
 }
 

@@ -12,7 +12,7 @@ import (
 
 // adaptationChoices are the schemas of the entries with corrected parameters for one Tool, one for each set of
 // parameter names.
-func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
+func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.QuestionToLLM) []any {
 	var paramNameSets [][]string
 	var callIDsBySet [][]string
 	for _, question := range questions {
@@ -62,7 +62,7 @@ func answersFormat(idea *ideafile.Idea, request *turn.RequestInput) ResponseForm
 	return buildStrictIfPossible(in, func(b *formatBuilder) any { return b.answersSchema(request.Questions) })
 }
 
-func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
+func (b *formatBuilder) answersSchema(questions []turn.QuestionToLLM) any {
 	choices := []any{}
 	for _, t := range b.input.Tools {
 		choices = append(choices, b.adaptationChoices(t, questions)...)

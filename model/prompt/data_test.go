@@ -103,7 +103,7 @@ func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
 			Errors: []turn.ContextError{{CallID: "1.1", Instances: []string{"①"},
 				Fault: diag.Fault{Code: "tool_failed", Message: doc}}}}
 		questions := &turn.RequestInput{RequestNumber: 2, Instances: request.Instances,
-			Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "read", Params: map[string]any{doc: doc},
+			Questions: []turn.QuestionToLLM{{CallID: "1.1@①", Token: "①", Tool: "read", Params: map[string]any{doc: doc},
 				ParamsError: doc}}}
 		return append(linesOf(Render(idea, nil, request, nil)), linesOf(Render(idea, nil, questions, nil))...)
 	}

@@ -115,7 +115,7 @@ func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
 		}
 	}
 	asking := &turn.RequestInput{Instances: []turn.InstanceInput{{}},
-		Questions: []turn.LLMQuestion{{CallID: "1.1", Tool: "c"}}}
+		Questions: []turn.QuestionToLLM{{CallID: "1.1", Tool: "c"}}}
 	if text := string(jsonval.Encode(ResponseFormatFor(i, bindings, asking).Schema)); !strings.Contains(text,
 		`"description":"Once only.`) {
 		t.Errorf("a Request for results does not say it: %s", text)

@@ -57,11 +57,11 @@ func stateSchemaLineFormat(stateSchema any) string {
 // writeGoal describes in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
-	split := ideafile.SplitMessagesByInstance(w.idea.Context)
+	splitMessages := ideafile.SplitMessagesByInstance(w.idea.Context)
 	// A value with which every instance starts is no part of the goal.
 	required := jsonval.Filter(jsonschema.Required(m), func(name string) bool {
 		return slices.ContainsFunc(w.idea.InstanceTokens(), func(token string) bool {
-			state := jsonval.AsObject(split.InstanceView(token).PayloadByKind[ideafile.TypeState])
+			state := jsonval.AsObject(splitMessages.InstanceView(token).PayloadByKind[ideafile.TypeState])
 			_, isInitiallySet := state[name]
 			return !isInitiallySet
 		})

@@ -88,7 +88,7 @@ var prompts = []renderedRequest{
 		`}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
 		request: &turn.RequestInput{RequestNumber: 2, TurnNumber: 2,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}},
-			Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood",
+			Questions: []turn.QuestionToLLM{{CallID: "1.1@①", Token: "①", Tool: "mood",
 				Params: map[string]any{"text": "Fine."}, Reasoning: "To know\nthe mood"}}}},
 	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,

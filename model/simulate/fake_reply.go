@@ -41,7 +41,7 @@ func FakeSolution(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 // least one new Call, or no Calls at all.
 func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 	if len(request.Questions) > 0 {
-		return slices.ContainsFunc(request.Questions, func(q turn.LLMQuestion) bool {
+		return slices.ContainsFunc(request.Questions, func(q turn.QuestionToLLM) bool {
 			return slices.ContainsFunc(calls, func(raw any) bool { return jsonval.AsObject(raw)["_call"] == q.CallID })
 		})
 	}

@@ -280,7 +280,7 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{`+someTools+`}`)
-	b := &turn.RequestInput{RequestNumber: 3, Questions: []turn.LLMQuestion{
+	b := &turn.RequestInput{RequestNumber: 3, Questions: []turn.QuestionToLLM{
 		{CallID: "1.1", Tool: "price", Params: map[string]any{"item": "lamp"}},
 		{CallID: "1.2", Tool: "pay", Params: map[string]any{"cents": "twelve", "note": "n"},
 			ParamsError: "it is a text"},

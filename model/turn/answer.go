@@ -11,14 +11,14 @@ import (
 // ReadLLMAnswer reads the answer to one LLMQuestion: {"_call","_params"} or {"_call","_output"}. It returns the
 // question, and either the adapted params or, with params nil, the output.
 func ReadLLMAnswer(idea *ideafile.Idea, in *RequestInput,
-	writtenAnswer ideafile.WrittenCall) (question LLMQuestion, output any, params jsonval.Object, fault *diag.Fault) {
+	writtenAnswer ideafile.WrittenCall) (question QuestionToLLM, output any, params jsonval.Object, fault *diag.Fault) {
 	answer := writtenAnswer.RawObject()
 	if answer == nil {
 		return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
 			jsonval.TypeOf(writtenAnswer.AsWritten()))
 	}
 	id := jsonval.AsText(answer["_call"])
-	index := slices.IndexFunc(in.Questions, func(question LLMQuestion) bool { return question.CallID == id })
+	index := slices.IndexFunc(in.Questions, func(question QuestionToLLM) bool { return question.CallID == id })
 	if index < 0 {
 		return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
 			jsonval.ClipForError(id))

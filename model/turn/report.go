@@ -73,7 +73,7 @@ type InstanceStatusDetails struct {
 	// PlanFailure is why the directly run Plan failed, if no alternative Call made up for it.
 	PlanFailure *diag.Fault `json:"unmet,omitempty"`
 	// Questions are the questions to the LLM about the instance's Calls: latent results to write, parameters to adapt.
-	Questions []LLMQuestion `json:"asking,omitempty"`
+	Questions []QuestionToLLM `json:"asking,omitempty"`
 	// PendingApprovals are the Calls that wait for a person.
 	PendingApprovals []approval.PendingCall `json:"pending,omitempty"`
 	// Delegates are the running delegates. IsStalled reports whether nothing runs but delegates that are paused.

@@ -45,7 +45,7 @@ type RequestInput struct {
 	OthersAreKnown bool `json:"othersKnown,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters.
 	// Such a Request brings no new Calls.
-	Questions []LLMQuestion `json:"asking,omitempty"`
+	Questions []QuestionToLLM `json:"asking,omitempty"`
 	// TokensHeldForRecheck are covered instances whose Calls are held until the LLM has been asked a second time.
 	TokensHeldForRecheck []string `json:"heldFor,omitempty"`
 	// Recheck is set if the Request asks a second time for an answer that is already there. Calls of the second answer
@@ -174,9 +174,9 @@ type ContextError struct {
 	Fault     diag.Fault `json:"error"`
 }
 
-// LLMQuestion asks the LLM about one Call by itself: for the result of a latent Call or, when ParamsError is set, for
+// QuestionToLLM asks the LLM about one Call by itself: for the result of a latent Call or, when ParamsError is set, for
 // parameters that fit the Tool's schema.
-type LLMQuestion struct {
+type QuestionToLLM struct {
 	CallID string         `json:"id"`
 	Token  string         `json:"token"`
 	Tool   string         `json:"tool"`

@@ -25,10 +25,10 @@ const InlineThreshold = 8 << 10
 // encrypts the payload once more, the process that this data key belongs to.
 const (
 	driverName  = "processidea-blobs"
-	claimDigest = "sha256"
-	claimPieces = "pieces"
-	claimKeyID  = "key"
-	claimOwner  = "process"
+	claimFieldDigest = "sha256"
+	claimFieldPieces = "pieces"
+	claimFieldKeyID  = "key"
+	claimFieldOwner  = "process"
 )
 
 // ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
@@ -85,22 +85,22 @@ func (d storageDriver) put(ctx context.Context, p *commonpb.Payload, claim *conv
 	if err != nil {
 		return fmt.Errorf("blobs: encode payload: %w", err)
 	}
-	claim.ClaimData = map[string]string{claimDigest: ""}
+	claim.ClaimData = map[string]string{claimFieldDigest: ""}
 	put := d.store.Put
 	isOwned := d.store.keys != nil && ownerFromContext(ctx) != ""
 	if isOwned {
-		claim.ClaimData[claimOwner] = ownerFromContext(ctx)
+		claim.ClaimData[claimFieldOwner] = ownerFromContext(ctx)
 	}
 	if id, ok := encryption.KeyIDOf(p); ok { // encrypted payloads share no pieces
-		claim.ClaimData[claimKeyID] = id
+		claim.ClaimData[claimFieldKeyID] = id
 		if !isOwned {
 			put = d.store.putEncrypted
 		}
 	} else if len(data) > minCutBytes {
-		claim.ClaimData[claimPieces] = "true"
+		claim.ClaimData[claimFieldPieces] = "true"
 		put = d.store.putPieces
 	}
-	claim.ClaimData[claimDigest], err = put(ctx, data)
+	claim.ClaimData[claimFieldDigest], err = put(ctx, data)
 	return err
 }
 
@@ -122,8 +122,8 @@ func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 	if err := (storageDriver{s}).put(ctx, sealedPayloads[0], &claim); err != nil {
 		return err
 	}
-	digest := claim.ClaimData[claimDigest]
-	if claim.ClaimData[claimOwner] != "" {
+	digest := claim.ClaimData[claimFieldDigest]
+	if claim.ClaimData[claimFieldOwner] != "" {
 		return s.Remove(ctx, s.Name(ctx, digest))
 	}
 	return s.Remove(ctx, plainLocation(digest).name)
@@ -136,14 +136,14 @@ func (d storageDriver) Retrieve(c converter.StorageDriverRetrieveContext,
 	for i, claim := range claims {
 		err := c.GetLimiter().Permit(c.Context, claim, func() error {
 			get := d.store.Get
-			owner := claim.ClaimData[claimOwner]
+			owner := claim.ClaimData[claimFieldOwner]
 			switch {
-			case claim.ClaimData[claimKeyID] != "" && owner == "":
+			case claim.ClaimData[claimFieldKeyID] != "" && owner == "":
 				get = d.store.getEncrypted
-			case claim.ClaimData[claimPieces] != "":
+			case claim.ClaimData[claimFieldPieces] != "":
 				get = d.store.getPieces
 			}
-			data, err := get(WithProcess(c.Context, owner), claim.ClaimData[claimDigest])
+			data, err := get(WithProcess(c.Context, owner), claim.ClaimData[claimFieldDigest])
 			if err != nil {
 				return err
 			}
@@ -176,10 +176,10 @@ func EachPayload(ctx context.Context, m proto.Message, visit func(*commonpb.Payl
 
 // KeyIDOfClaim returns the id of the key that encrypts a stored payload, from the payload's claim; empty if p is no
 // such claim.
-func KeyIDOfClaim(p *commonpb.Payload) string { return claimDataOf(p)[claimKeyID] }
+func KeyIDOfClaim(p *commonpb.Payload) string { return claimDataOf(p)[claimFieldKeyID] }
 
 // OwnerOfClaim returns the process whose data key encrypts a stored payload; empty if no data key does.
-func OwnerOfClaim(p *commonpb.Payload) string { return claimDataOf(p)[claimOwner] }
+func OwnerOfClaim(p *commonpb.Payload) string { return claimDataOf(p)[claimFieldOwner] }
 
 // Resolve returns the payload that a claim refers to, and any other payload unchanged. Temporal's SDK does so for
 // workflows and activities, but not for what a schedule starts.

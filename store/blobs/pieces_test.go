@@ -72,7 +72,7 @@ func TestWhatTwoLargePayloadsShareIsStoredOnceWhereverItStands(t *testing.T) {
 		_ = fresh.Close()
 	}
 	if again := stored(t, s,
-		proto.Clone(first).(*commonpb.Payload)); again.ClaimData[claimDigest] != claims[0].ClaimData[claimDigest] {
+		proto.Clone(first).(*commonpb.Payload)); again.ClaimData[claimFieldDigest] != claims[0].ClaimData[claimFieldDigest] {
 		t.Error("the same payload has another claim")
 	}
 }

@@ -149,12 +149,12 @@ func dataKeyName(owner string) string { return dataKeyFolder + url.PathEscape(ow
 
 func valuesFolder(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
 
-// ListOwners lists the processes that have a data key, or had one that was destroyed.
-func (s *Store) ListOwners(ctx context.Context) (owners []ObjectInfo, err error) {
-	return s.ownersUnder(ctx, "")
+// ListDataKeyOwners lists the processes that have a data key, or had one that was destroyed.
+func (s *Store) ListDataKeyOwners(ctx context.Context) (owners []ObjectInfo, err error) {
+	return s.dataKeyOwnersWithPrefix(ctx, "")
 }
 
-func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []ObjectInfo, err error) {
+func (s *Store) dataKeyOwnersWithPrefix(ctx context.Context, prefix string) (owners []ObjectInfo, err error) {
 	items, err := s.ListUnder(ctx, dataKeyFolder+prefix)
 	for _, i := range items {
 		if owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder)); err == nil {
@@ -173,7 +173,7 @@ func (s *Store) ListOwnedValues(ctx context.Context, owner string) ([]ObjectInfo
 // Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the
 // process any more. After an interruption, calling Forget again completes it.
 func (s *Store) Forget(ctx context.Context, processID string) error {
-	owners, err := s.ownersOf(ctx, processID)
+	owners, err := s.dataKeyOwnersOf(ctx, processID)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (r *KeyRenewal) Finish(ctx context.Context) error {
 	if _, err := r.store.currentKey(r.withNewKey(ctx)); err != nil {
 		return err
 	}
-	owners, err := r.store.ownersOf(ctx, r.processID)
+	owners, err := r.store.dataKeyOwnersOf(ctx, r.processID)
 	if err != nil {
 		return err
 	}
@@ -87,10 +87,10 @@ func (r *KeyRenewal) Finish(ctx context.Context) error {
 	return nil
 }
 
-// ownersOf lists the owners of a process's data keys: the process itself, and the owner of each renewed key.
-func (s *Store) ownersOf(ctx context.Context, process string) ([]string, error) {
+// dataKeyOwnersOf lists the owners of a process's data keys: the process itself, and the owner of each renewed key.
+func (s *Store) dataKeyOwnersOf(ctx context.Context, process string) ([]string, error) {
 	owners := []string{process}
-	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewedKeySeparator))
+	items, err := s.dataKeyOwnersWithPrefix(ctx, url.PathEscape(process+renewedKeySeparator))
 	for _, i := range items {
 		owners = append(owners, i.Name)
 	}

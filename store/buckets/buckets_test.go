@@ -72,7 +72,7 @@ func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 			t.Errorf("of %d bytes the other program reads %d: %v", len(value), len(got), err)
 		}
 	}
-	if owners, err := stores[0].ListOwners(ctx); err != nil || len(owners) != 1 {
+	if owners, err := stores[0].ListDataKeyOwners(ctx); err != nil || len(owners) != 1 {
 		t.Errorf("there are %d data keys: %v", len(owners), err)
 	}
 	if items, err := stores[0].ListOwnedValues(ctx, "refund-17"); err != nil || len(items) < 2 {

@@ -21,13 +21,13 @@ import (
 
 // Blame says who wrote a value of an instance's State.
 type Blame struct {
-	Process    string `json:"process"`
-	Instance   string `json:"instance"`
-	Path       string `json:"path"`
-	IdeaNumber int    `json:"idea"` // the number of the Idea that has Value
-	// SealedAt is when that Idea was made. Later changes are in the next Idea.
-	SealedAt time.Time `json:"createdAt,omitzero"`
-	Value    any       `json:"value"`
+	Process        string `json:"process"`
+	Instance       string `json:"instance"`
+	Path           string `json:"path"`
+	AsOfIdeaNumber int    `json:"idea"` // the number of the Idea that has Value
+	// AsOfSealedAt is when that Idea was made. Later changes are in the next Idea.
+	AsOfSealedAt time.Time `json:"createdAt,omitzero"`
+	Value        any       `json:"value"`
 	// IsRemoved reports that the value no longer exists: LastWrite removed it.
 	IsRemoved bool `json:"gone,omitempty"`
 	// Author is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log
@@ -121,16 +121,17 @@ func (s *Store) blame(ctx context.Context, process, place string, ideaNumber int
 	if err != nil {
 		return nil, err
 	}
-	contexts := ideafile.SplitContextByInstance(wholeIdea["context"])
-	instance, path, err := ParseStatePlace(contexts, place)
+	splitContext := ideafile.SplitContextByInstance(wholeIdea["context"])
+	instance, path, err := ParseStatePlace(splitContext, place)
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: instance, Path: path.String(), IdeaNumber: latestManifest.metaNumber("at"),
-		EarlierWrites: []LoggedWrite{}}
-	state := contexts.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+	b := &Blame{Process: process, Instance: instance, Path: path.String(),
+		AsOfIdeaNumber: latestManifest.metaNumber("at"),
+		EarlierWrites:  []LoggedWrite{}}
+	state := splitContext.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 	value, exists := jsonval.ValueAt(state, path)
-	b.Value, b.IsRemoved, b.SealedAt = value, !exists, latestManifest.link().Created
+	b.Value, b.IsRemoved, b.AsOfSealedAt = value, !exists, latestManifest.link().Created
 	writes, entries, err := s.instanceLog(ctx, instance, manifests)
 	if err == nil {
 		err = s.setContributingWrites(ctx, b, writes, manifests[0], path)
@@ -177,7 +178,8 @@ func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 		reason = fmt.Sprintf("; what stands above it is %s",
 			jsonval.ClipForError(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path))))
 	}
-	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.IdeaNumber, b.SealedAt.Format(time.RFC3339),
+	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.AsOfIdeaNumber,
+		b.AsOfSealedAt.Format(time.RFC3339),
 		reason)
 }
 
@@ -197,11 +199,12 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, ideaNumber in
 
 // ParseStatePlace parses a place in an instance's State, ①:user.name. A token may contain a colon: the longest token
 // that the context knows wins. The error wraps ErrBadPlace.
-func ParseStatePlace(contexts ideafile.ContextByInstance, place string) (instance string, p jsonval.Path, err error) {
-	instance, rest, hasToken := cutInstanceToken(contexts, place)
-	if !hasToken && !contexts.HasInstance("") {
+func ParseStatePlace(splitContext ideafile.ContextByInstance,
+	place string) (instance string, p jsonval.Path, err error) {
+	instance, rest, hasToken := cutInstanceToken(splitContext, place)
+	if !hasToken && !splitContext.HasInstance("") {
 		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace,
-			len(contexts.InstanceTokens), contexts.InstanceTokens[0])
+			len(splitContext.InstanceTokens), splitContext.InstanceTokens[0])
 	}
 	p, err = parseStatePath(rest)
 	if err != nil {
@@ -211,10 +214,10 @@ func ParseStatePlace(contexts ideafile.ContextByInstance, place string) (instanc
 }
 
 // cutInstanceToken cuts the token, in either spelling, off the front of a place.
-func cutInstanceToken(contexts ideafile.ContextByInstance, place string) (instance, rest string, hasToken bool) {
+func cutInstanceToken(splitContext ideafile.ContextByInstance, place string) (instance, rest string, hasToken bool) {
 	maxLength := -1
 	rest = place
-	for t := range contexts.MessagesByInstance {
+	for t := range splitContext.MessagesByInstance {
 		for _, word := range []string{t, spelling.TypeableToken(t)} {
 			if textAfterToken, ok := strings.CutPrefix(place, word+":"); ok && len(word) > maxLength {
 				instance, rest, hasToken, maxLength = t, textAfterToken, true, len(word)
@@ -302,8 +305,8 @@ func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []LoggedWr
 
 // stateOfInstance returns the State of an instance in a whole Idea.
 func stateOfInstance(wholeIdea jsonval.Object, instance string) any {
-	views := ideafile.SplitContextByInstance(wholeIdea["context"])
-	return views.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+	splitContext := ideafile.SplitContextByInstance(wholeIdea["context"])
+	return splitContext.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
 // stateBeforeIdeaWrites returns the State of the first Idea without the writes of that Idea's own log. A fork has such

@@ -67,7 +67,7 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Author != "1.1@①" || b.IdeaNumber != 4 || b.LastWrite.IdeaNumber != 2 || b.Path != "user.mood" || b.Value != "strong" ||
+	if b.Author != "1.1@①" || b.AsOfIdeaNumber != 4 || b.LastWrite.IdeaNumber != 2 || b.Path != "user.mood" || b.Value != "strong" ||
 		!b.LastWrite.WrittenAt.Equal(noon.Add(time.Hour)) || b.LastDecision != nil {
 		t.Errorf("%+v %+v", b, b.LastWrite)
 	}

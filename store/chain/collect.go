@@ -186,14 +186,14 @@ func (c *collector) sweep(ctx context.Context) error {
 		}
 	}
 	for _, v := range jsonval.Sorted(c.valueByName) {
-		isRemoved := false
+		isRemovable := false
 		if !v.isNeeded {
 			var err error
-			if isRemoved, err = c.remove(ctx, v.ObjectInfo); err != nil {
+			if isRemovable, err = c.removeIfOld(ctx, v.ObjectInfo); err != nil {
 				return err
 			}
 		}
-		if isRemoved {
+		if isRemovable {
 			c.result.ValueCount++
 			c.result.ValueBytes += v.Size
 		} else {
@@ -204,8 +204,8 @@ func (c *collector) sweep(ctx context.Context) error {
 	return nil
 }
 
-// remove removes an item that is old; without CollectRules.Remove it only reports whether the item would go.
-func (c *collector) remove(ctx context.Context, i blobs.ObjectInfo) (isRemovable bool, err error) {
+// removeIfOld removes an item that is old; without CollectRules.Remove it only reports whether the item would go.
+func (c *collector) removeIfOld(ctx context.Context, i blobs.ObjectInfo) (isRemovable bool, err error) {
 	isRemovable = i.WrittenAt.Before(c.rules.Cutoff)
 	if isRemovable && c.rules.ShouldRemove {
 		return c.blobStore.RemoveIfUnchanged(ctx, i)
@@ -227,7 +227,7 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	for _, process := range processes {
 		knownProcesses[blobs.RootProcessID(process)] = true
 	}
-	owners, err := c.blobStore.ListOwners(ctx)
+	owners, err := c.blobStore.ListDataKeyOwners(ctx)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (c *collector) sweepUnfinished(ctx context.Context) error {
 		return err
 	}
 	for _, i := range items {
-		isRemovable, err := c.remove(ctx, i)
+		isRemovable, err := c.removeIfOld(ctx, i)
 		if err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 			chains = append(chains, process)
 		}
 	}
-	r := &redaction{token: f.Instance, isOnlyOwnByText: map[string]bool{}}
+	r := &redaction{token: f.Instance, isOnlyInInstanceByText: map[string]bool{}}
 	if j.RewrittenProcessIDs, err = s.chainsWithInstance(ctx, r, chains); err != nil {
 		return j, err
 	}

@@ -152,10 +152,10 @@ func (s *Store) States(ctx context.Context, process string, ref protocol.IdeaRef
 	if err != nil {
 		return nil, err
 	}
-	contexts := ideafile.SplitContextByInstance(st.body["context"])
-	states = make(jsonval.Object, len(contexts.InstanceTokens))
-	for _, token := range contexts.InstanceTokens {
-		states[token] = statelog.NewState(contexts.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
+	splitContext := ideafile.SplitContextByInstance(st.body["context"])
+	states = make(jsonval.Object, len(splitContext.InstanceTokens))
+	for _, token := range splitContext.InstanceTokens {
+		states[token] = statelog.NewState(splitContext.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
 	return states, nil
 }

@@ -21,8 +21,9 @@ const (
 	// other processes of the same file, have too; maxOwnInlineBytes for values that only this Idea has.
 	maxSharedInlineBytes = 256
 	maxOwnInlineBytes    = 8 << 10
-	// maxRunBytes is the size at which a run of Messages ends, so that one more Message does not rewrite all of it.
-	maxRunBytes = 64 << 10
+	// maxMessageRunBytes is the size at which a run of Messages ends, so that one more Message does not rewrite all of
+	// it.
+	maxMessageRunBytes = 64 << 10
 )
 
 // storeValue stores a value larger than inline as a part of its own, and returns its node.
@@ -42,7 +43,7 @@ func (s *Store) storeFullBody(ctx context.Context, body jsonval.Object) (any, er
 		messages, isContext := v.([]any)
 		switch {
 		case k == "context" && isContext:
-			return s.storeRuns(ctx, messages)
+			return s.storeMessageRuns(ctx, messages)
 		case (k == "schema" || k == "delegates") && isObject:
 			return storeMembers(object, func(_ string, v any) (any, error) {
 				return s.storeValue(ctx, v, maxSharedInlineBytes)
@@ -67,12 +68,13 @@ func storeMembers(m jsonval.Object, storeMember func(k string, v any) (any, erro
 	return jsonval.Object{nodeObjectKey: nodes}, nil
 }
 
-// storeRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
-func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
+// storeMessageRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea
+// to Idea.
+func (s *Store) storeMessageRuns(ctx context.Context, messages []any) (any, error) {
 	runs, start, size := []any{}, 0, 0
 	for i, m := range messages {
 		size += len(jsonval.Encode(m))
-		if i+1 < len(messages) && size < maxRunBytes && changesEachIdea(m) == changesEachIdea(messages[i+1]) {
+		if i+1 < len(messages) && size < maxMessageRunBytes && changesEachIdea(m) == changesEachIdea(messages[i+1]) {
 			continue
 		}
 		maxInline := maxSharedInlineBytes

@@ -17,9 +17,10 @@ type redaction struct {
 	otherTokens      []string  // the tokens of all other instances
 	alreadyRedacted  bool      // an Idea records that the instance was removed before
 	recordedMentions []Mention // the places that this record names
-	// isOnlyOwnByText are texts of the instance; the value is false if a text occurs outside of the instance too.
-	isOnlyOwnByText map[string]bool
-	needles         []texts.Needle // for texts that only the instance has; built once all Ideas are read
+	// isOnlyInInstanceByText are texts of the instance; the value is false if a text occurs outside of the instance
+	// too.
+	isOnlyInInstanceByText map[string]bool
+	needles                []texts.Needle // for texts that only the instance has; built once all Ideas are read
 }
 
 // maxOwnTexts bounds how many texts of the instance are searched for in what remains. Texts shorter than minTextLength
@@ -35,24 +36,24 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance 
 	if record := m.forgottenInstance(); record.Instance == r.token {
 		r.alreadyRedacted, r.recordedMentions = true, append(r.recordedMentions, record.Mentions...)
 	}
-	contexts := ideafile.SplitContextByInstance(body["context"])
-	ownMessages := contexts.MessagesByInstance[r.token]
+	splitContext := ideafile.SplitContextByInstance(body["context"])
+	ownMessages := splitContext.MessagesByInstance[r.token]
 	isStub := len(ownMessages) == 1 && jsonval.Equal(ownMessages[0].Source, r.messageStub())
 	if hasInstance = len(ownMessages) > 0 && !isStub; hasInstance {
 		for _, m := range ownMessages {
 			r.addTexts(m.Payload, true)
 		}
 	}
-	for _, token := range contexts.InstanceTokens {
+	for _, token := range splitContext.InstanceTokens {
 		if token == r.token {
 			continue
 		}
 		r.otherTokens = jsonval.AppendNew(r.otherTokens, token)
-		for _, m := range contexts.MessagesByInstance[token] {
+		for _, m := range splitContext.MessagesByInstance[token] {
 			r.addTexts(m.Payload, false)
 		}
 	}
-	for _, m := range contexts.SharedMessages {
+	for _, m := range splitContext.SharedMessages {
 		if m.Type != ideafile.TypePlan && m.Type != ideafile.TypeError {
 			r.addTexts(m.Source, false)
 		}
@@ -60,14 +61,15 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance 
 	return hasInstance
 }
 
-func (r *redaction) addTexts(v any, isOwn bool) {
+func (r *redaction) addTexts(v any, isOfInstance bool) {
 	addText := func(_ texts.Place, text string) {
-		_, isListed := r.isOnlyOwnByText[text]
+		_, isListed := r.isOnlyInInstanceByText[text]
 		switch {
-		case !isOwn && isListed:
-			r.isOnlyOwnByText[text] = false
-		case isOwn && !isListed && len([]rune(text)) >= minTextLength && len(r.isOnlyOwnByText) < maxOwnTexts:
-			r.isOnlyOwnByText[text] = true
+		case !isOfInstance && isListed:
+			r.isOnlyInInstanceByText[text] = false
+		case isOfInstance && !isListed && len([]rune(text)) >= minTextLength &&
+			len(r.isOnlyInInstanceByText) < maxOwnTexts:
+			r.isOnlyInInstanceByText[text] = true
 		}
 	}
 	_ = texts.Walker{OnText: addText}.WalkValue(v, texts.Place{}) // nothing is loaded, and nothing fails
@@ -194,8 +196,8 @@ func (r *redaction) mentionReason(place texts.Place, text string) string {
 
 // buildNeedles prepares the search for the collected texts.
 func (r *redaction) buildNeedles() {
-	for text, isOnlyOwn := range r.isOnlyOwnByText {
-		if isOnlyOwn {
+	for text, isOnlyInInstance := range r.isOnlyInInstanceByText {
+		if isOnlyInInstance {
 			r.needles = append(r.needles, texts.NewNeedle(text))
 		}
 	}

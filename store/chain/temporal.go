@@ -53,15 +53,16 @@ func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 	return contents, err
 }
 
-// ReadTemporalSeparately is ReadTemporal for Forget: ownContents is what the histories of the workflows for which isOwn
-// returns true refer to, otherContents is what everything else refers to.
+// ReadTemporalSeparately is ReadTemporal for Forget: ownContents is what the histories of the workflows for which
+// isWorkflowToForget returns true refer to, otherContents is what everything else refers to.
 func ReadTemporalSeparately(
-	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, isOwn func(id string) bool,
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
+	isWorkflowToForget func(id string) bool,
 	decrypt DecryptFunc,
 ) (ownContents, otherContents *NamespaceContents, err error) {
 	ownContents, otherContents = newNamespaceContents(decrypt), newNamespaceContents(decrypt)
 	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
-		if isOwn(workflow) {
+		if isWorkflowToForget(workflow) {
 			return ownContents.noteExecution(ctx, workflow, m)
 		}
 		return otherContents.noteExecution(ctx, workflow, m)

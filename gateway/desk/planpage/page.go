@@ -186,9 +186,9 @@ func effectText(t *ideafile.Tool) string {
 		text = "It runs the program " + readable.VisibleText(a) + "."
 	case jsonval.Object:
 		text = "It is run by " + readable.VisibleText(strings.Join(jsonval.SortedKeys(a), ", ")) + "."
-		if _, isKind := a[string(ideafile.KindHTTP)]; isKind {
+		if _, isHTTP := a[string(ideafile.KindHTTP)]; isHTTP {
 			text = "It sends a request to another system."
-		} else if _, isKind := a[string(ideafile.KindMCP)]; isKind {
+		} else if _, isMCP := a[string(ideafile.KindMCP)]; isMCP {
 			text = "It has another program do it."
 		}
 	}

@@ -66,14 +66,14 @@ func truncateToDepth(v any, depth int) any {
 // fencedJSON shows JSON as a block of code that nothing in the JSON can end: a backtick is written as its JSON escape.
 func fencedJSON(v any) string { return fencedJSONUpTo(v, maxParamsBytes) }
 
-func fencedJSONUpTo(v any, limit int) string {
+func fencedJSONUpTo(v any, maxBytes int) string {
 	var b bytes.Buffer
 	err := json.Indent(&b, jsonval.Encode(jsonval.ToJSONValue(v)), "", "  ")
 	if err != nil {
 		return ""
 	}
 	text := strings.ReplaceAll(b.String(), "`", `\u0060`)
-	return "```json\n" + TruncateBytes(text, limit) + "\n```\n"
+	return "```json\n" + TruncateBytes(text, maxBytes) + "\n```\n"
 }
 
 // inlineCodeList shows words as code, with commas between them.

@@ -20,14 +20,14 @@ type Keeper struct {
 	Orders approval.Orders
 	// hasFreedApproval: an approval no longer counts, so that another Call may be approved.
 	hasFreedApproval bool
-	partRef          *protocol.PartRef
+	ownPart          *protocol.PartRef
 	inbox            *mailbox.Inbox
 }
 
 // New makes the Keeper of a process. part is nil unless the process is a part of another. The outbox hands undelivered
 // approvals back to the Keeper.
 func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *Keeper {
-	k := &Keeper{partRef: part, inbox: inbox}
+	k := &Keeper{ownPart: part, inbox: inbox}
 	if part == nil {
 		outbox.HandleUndelivered = func(payload jsonval.Object) bool {
 			return k.uncountRefused(approval.Fate{
@@ -87,17 +87,17 @@ func (k *Keeper) EndOrder(ctx workflow.Context, orderID string, s approval.Steer
 
 // refuseInPart returns an error in a part, for a signal that only the whole process takes.
 func (k *Keeper) refuseInPart(signal string) error {
-	if k.partRef == nil {
+	if k.ownPart == nil {
 		return nil
 	}
-	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.partRef.SplitProcess.ID,
-		k.partRef.Number)
+	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.ownPart.SplitProcess.ID,
+		k.ownPart.Number)
 }
 
 // CheckDecision refuses a person's decision that claims to be under an order: the process itself finds and counts the
 // Calls that an order covers. A part accepts such a decision, since the whole sends it.
 func (k *Keeper) CheckDecision(d approval.Decision) error {
-	if d.Order == nil || k.partRef != nil {
+	if d.Order == nil || k.ownPart != nil {
 		return nil
 	}
 	return fmt.Errorf("%s may not name an order: only the process itself approves under standing orders and names "+
@@ -137,7 +137,7 @@ func (k *Keeper) HandleFates(fates []approval.Fate) {
 	for _, f := range fates {
 		switch {
 		case k.uncountRefused(f):
-		case f.OrderID != "" && k.partRef != nil:
+		case f.OrderID != "" && k.ownPart != nil:
 			k.inbox.QueueFateForReport(f)
 		default:
 			k.inbox.RecordForeignFate(f)

@@ -94,7 +94,8 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	if b.IsRemoved {
 		value = "nothing any more"
 	}
-	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.IdeaNumber, value)
+	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.AsOfIdeaNumber,
+		value)
 	switch {
 	case b.LastWrite != nil:
 		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.LastWrite))
@@ -129,7 +130,7 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	for _, w := range b.EarlierWrites {
 		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))
 	}
-	fmt.Fprintf(&t, "Idea %d was %s\n", b.IdeaNumber, sealedText(b.SealedAt))
+	fmt.Fprintf(&t, "Idea %d was %s\n", b.AsOfIdeaNumber, sealedText(b.AsOfSealedAt))
 	return t.String()
 }
 
