@@ -125,7 +125,7 @@ func (t *FactBuilder) formatValue(format shown.Format, v any) string {
 	if !isText || text == "" {
 		return shown.Format{}.Text(v, t.language)
 	}
-	text = Clip(text, max(min(MaxTextBytes, t.BytesLeft), MaxCellLength))
+	text = clipBytes(text, max(min(MaxTextBytes, t.BytesLeft), MaxCellLength))
 	t.BytesLeft -= len(text)
 	return VisibleText(text)
 }

@@ -40,17 +40,32 @@ func isControlRune(r rune) bool {
 		r == '\u2029' || r == utf8.RuneError
 }
 
-// Clip shortens a text to about n characters, and says how much is left out.
-func Clip(s string, maxBytes int) string { return clip(s, maxBytes, 0) }
+// Clip shortens a text to maxChars characters, and says how many are left out.
+func Clip(s string, maxChars int) string { return clip(s, maxChars, 0) }
 
-// clip is Clip for the start of a text; left more characters are already left out.
-func clip(s string, maxBytes, omittedCount int) string {
-	if len(s) <= maxBytes && omittedCount == 0 {
-		return s
+// clip is Clip for the start of a text, of which omittedCount characters are left out already.
+func clip(s string, maxChars, omittedCount int) string {
+	for end := range s {
+		if maxChars == 0 {
+			return cutAt(s, end, omittedCount)
+		}
+		maxChars--
 	}
+	return cutAt(s, len(s), omittedCount)
+}
+
+// clipBytes is Clip for a bound in bytes.
+func clipBytes(s string, maxBytes int) string {
 	end := min(maxBytes, len(s))
 	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
+	}
+	return cutAt(s, end, 0)
+}
+
+func cutAt(s string, end, omittedCount int) string {
+	if end == len(s) && omittedCount == 0 {
+		return s
 	}
 	return s[:end] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[end:])+omittedCount, "character"))
 }
