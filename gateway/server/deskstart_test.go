@@ -132,7 +132,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 // onlookers may look, and nothing else.
 type onlookers struct{ desk.LoginGuard }
 
-func (o onlookers) PersonWithRights(name string, groups []string, _ client.Account) (*access.Person, error) {
+func (o onlookers) LoggedInPerson(name string, groups []string, _ client.Account) (*access.Person, error) {
 	return &access.Person{Name: name, Groups: groups, Rights: []access.Right{access.Look}}, nil
 }
 

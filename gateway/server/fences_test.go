@@ -72,7 +72,7 @@ func (g withRights) Identify(r *http.Request) (*access.Person, error) {
 	return g.limited(g.TokenGuard.Identify(r))
 }
 
-func (g withRights) PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error) {
+func (g withRights) LoggedInPerson(name string, groups []string, account client.Account) (*access.Person, error) {
 	return g.limited(g.TokenGuard.LoggedInPerson(name, groups, account))
 }
 
