@@ -279,8 +279,8 @@ func (r *request) compareAnswers() {
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
 		view.PayloadByKind[ideafile.TypeState] = instance.State
 		c := turn.AnswerComparison{Token: instance.Token, Request: r.input.RequestNumber,
-			PromptPosition: r.input.Recheck.PromptPositionByToken[instance.Token],
-			FirstLLM:       r.input.Recheck.LLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
+			InstancePositionInPrompt: r.input.Recheck.InstancePositionByToken[instance.Token],
+			FirstLLM:                 r.input.Recheck.LLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
 			FirstCalls:  quality.CallsForInstance(&r.palette, instance.Token, r.input.Recheck.Calls),
 			SecondCalls: quality.CallsForInstance(&r.palette, instance.Token, r.reply.Calls)}
 		c.HasDiffered = quality.AnswersDiffer(&r.palette, view, instance.Token, c.FirstCalls, c.SecondCalls)

@@ -166,10 +166,10 @@ func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error)
 	})
 }
 
-// PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; for an instance's id, the
-// Plans of its process.
-func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
-	return queryWithDelegates(ctx, c, id, (*Process).Plans)
+// WaitingPlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; for an instance's
+// id, the Plans of its process.
+func (c *Client) WaitingPlansOf(ctx context.Context, id string) ([]Plan, error) {
+	return queryWithDelegates(ctx, c, id, (*Process).WaitingPlans)
 }
 
 // queryWithDelegates queries a process, by its id or that of one of its instances, and those of its delegates at any

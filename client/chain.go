@@ -154,7 +154,7 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, id
 	for _, d := range decisions {
 		if d.CallID != "" && d.DecidedBy != "" && !approval.IsRemark(d.Kind) {
 			e := policy.PriorDecision{CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy, Account: d.Account}
-			if d.OrderID == "" { // otherwise the proof is of a standing order, and names no Call
+			if d.StandingOrderID == "" { // otherwise the proof is of a standing order, and names no Call
 				e.Proof = d.Proof
 			}
 			priorDecisions = append(priorDecisions, e)

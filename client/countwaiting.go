@@ -14,16 +14,16 @@ import (
 	"processidea/protocol"
 )
 
-// WaitingCount is how many Calls of a Tool wait for a person; OldestSince is since when the oldest waits.
-type WaitingCount struct {
+// WaitingCallCount is how many Calls of a Tool wait for a person; OldestSince is since when the oldest waits.
+type WaitingCallCount struct {
 	Tool        string
 	Count       int
 	OldestSince time.Time // zero if no Call waits
 }
 
-// WaitingCounter repeatedly counts what waits for people in all processes. It queries a process again when Temporal
+// WaitingCallCounter repeatedly counts what waits for people in all processes. It queries a process again when Temporal
 // lists another number for it. It also does so after waitingTTL, since by then other Calls may wait in the same number.
-type WaitingCounter struct {
+type WaitingCallCounter struct {
 	client           *Client
 	mu               sync.Mutex
 	cacheByProcessID map[string]cachedApprovals
@@ -39,13 +39,13 @@ type cachedApprovals struct {
 // waitingTTL is how long the answer of a process is used: a query is a billed Action of Temporal Cloud.
 const waitingTTL = 5 * time.Minute
 
-// NewWaitingCounter makes a counter that has queried no process yet.
-func (c *Client) NewWaitingCounter() *WaitingCounter {
-	return &WaitingCounter{client: c, cacheByProcessID: map[string]cachedApprovals{}, seenTools: map[string]bool{}}
+// NewWaitingCallCounter makes a counter that has queried no process yet.
+func (c *Client) NewWaitingCallCounter() *WaitingCallCounter {
+	return &WaitingCallCounter{client: c, cacheByProcessID: map[string]cachedApprovals{}, seenTools: map[string]bool{}}
 }
 
 // Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
-func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
+func (w *WaitingCallCounter) Count(ctx context.Context) ([]WaitingCallCount, error) {
 	infos, err := w.client.listAwaitingProcesses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -55,7 +55,7 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	countByTool := map[string]WaitingCount{}
+	countByTool := map[string]WaitingCallCount{}
 	for _, k := range w.cacheByProcessID {
 		for _, a := range k.approvals {
 			waitingCount := countByTool[a.Tool]
@@ -65,7 +65,7 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 			countByTool[a.Tool], w.seenTools[a.Tool] = waitingCount, true
 		}
 	}
-	var list []WaitingCount
+	var list []WaitingCallCount
 	for tool := range jsonval.Sorted(w.seenTools) {
 		waitingCount := countByTool[tool]
 		waitingCount.Tool = tool
@@ -75,7 +75,7 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 }
 
 // refresh queries the processes without a fresh answer, and forgets the processes that wait for nobody.
-func (w *WaitingCounter) refresh(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
+func (w *WaitingCallCounter) refresh(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
 	awaitingIDs := map[string]bool{}
 	for _, info := range infos {
 		awaitingIDs[info.GetExecution().GetWorkflowId()] = true

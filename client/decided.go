@@ -27,7 +27,7 @@ type PastDecision struct {
 func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip,
 	limit int) (list []PastDecision, total int, err error) {
 	_, err = c.eachDecision(ctx, func(process string, d RecordedDecision) {
-		if d.OrderID == "" && d.Identity().Is(identity) {
+		if d.StandingOrderID == "" && d.Identity().Is(identity) {
 			list = append(list, PastDecision{ProcessID: process, RecordedDecision: d})
 		}
 	})
@@ -137,7 +137,7 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]RecordedDecision
 					RecordedDecision{IdeaNumber: cache.lastIdeaNumber, policyCondition: cache.conditionByTool[d.Tool],
 						Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool,
 							DecidedBy: d.DecidedBy,
-							Account:   d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt,
+							Account:   d.Account, StandingOrderID: d.StandingOrderID, DecidedAt: d.DecidedAt,
 							WaitingSince: d.WaitingSince, PlanRequest: d.PlanRequest}})
 			}
 		}

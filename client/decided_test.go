@@ -50,7 +50,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		return sealed.Digest
 	}
 	first := seal("a", 1, "", did(Comment, "1.1", "Ann"), did(HandOver, "1.1", "Ann", shown),
-		did(Approve, "1.2", "Ann", func(d *approval.Decision) { d.OrderID = "small" }), did(Ask, "1.3", "ann", shown))
+		did(Approve, "1.2", "Ann", func(d *approval.Decision) { d.StandingOrderID = "small" }), did(Ask, "1.3", "ann", shown))
 	seal("b", 1, "", did(Reject, "1.1", "Ann"), became("1.1", ideafile.CallRejected),
 		did(approval.SteerApprovePlan, "", "Ann", func(d *approval.Decision) { d.PlanRequest, d.Tool = &request, "" }),
 		did(approval.SteerPause, "", "Ann"), did(Approve, "1.9", "Ann", func(d *approval.Decision) {

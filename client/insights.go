@@ -125,7 +125,7 @@ func (t *ToolInsights) addToRule(processID string, d RecordedDecision) {
 func (t *DecisionCounts) add(d approval.Decision) {
 	t.CountByKind[d.Kind]++
 	switch {
-	case d.OrderID != "":
+	case d.StandingOrderID != "":
 		t.ByStandingOrder++
 	case d.DecidedBy == approval.DecidedByTimeout:
 		t.ByDeadline++

@@ -34,7 +34,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				WaitingSince: began.Add(-time.Duration(random.Intn(10_000)) * time.Second)}
 			switch n % 10 {
 			case 8:
-				d.OrderID = "small"
+				d.StandingOrderID = "small"
 			case 9:
 				d.DecidedBy = approval.DecidedByTimeout
 			}

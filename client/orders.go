@@ -105,8 +105,8 @@ func (p *Process) sendOrder(ctx context.Context, signalName string, payload json
 func (p *Process) wholeProcess() *Process { return p.client.Process(spelling.WholeProcessID(p.id)) }
 
 // Disallow ends a standing order, or a deputy's time. Decisions already taken stay.
-func (p *Process) Disallow(ctx context.Context, orderID string, actor Actor) error {
+func (p *Process) Disallow(ctx context.Context, standingOrderID string, actor Actor) error {
 	payload := actor.payload()
-	payload["order"] = orderID
+	payload["order"] = standingOrderID
 	return p.wholeProcess().steer(ctx, approval.SteerDisallow, payload)
 }

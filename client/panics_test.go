@@ -44,7 +44,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 		},
 		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.ListWaiting(ctx); return err },
 		"client.countwaiting": func(ctx context.Context, p *Process) error {
-			_, err := p.client.NewWaitingCounter().Count(ctx)
+			_, err := p.client.NewWaitingCallCounter().Count(ctx)
 			return err
 		},
 		"client.plan": func(ctx context.Context, p *Process) error {

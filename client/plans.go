@@ -68,8 +68,8 @@ func (r HistoricalAverages) String() string {
 	return s
 }
 
-// Plans lists the Plans that wait, in the process and its parts.
-func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
+// WaitingPlans lists the Plans that wait, in the process and its parts.
+func (p *Process) WaitingPlans(ctx context.Context) ([]Plan, error) {
 	v, err := p.queryWaiting(ctx)
 	if err != nil {
 		return nil, err
@@ -140,9 +140,9 @@ func findLaterApprovals(p PendingPlan, idea *ideafile.Idea) (list []LaterApprova
 	return list
 }
 
-// Plans lists the Plans that wait in all processes. Its errors are those of Client.Approvals.
-func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	planLists, err := queryAwaitingProcesses(ctx, c, (*Process).Plans)
+// WaitingPlans lists the Plans that wait in all processes. Its errors are those of Client.Approvals.
+func (c *Client) WaitingPlans(ctx context.Context) ([]Plan, error) {
+	planLists, err := queryAwaitingProcesses(ctx, c, (*Process).WaitingPlans)
 	return append([]Plan{}, slices.Concat(planLists...)...), err // a list even where nothing waits
 }
 

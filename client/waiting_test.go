@@ -126,7 +126,7 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 					t.Errorf("it does not name %s: %v", id, why)
 				}
 			}
-			_, why = c.PlansOf(t.Context(), "p/1")
+			_, why = c.WaitingPlansOf(t.Context(), "p/1")
 			silent, err = UnansweredProcessIDs(why)
 			want := slices.DeleteFunc(slices.Clone(row.silent), func(id string) bool { return id == deeper })
 			if !slices.Equal(silent, want) || (err != nil) != row.fails {

@@ -72,8 +72,8 @@ func ourMetrics(t *testing.T) map[string]bool {
 			UnpricedTokens: 1}})
 	_, end := m.ObserveCall(t.Context(), activities.CallAttempt{Tool: "t"})
 	end(activities.OutcomeDone)
-	m.SetWaitingCounter(func(context.Context) ([]client.WaitingCount, error) {
-		return []client.WaitingCount{{Tool: "t", Count: 1, OldestSince: now}}, nil
+	m.SetWaitingCallCounter(func(context.Context) ([]client.WaitingCallCount, error) {
+		return []client.WaitingCallCount{{Tool: "t", Count: 1, OldestSince: now}}, nil
 	})
 	m.ObserveHoldUps(turn.CodeStoreFull, 1)
 	m.ObserveDecision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})

@@ -45,12 +45,14 @@ const (
 	SignalClose = "close"
 	// SignalEnd ends an instance (EndSignal). The process sends it.
 	SignalEnd = "end"
-	// SignalReport reports to a process what became of an instance's Calls (turn.ReportSignal). The instance sends it.
-	SignalReport = "report"
-	// SignalPart reports to a process the progress of one of its parts (split.PartReport). The part sends it.
-	SignalPart = "part"
-	// SignalDelegate reports to an instance the progress of a Call's delegate (DelegateReport). The delegate sends it.
-	SignalDelegate = "delegate"
+	// SignalInstanceReport reports to a process what became of an instance's Calls (turn.ReportSignal). The instance
+	// sends it.
+	SignalInstanceReport = "report"
+	// SignalPartReport reports to a process the progress of one of its parts (split.PartReport). The part sends it.
+	SignalPartReport = "part"
+	// SignalDelegateReport reports to an instance the progress of a Call's delegate (DelegateReport). The delegate
+	// sends it.
+	SignalDelegateReport = "delegate"
 	// SignalHold stops an instance from starting anything new, or lets it resume (HoldSignal). The process sends it.
 	SignalHold = "hold"
 	// SignalSteerChild steers a part or a delegate (SteerChildSignal). Its parent, a process or an instance, sends it.

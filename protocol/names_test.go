@@ -23,8 +23,8 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.ActivityUpdateBlobs: "Combine",
 
 		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end",
-		protocol.SignalReport: "report",
-		protocol.SignalPart:   "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold",
+		protocol.SignalInstanceReport: "report",
+		protocol.SignalPartReport:     "part", protocol.SignalDelegateReport: "delegate", protocol.SignalHold: "hold",
 		protocol.SignalCorrect: "correct", protocol.SignalSteerChild: "lead",
 		protocol.SignalRequestHoldUp: "heldUp",
 		protocol.SignalWorkerHoldUp:  "holdUp",

@@ -34,7 +34,7 @@ type ProcessView struct {
 	Refusals     []approval.Fate `json:"refusals"`
 	RefusalCount int             `json:"refused"`
 	// Orders are people's standing orders, ended ones included.
-	Orders approval.Orders `json:"orders,omitempty"`
+	Orders approval.StandingOrders `json:"orders,omitempty"`
 	// Parts are the parts of a split process: their instances are <process of the part>/<token>.
 	Parts []PartView `json:"parts,omitempty"`
 }

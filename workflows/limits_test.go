@@ -73,7 +73,7 @@ func TestAnInstanceReportsWhatItNeedsWhileAPauseHoldsIt(t *testing.T) {
 		for _, e := range history(t, s.id).GetEvents() {
 			signal := e.GetWorkflowExecutionSignaledEventAttributes()
 			var sent turn.ReportSignal
-			if signal.GetSignalName() == protocol.SignalReport &&
+			if signal.GetSignalName() == protocol.SignalInstanceReport &&
 				converter.GetDefaultDataConverter().FromPayloads(signal.GetInput(), &sent) == nil {
 				for _, r := range append(sent.Reports, sent.InstanceReport) {
 					latest[r.Token] = r

@@ -106,7 +106,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 				}
 				for _, e := range log {
 					if d := e.Decision; d != nil && d.Kind == policy.Approve {
-						under[d.OrderID]++
+						under[d.StandingOrderID]++
 					} else if d != nil && d.Kind == approval.SteerAllow {
 						under["given "+d.Order.ID]++
 					}

@@ -48,7 +48,7 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 		t.Fatalf("%s, %d Requests, %s", r.Status, r.RequestCount, asJSON(q))
 	}
 	if q.RecheckedCount != 4 || q.DifferedCount != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
-		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPromptPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
+		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByInstancePosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
 		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
 	}
 	if got := asJSON(r.Instances["2"].State); got != `{"mood":"good","text":"t2"}` {

@@ -97,8 +97,8 @@ func deciderText(d approval.Decision) string {
 // proofText says how the decider's identity is proved. Verifying the chain checks these claims.
 func proofText(d approval.Decision) string {
 	prefix := ""
-	if d.OrderID != "" && d.CallID != "" {
-		prefix = "under the standing order " + d.OrderID + "; "
+	if d.StandingOrderID != "" && d.CallID != "" {
+		prefix = "under the standing order " + d.StandingOrderID + "; "
 	}
 	switch s := d.Signature; {
 	case d.DecidedBy == approval.DecidedByTimeout || d.DecidedBy == approval.DecidedByProcess ||
@@ -139,7 +139,7 @@ func details(d client.RecordedDecision) (list []Detail) {
 	if o := d.Order; o != nil {
 		list = append(list, Detail{"The order", orderText(*o)})
 	} else if d.Kind == approval.SteerDisallow {
-		add("The order", d.OrderID)
+		add("The order", d.StandingOrderID)
 	}
 	if len(d.Context) > 0 {
 		add("Messages", d.Context)

@@ -27,7 +27,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann",
 			Signature: &proof.SignatureInfo{KeyThumbprint: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
 			"signed: key K1, issuer https://i, proof J", "ann"},
-		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved",
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", StandingOrderID: "small"}, "approved",
 			"under the standing order small; declared", "ann"},
 		{approval.Decision{Kind: "reject", CallID: "1.1", DecidedBy: approval.DecidedByTimeout}, "rejected 1.1", "",
 			"nobody: the deadline had passed"},

@@ -23,7 +23,7 @@ func (a *API) addPlanOperations() {
 			"split; and those of its delegates. A decision goes to the process that a Plan names.",
 		func(ctx context.Context, in *ProcessTarget) (PlanList, error) {
 			return sharedAnswer(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
-				list.Plans, err = a.Client.PlansOf(ctx, in.ID)
+				list.Plans, err = a.Client.WaitingPlansOf(ctx, in.ID)
 				list.UnansweredProcesses, err = client.UnansweredProcessIDs(err)
 				return list, err
 			})
@@ -73,7 +73,7 @@ func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, erro
 // WaitingPlansIn lists the Plans that wait in a process. The result is shared: do not change it. The error wraps
 // client.ErrNotFound if the id is unknown.
 func (a *API) WaitingPlansIn(ctx context.Context, id string) ([]client.Plan, error) {
-	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).Plans)
+	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).WaitingPlans)
 }
 
 type planDecision struct {
@@ -121,7 +121,7 @@ func planChangedProblem(ctx context.Context, waitingPlans []client.Plan) *Proble
 // explainPlanRefusal distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
 func (a *API) explainPlanRefusal(ctx context.Context, p *client.Process, d client.PlanDecision,
 	refusalErr error) error {
-	waitingPlans, err := p.Plans(ctx)
+	waitingPlans, err := p.WaitingPlans(ctx)
 	if err != nil {
 		return refusalErr
 	}

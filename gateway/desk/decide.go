@@ -70,12 +70,12 @@ func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) co
 	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
 		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount],
 		HiddenCaseCount: len(captions) - listedCount}
-	waiting, err := v.AllWaitingForPeople(v.Context())
+	waitingItems, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
 		return p
 	}
 	amountByCall := map[[2]string]*shown.Field{}
-	for _, a := range waiting.Approvals {
+	for _, a := range waitingItems.Approvals {
 		amountByCall[[2]string{a.Process, a.CallID}] = a.Amount()
 	}
 	fields := jsonval.Map(list, func(d api.Decision) *shown.Field {

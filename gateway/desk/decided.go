@@ -116,7 +116,7 @@ func deciderText(decision approval.Decision) string {
 	}
 	text := approval.Vote{Kind: policy.Approve, DecidedBy: decision.DecidedBy, Groups: decision.Groups,
 		OnBehalfOf: decision.OnBehalfOf}.InWords()
-	if decision.OrderID != "" && decision.Kind != approval.SteerDeputy {
+	if decision.StandingOrderID != "" && decision.Kind != approval.SteerDeputy {
 		text += ", in advance"
 	}
 	return text

@@ -34,7 +34,7 @@ func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 	for kind, want := range map[string]string{
 		approval.SteerDeputy: "ann", policy.Approve: "ann, in advance",
 	} {
-		if got := deciderText(approval.Decision{Kind: kind, DecidedBy: "ann", OrderID: "o"}); got != want {
+		if got := deciderText(approval.Decision{Kind: kind, DecidedBy: "ann", StandingOrderID: "o"}); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}

@@ -199,16 +199,16 @@ type inboxPage struct {
 }
 
 func (v *visit) showInbox() error {
-	waiting, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaitingForPeople)
+	waitingItems, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaitingForPeople)
 	if err != nil {
 		return err
 	}
-	return v.show("inbox", v.newInboxPage(waiting, v.URL.Query()))
+	return v.show("inbox", v.newInboxPage(waitingItems, v.URL.Query()))
 }
 
 // showInboxAgain shows the inbox again after a form that decided nothing, with its entries and what is wrong.
 func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
-	waiting, err := v.AllWaitingForPeople(v.Context())
+	waitingItems, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
 		return err
 	}
 	problem := v.ExplainAndLog(v.Context(), v.Pattern, formErr)
-	p := v.newInboxPage(waiting, back.Query())
+	p := v.newInboxPage(waitingItems, back.Query())
 	p.ReloadsItself, p.FormError = false, problem.Detail // a page that reloads would lose the entries
 	for n := range p.Groups {
 		g := &p.Groups[n]
@@ -231,10 +231,10 @@ func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
 	return v.render(problem.Status, "inbox", p)
 }
 
-func (v *visit) newInboxPage(waiting client.WaitingItems, query url.Values) inboxPage {
+func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values) inboxPage {
 	f, person := readFilter(query), v.caller()
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, IsNarrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
-		UnansweredProcesses: waiting.UnansweredProcessIDs}
+		UnansweredProcesses: waitingItems.UnansweredProcessIDs}
 	p.ReloadsItself = true
 	if f.Process != "" {
 		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
@@ -242,8 +242,8 @@ func (v *visit) newInboxPage(waiting client.WaitingItems, query url.Values) inbo
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
 	p.ToolTitleByName = map[string]string{}
-	matching := p.selectMatchingCalls(v, waiting.Approvals, person)
-	for _, plan := range waiting.Plans {
+	matching := p.selectMatchingCalls(v, waitingItems.Approvals, person)
+	for _, plan := range waitingItems.Plans {
 		presenter := v.Client.Process(plan.Process).Presenter(v.Context())
 		for _, c := range plan.Calls {
 			p.ToolTitleByName[c.WrittenCall.Tool] = presenter.ToolTitle(c.WrittenCall.Tool)

@@ -27,16 +27,17 @@ func (v *visit) findNext(back string, decidedOutcomes ...outcome) *nextCase {
 		return nil
 	}
 	ctx := withPageStart(v.Context(), time.Now().Add(nextTimeout))
-	waiting, err := queryWorker(ctx, v.Desk, "inbox", v.AllWaitingForPeople)
+	waitingItems, err := queryWorker(ctx, v.Desk, "inbox", v.AllWaitingForPeople)
 	if err != nil {
 		return nil
 	}
 	f := readFilter(inbox.Query())
 	f.DeciderScope = "" // "all" lists what others decide, too
 	p := inboxPage{frame: v.frame(""), Filter: f, ToolTitleByName: map[string]string{}}
-	left := slices.DeleteFunc(p.selectMatchingCalls(v, waiting.Approvals, v.caller()), func(a client.Approval) bool {
-		return slices.ContainsFunc(decidedOutcomes, func(o outcome) bool { return o.isOn(a) })
-	})
+	left := slices.DeleteFunc(p.selectMatchingCalls(v, waitingItems.Approvals, v.caller()),
+		func(a client.Approval) bool {
+			return slices.ContainsFunc(decidedOutcomes, func(o outcome) bool { return o.isOn(a) })
+		})
 	next := &nextCase{LeftCount: len(left), IsFiltered: f.isNarrowed()}
 	if len(left) > 0 {
 		a := left[0]

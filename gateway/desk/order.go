@@ -320,7 +320,8 @@ type orderRow struct {
 	IsActive      bool
 }
 
-func orderRows(orders approval.Orders, presenter *shown.Presenter, l shown.Language, now time.Time) (rows []orderRow) {
+func orderRows(orders approval.StandingOrders, presenter *shown.Presenter, l shown.Language,
+	now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{OrderState: o, ToolTitle: presenter.ToolTitle(o.Tool), IsActive: o.IsInForce(now)}
 		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)

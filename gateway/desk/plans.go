@@ -186,9 +186,9 @@ func (v *visit) decidePlan() error {
 // showPlanRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
 func (v *visit) showPlanRefused(p planPage, err error) error {
 	problem := api.ProblemOf(err)
-	for _, waiting := range problem.Plans {
-		if waiting.Process == v.processID {
-			p = v.newPlanPage(waiting)
+	for _, pendingPlan := range problem.Plans {
+		if pendingPlan.Process == v.processID {
+			p = v.newPlanPage(pendingPlan)
 			p.HasChanged = true
 			return v.render(http.StatusConflict, "plan", p)
 		}

@@ -97,7 +97,7 @@ func serve(folder string) error {
 	}
 	gateway := server.New(server.Options{
 		Client: client.New(temporal, "default", values), Guard: guard, Hooks: rules,
-		Agents: server.Agents{IdeaFolder: folder, AllowDecisions: true},
+		Agents: server.AgentOptions{IdeaFolder: folder, AllowDecisions: true},
 	})
 	page := http.NewServeMux()
 	page.Handle("/", gateway)

@@ -100,7 +100,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	}
 	var tried []ideafiles.Source
 	h := open(t, func(o *server.Options) {
-		o.Agents = server.Agents{IdeaFolder: folder, Tools: ideafiles.Tools{HasOtherWorkers: true}}
+		o.Agents = server.AgentOptions{IdeaFolder: folder, Tools: ideafiles.Tools{HasOtherWorkers: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
 			return &simulation.Report{Result: loop.Result{Status: "completed"}, ApprovalCount: 7,

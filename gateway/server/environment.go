@@ -54,7 +54,7 @@ func FromEnvironment(address string, tokenOwner access.Person, getenv func(strin
 	errs = append(errs, err)
 	o.DeciderKeys, err = signing.FromEnvironment(context.Background(), getenv)
 	errs = append(errs, err)
-	o.Agents = AgentsFromEnvironment(getenv)
+	o.Agents = AgentOptionsFromEnvironment(getenv)
 	var key *signing.PrivateKey
 	if file := getenv(SigningKeyVariable); file != "" {
 		key, err = signing.LoadPrivateKey(file)
@@ -140,10 +140,11 @@ func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string)
 	return errors.Join(errs...)
 }
 
-// AgentsFromEnvironment reads what agents may use.
-func AgentsFromEnvironment(getenv func(string) string) Agents {
-	return Agents{IdeaFolder: getenv(IdeaFolderVariable), AllowDecisions: getenv(AgentDecisionsVariable) == "true",
-		Tools: hooks.ToolsOfOtherWorkers()}
+// AgentOptionsFromEnvironment reads what agents may use.
+func AgentOptionsFromEnvironment(getenv func(string) string) AgentOptions {
+	return AgentOptions{IdeaFolder: getenv(IdeaFolderVariable),
+		AllowDecisions: getenv(AgentDecisionsVariable) == "true",
+		Tools:          hooks.ToolsOfOtherWorkers()}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names, or returns nil if it names none.

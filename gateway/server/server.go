@@ -33,7 +33,7 @@ type Options struct {
 	Guard        access.Guard
 	OriginPolicy access.OriginPolicy
 	Hooks        *hooks.Rules // nil: webhooks start nothing
-	Agents       Agents       // what agents may use, at /mcp
+	Agents       AgentOptions // what agents may use, at /mcp
 	Log          *slog.Logger // nil: no log
 	// DeciderKeys are the keys that the workers trust, among them people's passkeys for the desk; nil: none are known.
 	DeciderKeys *signing.Source
@@ -45,8 +45,8 @@ type Options struct {
 	RequestTimeout time.Duration
 }
 
-// Agents configure what agents may use.
-type Agents struct {
+// AgentOptions configure what agents may use.
+type AgentOptions struct {
 	IdeaFolder     string // the folder of Idea files that agents, and people at the desk, can start; empty: none
 	AllowDecisions bool   // agents may decide on Calls
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
@@ -82,8 +82,8 @@ func New(o Options) *Gateway {
 	g.api = api.New(api.Options{Client: o.Client, Feed: feed.NewForClient(o.Client), Guard: o.Guard, Hooks: o.Hooks,
 		Log: o.Log, Tools: o.Agents.Tools, ActionTimeout: o.ActionTimeout, Intake: intake.New(o.RequestTimeout),
 		AnonymousIntake: intake.New(o.RequestTimeout)})
-	agents := &mcp.Server{API: g.api, IdeaFolder: o.Agents.IdeaFolder, AllowDecisions: o.Agents.AllowDecisions}
-	g.api.Handle("/mcp", g.requireAuth(agents.Handler()))
+	mcpServer := &mcp.Server{API: g.api, IdeaFolder: o.Agents.IdeaFolder, AllowDecisions: o.Agents.AllowDecisions}
+	g.api.Handle("/mcp", g.requireAuth(mcpServer.Handler()))
 	g.addDesk()
 	return g
 }

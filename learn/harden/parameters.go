@@ -272,7 +272,7 @@ func (h *hardener) noteSingleSamples() {
 		return
 	}
 	for _, c := range h.mergedCalls {
-		if planningInstances := h.instancesOf(c); len(planningInstances) == 1 && len(literalTexts(c)) > 0 {
+		if planningInstances := h.instancesOf(c); len(planningInstances) == 1 && len(describeLiterals(c)) > 0 {
 			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c,
 				planningInstances[0].name,
 				describeKeptLiterals([]*mergedCall{c}))
@@ -291,7 +291,7 @@ func (h *hardener) startedWithSameValues() bool {
 func describeKeptLiterals(calls []*mergedCall) string {
 	var list []string
 	for _, c := range calls {
-		list = append(list, literalTexts(c)...)
+		list = append(list, describeLiterals(c)...)
 	}
 	if len(list) == 0 {
 		return "No literal was kept"
@@ -299,8 +299,8 @@ func describeKeptLiterals(calls []*mergedCall) string {
 	return "Kept for every input: " + strings.Join(list, "; ")
 }
 
-// literalTexts lists a Call's parameters, and parts of parameters, that contain no Reference.
-func literalTexts(c *mergedCall) (list []string) {
+// describeLiterals lists a Call's parameters, and parts of parameters, that contain no Reference.
+func describeLiterals(c *mergedCall) (list []string) {
 	var walk func(path jsonval.Path, v any)
 	walk = func(path jsonval.Path, v any) {
 		if refs, err := refexpr.FindReferences(v); err == nil && len(refs) == 0 {

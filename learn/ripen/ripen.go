@@ -106,7 +106,7 @@ func collectReviews(reviewsByTool map[string]*toolReviews, run Run) {
 			callByID[d.CallID] = call
 			reviewsByTool[d.Tool].calls = append(reviewsByTool[d.Tool].calls, call)
 		}
-		switch isUnseen := d.DecidedBy == approval.DecidedByTimeout || d.OrderID != ""; {
+		switch isUnseen := d.DecidedBy == approval.DecidedByTimeout || d.StandingOrderID != ""; {
 		case isUnseen:
 		case call.decisionKind == "" || call.decisionKind == policy.Approve && d.Kind != policy.Approve:
 			call.decisionKind, call.params = d.Kind, d.ShownParams

@@ -52,10 +52,10 @@ type Decision struct {
 	// Tool and ShownParams are what would have run, as shown to the person.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams jsonval.Object `json:"shown,omitempty"`
-	// OrderID names the standing order under which the decision was taken; Order is the order as it was then. For other
-	// kinds, both are the order that the process was given, or the order that named the Call's deputy.
-	OrderID string         `json:"under,omitempty"`
-	Order   *StandingOrder `json:"order,omitempty"`
+	// StandingOrderID names the standing order under which the decision was taken; Order is the order as it was then.
+	// For other kinds, both are the order that the process was given, or the order that named the Call's deputy.
+	StandingOrderID string         `json:"under,omitempty"`
+	Order           *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
 	// SentNotifications records the reminders and escalations while the Call waited; nil: none.
@@ -277,8 +277,8 @@ func (d Decision) PastTense() string {
 
 func (d Decision) deciderText() string {
 	name := DeputyText(cmp.Or(d.DecidedBy, "a person"), d.OnBehalfOf)
-	if d.OrderID != "" {
-		name += " (standing order " + d.OrderID + ")"
+	if d.StandingOrderID != "" {
+		name += " (standing order " + d.StandingOrderID + ")"
 	}
 	return name
 }

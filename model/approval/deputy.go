@@ -73,7 +73,7 @@ func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p PendingCal
 	deputyOrder = o.StandingOrder
 	var order *StandingOrder
 	for _, r := range p.currentRemarks() {
-		if r.Kind == SteerDeputy && r.OrderID == o.ID {
+		if r.Kind == SteerDeputy && r.StandingOrderID == o.ID {
 			order = r.Order
 		}
 	}
@@ -85,7 +85,7 @@ func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p PendingCal
 }
 
 // DeputyRemarks are the remarks that name all deputies to a Plan.
-func (l Orders) DeputyRemarks() (list []Decision) {
+func (l StandingOrders) DeputyRemarks() (list []Decision) {
 	for _, o := range l {
 		if o.DeputyName == "" {
 			continue
@@ -94,7 +94,7 @@ func (l Orders) DeputyRemarks() (list []Decision) {
 		if o.Ending != nil && o.Ending.EndedAt.Before(order.Until) {
 			order.Until = o.Ending.EndedAt
 		}
-		r := Decision{Kind: SteerDeputy, OrderID: o.ID, RecipientName: o.DeputyName, DecidedBy: o.Giver.Name,
+		r := Decision{Kind: SteerDeputy, StandingOrderID: o.ID, RecipientName: o.DeputyName, DecidedBy: o.Giver.Name,
 			Account: o.Giver.Account, Groups: o.Giver.Groups, Order: &order}
 		if o.Giver.HasVerifiedProof {
 			r.Signature = &proof.SignatureInfo{Name: o.Giver.AlternateName}
@@ -107,7 +107,10 @@ func (l Orders) DeputyRemarks() (list []Decision) {
 // currentRemarks are the remarks, except a remark on a deputy that a later remark replaces.
 func (p PendingCall) currentRemarks() (list []Decision) {
 	for n, r := range p.Remarks {
-		replaces := func(later Decision) bool { return later.Kind == SteerDeputy && later.OrderID == r.OrderID }
+		replaces := func(later Decision) bool {
+			return later.Kind == SteerDeputy &&
+				later.StandingOrderID == r.StandingOrderID
+		}
 		if r.Kind != SteerDeputy || !slices.ContainsFunc(p.Remarks[n+1:], replaces) {
 			list = append(list, r)
 		}

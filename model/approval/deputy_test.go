@@ -65,7 +65,7 @@ func told(t *testing.T, p approval.PendingCall, o approval.StandingOrder) approv
 
 func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	t.Parallel()
-	l := &approval.Orders{}
+	l := &approval.StandingOrders{}
 	if err := l.Add(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 		"who is not named": {policy.Rule{People: []string{"bob"}}, ""},
 		"the starter":      {policy.Rule{ExcludesStarter: true}, ""},
 	} {
-		l := &approval.Orders{}
+		l := &approval.StandingOrders{}
 		if err := l.Add(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
 			t.Fatal(err)
 		}

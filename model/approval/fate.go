@@ -17,10 +17,10 @@ type Fate struct {
 	Signal string `json:"signal"`
 	CallID string `json:"call,omitempty"`
 	SentBy string `json:"by,omitempty"`
-	// OrderID names the standing order under which the act would have approved the Call, and Digest is the digest of
-	// the approval; empty: none.
-	OrderID        string `json:"under,omitempty"`
-	ApprovalDigest string `json:"digest,omitempty"`
+	// StandingOrderID names the standing order under which the act would have approved the Call, and Digest is the
+	// digest of the approval; empty: none.
+	StandingOrderID string `json:"under,omitempty"`
+	ApprovalDigest  string `json:"digest,omitempty"`
 	// RefusalReason is why the act was refused and changed nothing; empty: the act was accepted.
 	RefusalReason string    `json:"reason,omitempty"`
 	ReceivedAt    time.Time `json:"at"`
@@ -77,14 +77,14 @@ func NewFate(signal string, payload jsonval.Object, receivedAt time.Time) Fate {
 	text := func(key string) string { return jsonval.Clip(jsonval.AsText(payload[key]), maxNameLength) }
 	f := Fate{
 		Signal: signal, ID: text(signalIDKey), CallID: text("call"), SentBy: text("by"),
-		OrderID:    OrderIDInPayload(payload),
-		ReceivedAt: receivedAt,
+		StandingOrderID: StandingOrderIDInPayload(payload),
+		ReceivedAt:      receivedAt,
 	}
 	if id := text(actIDKey); IsOrderSignal(signal) && id != "" {
 		f.ID = id
 	}
 	f.IsForwarded = payload[forwardedKey] == true
-	if f.OrderID != "" {
+	if f.StandingOrderID != "" {
 		f.ApprovalDigest = text("digest")
 	}
 	return f

@@ -35,10 +35,10 @@ type StandingOrder struct {
 const MaxCallsPerOrder = 100_000
 
 const (
-	maxOrderIDLength  = 100
-	maxConditionBytes = 16 << 10
-	orderKey          = "order"
-	actIDKey          = "act"
+	maxStandingOrderIDLength = 100
+	maxConditionBytes        = 16 << 10
+	orderKey                 = "order"
+	actIDKey                 = "act"
 )
 
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
@@ -73,8 +73,8 @@ func (o *StandingOrder) checkID() error {
 	switch {
 	case o.ID == "":
 		return fmt.Errorf(`it has no name: "id" is missing`)
-	case len(o.ID) > maxOrderIDLength:
-		return fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
+	case len(o.ID) > maxStandingOrderIDLength:
+		return fmt.Errorf(`"id" is longer than %d characters`, maxStandingOrderIDLength)
 	}
 	if err := policy.CheckGroupName(o.ID); err != nil { // people name the order by the id that they see, to end it
 		return fmt.Errorf(`"id": %w`, err)
@@ -193,10 +193,10 @@ func (o StandingOrder) ApprovalPayload(p PendingCall) jsonval.Object {
 		orderKey: jsonval.ToJSONValue(o)}
 }
 
-// OrderIDInPayload returns the id of the order under which the payload of a signal approves a Call; "" if it names no
-// order.
-func OrderIDInPayload(payload jsonval.Object) string {
-	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
+// StandingOrderIDInPayload returns the id of the order under which the payload of a signal approves a Call; "" if it
+// names no order.
+func StandingOrderIDInPayload(payload jsonval.Object) string {
+	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxStandingOrderIDLength)
 }
 
 // SignalID is the id of the signals that approve Calls under the order.
@@ -259,22 +259,22 @@ func (d *Decision) readOrder(v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", orderKey, err)
 	}
-	d.Order, d.OrderID, d.RecipientName = &o, o.ID, o.DeputyName
+	d.Order, d.StandingOrderID, d.RecipientName = &o, o.ID, o.DeputyName
 	d.DecidedBy, d.Account, d.Groups, d.Reason, d.Proof = o.GivenBy, o.Account, o.Groups, o.Reason, o.Proof
 	return nil
 }
 
-// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the order that ends (or id in its place), by and
-// reason.
-func ReadOrderEnd(m jsonval.Object) (orderID string, s SteeringPayload, err error) {
+// ReadStandingOrderEnd reads the payload of SteerDisallow: order, the id of the order that ends (or id in its place),
+// by and reason.
+func ReadStandingOrderEnd(m jsonval.Object) (standingOrderID string, s SteeringPayload, err error) {
 	textTargets := commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account)
-	textTargets[orderKey] = &orderID
+	textTargets[orderKey] = &standingOrderID
 	err = readTextFields(m, textTargets, nil)
-	if orderID == "" {
-		orderID = s.ID
+	if standingOrderID == "" {
+		standingOrderID = s.ID
 	}
-	if err == nil && orderID == "" {
+	if err == nil && standingOrderID == "" {
 		err = fmt.Errorf("it names no order: %q is missing", orderKey)
 	}
-	return orderID, s, err
+	return standingOrderID, s, err
 }

@@ -90,7 +90,7 @@ func TestAnApprovalUnderAnOrderIsThatOfWhoGaveIt(t *testing.T) {
 	t.Parallel()
 	const under = `"order": {"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"], "reason": "small"}`
 	d, err := approval.ReadDecision("approve", modeltest.DecodeJSON(t, `{"call": "1.1", `+under+`}`).(map[string]any))
-	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" || d.OrderID != "o" ||
+	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" || d.StandingOrderID != "o" ||
 		!strings.Contains(d.Describe(), "ann (standing order o)") {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -14,8 +14,9 @@ import (
 
 const maxOrders = 100 // of one process, including ended ones
 
-// Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
-type Orders []*OrderState
+// StandingOrders are the standing orders of one process, in the order in which they were given. The zero value has
+// none.
+type StandingOrders []*OrderState
 
 // OrderState is one standing order, and its use so far.
 type OrderState struct {
@@ -91,7 +92,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 }
 
 // Add adds an order.
-func (l *Orders) Add(o StandingOrder, giver policy.Person, now time.Time) error {
+func (l *StandingOrders) Add(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
 	case slices.ContainsFunc(*l, func(existing *OrderState) bool { return policy.SameName(existing.ID, o.ID) }):
 		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
@@ -103,7 +104,7 @@ func (l *Orders) Add(o StandingOrder, giver policy.Person, now time.Time) error 
 }
 
 // End ends an order.
-func (l Orders) End(id string, e OrderEnding) error {
+func (l StandingOrders) End(id string, e OrderEnding) error {
 	var ids []string
 	for _, o := range l {
 		switch {
@@ -134,7 +135,7 @@ type OrderApproval struct {
 // first order that covers it, and counts the approvals. If several people must approve, an order gives only the
 // approval of its giver. The result also has the Calls that must get an order on a deputy now: those on which the giver
 // of the order may decide.
-func (l Orders) ApproveCovered(instanceOrPart string, pending []PendingCall, starters []policy.Identity,
+func (l StandingOrders) ApproveCovered(instanceOrPart string, pending []PendingCall, starters []policy.Identity,
 	now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.pruneHandled(instanceOrPart, pending)
@@ -160,7 +161,7 @@ func (l Orders) ApproveCovered(instanceOrPart string, pending []PendingCall, sta
 }
 
 // approversPerApproval lists, for each approval of a Call that is known or under way, the people for whom it counts.
-func (l Orders) approversPerApproval(instanceOrPart string, p PendingCall) (approvers [][]policy.Identity) {
+func (l StandingOrders) approversPerApproval(instanceOrPart string, p PendingCall) (approvers [][]policy.Identity) {
 	approvers = jsonval.Map(p.VotesSoFar, Vote.Identities)
 	for _, o := range l {
 		if o.DeputyName == "" && o.wasApprovedOrSent(instanceOrPart, p) && !o.isGiverIn(approvers) {
@@ -194,8 +195,11 @@ func (o *OrderState) mayGiverDecide(p PendingCall, starters []policy.Identity) b
 // UncountRefused uncounts a Call whose approval was refused, because somebody else had decided on it before, or
 // because it no longer waited. It reports whether the approval was under one of the orders. A second report of the
 // same refusal, as after the crash of a worker, changes nothing.
-func (l Orders) UncountRefused(r Fate) bool {
-	index := slices.IndexFunc(l, func(o *OrderState) bool { return r.OrderID != "" && o.ID == r.OrderID })
+func (l StandingOrders) UncountRefused(r Fate) bool {
+	index := slices.IndexFunc(l, func(o *OrderState) bool {
+		return r.StandingOrderID != "" &&
+			o.ID == r.StandingOrderID
+	})
 	if index < 0 {
 		return false
 	}
@@ -264,8 +268,8 @@ func (o *OrderState) pruneHandled(instanceOrPart string, pending []PendingCall) 
 }
 
 // WithoutDigests is the orders as people are shown them.
-func (l Orders) WithoutDigests() Orders {
-	view := make(Orders, len(l))
+func (l StandingOrders) WithoutDigests() StandingOrders {
+	view := make(StandingOrders, len(l))
 	for n, o := range l {
 		copiedOrder := *o
 		copiedOrder.ApprovedDigestsByInstanceOrPart, copiedOrder.RefusedApprovalDigestByCallID = nil, nil

@@ -23,9 +23,9 @@ func order(t *testing.T, text string) approval.StandingOrder {
 	return o
 }
 
-func given(t *testing.T, texts ...string) *approval.Orders {
+func given(t *testing.T, texts ...string) *approval.StandingOrders {
 	t.Helper()
-	l := &approval.Orders{}
+	l := &approval.StandingOrders{}
 	for _, text := range texts {
 		o := order(t, text)
 		if err := l.Add(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, noon); err != nil {
@@ -93,7 +93,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 
 func refused(order string, p approval.PendingCall) approval.Fate {
 	return approval.Fate{
-		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, ApprovalDigest: p.Digest,
+		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, StandingOrderID: order, ApprovalDigest: p.Digest,
 	}
 }
 

@@ -96,7 +96,8 @@ func readIdea(v any, skipToolChecks bool) (*Idea, diag.Problems) {
 	i := &Idea{Source: source, Config: Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true,
 		RequestGatherDelay: DefaultGatherDelay}}
 	if !skipToolChecks {
-		if _, err := jsonschema.CountPatternSteps(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
+		if _, err := jsonschema.CountCompiledPatternSteps(schemasIn(source),
+			jsonschema.MaxCompiledPatternStepsInFile); err != nil {
 			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
 			return i, ps
 		}

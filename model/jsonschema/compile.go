@@ -71,7 +71,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := CheckRefs(source); err != nil {
 		return nil, err
 	}
-	stepCount, err := CountPatternSteps(source, maxPatternSteps)
+	stepCount, err := CountCompiledPatternSteps(source, maxCompiledPatternSteps)
 	if err != nil {
 		return nil, err
 	}

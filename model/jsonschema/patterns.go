@@ -11,14 +11,14 @@ import (
 // large as the pattern's text. So the steps of a program are counted before it is compiled.
 
 const (
-	// maxPatternSteps bounds the steps of the patterns of one schema: some megabytes.
-	maxPatternSteps = 100_000
-	// MaxPatternStepsInFile bounds the steps of all schemas of a file.
-	MaxPatternStepsInFile = 500_000
-	// MaxServerToolPatternSteps bounds the steps of all tools that servers describe.
-	MaxServerToolPatternSteps = 200_000
-	// MaxServerToolStepsPerPattern bounds the steps of one pattern of such a tool.
-	MaxServerToolStepsPerPattern = 10_000
+	// maxCompiledPatternSteps bounds the steps of the patterns of one schema: some megabytes.
+	maxCompiledPatternSteps = 100_000
+	// MaxCompiledPatternStepsInFile bounds the steps of all schemas of a file.
+	MaxCompiledPatternStepsInFile = 500_000
+	// MaxServerToolCompiledPatternSteps bounds the steps of all tools that servers describe.
+	MaxServerToolCompiledPatternSteps = 200_000
+	// MaxServerToolCompiledStepsPerPattern bounds the steps of one pattern of such a tool.
+	MaxServerToolCompiledStepsPerPattern = 10_000
 
 	bytesPerStep     = 80 // of memory, about
 	bytesPerRangeEnd = 4
@@ -26,7 +26,7 @@ const (
 
 // CountCompiledSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
 func CountCompiledSteps(pattern string) (int, error) {
-	if len(pattern) > maxPatternSteps {
+	if len(pattern) > maxCompiledPatternSteps {
 		return len(pattern), nil // it has at least as many
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
@@ -55,9 +55,9 @@ func countStepsAndRangeEnds(re *syntax.Regexp) (stepCount, rangeEndCount int) {
 	return stepCount + 2, rangeEndCount
 }
 
-// CountPatternSteps counts the steps of all patterns in schemas, and refuses more than limit. It ignores unreadable
-// patterns, which the compiler reports.
-func CountPatternSteps(schemas any, limit int) (stepCount int, err error) {
+// CountCompiledPatternSteps counts the steps of all patterns in schemas, and refuses more than limit. It ignores
+// unreadable patterns, which the compiler reports.
+func CountCompiledPatternSteps(schemas any, limit int) (stepCount int, err error) {
 	for k, v := range membersAtAnyDepth(schemas) {
 		var patterns []string
 		switch v := v.(type) {

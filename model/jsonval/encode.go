@@ -29,7 +29,7 @@ func Digest[T string | []byte](text T) string {
 
 // AppendJSON appends the bytes of Encode to b. It makes room for all of them in one step: States are megabytes, and a
 // slice that grows step by step takes several times as much memory.
-func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }
+func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, estimateEncodedSize(v)), v) }
 
 // EncodeToPooledBuffer calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next
 // caller overwrites the buffer.
@@ -48,22 +48,23 @@ const maxPooledBytes = 4 << 20
 
 var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
-// encodedSize estimates how many bytes a value takes: enough, unless more than one character in eight is escaped.
-func encodedSize(v any) int {
+// estimateEncodedSize estimates how many bytes a value takes: enough, unless more than one character in eight is
+// escaped.
+func estimateEncodedSize(v any) int {
 	n := 8 // a literal, or the brackets
 	switch v := v.(type) {
 	case Object:
 		//workflowcheck:ignore -- a sum
 		for k, e := range v {
-			n += encodedSize(k) + encodedSize(e)
+			n += estimateEncodedSize(k) + estimateEncodedSize(e)
 		}
 	case []any:
 		for _, e := range v {
-			n += encodedSize(e)
+			n += estimateEncodedSize(e)
 		}
 	case OrderedObject:
 		for _, f := range v {
-			n += encodedSize(f.Key) + encodedSize(f.Value)
+			n += estimateEncodedSize(f.Key) + estimateEncodedSize(f.Value)
 		}
 	case string:
 		n += len(v) + len(v)/8

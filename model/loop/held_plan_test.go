@@ -301,8 +301,8 @@ func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
 	}
 	before := s.Loop.PendingPlan
 	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.AnswerComparison{
-		{Token: "①", PromptPosition: 1},
-		{Token: "②", PromptPosition: 2, HasDiffered: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`), SecondCalls: calls(t, `{"_tool":"log"}`)},
+		{Token: "①", InstancePositionInPrompt: 1},
+		{Token: "②", InstancePositionInPrompt: 2, HasDiffered: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`), SecondCalls: calls(t, `{"_tool":"log"}`)},
 	}})
 	p := s.Loop.PendingPlan
 	want := `["②: asked a second time, the LLM decided otherwise. First: work {\"x\":\"1\"}. Then: log {}"]`
@@ -326,7 +326,7 @@ func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
 		s.handOut(t)
 		got := 0
 		for _, sent := range s.Loop.ApplyRecheck(again, turn.LLMReply{
-			Comparisons: []turn.AnswerComparison{{Token: "②", PromptPosition: 1, HasDiffered: true}}}) {
+			Comparisons: []turn.AnswerComparison{{Token: "②", InstancePositionInPrompt: 1, HasDiffered: true}}}) {
 			got += len(sent.Calls)
 		}
 		if got != want {
@@ -346,7 +346,7 @@ func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
 	if !s.holdReply(t, `{"_tool":"work","_instance":"*"}`) {
 		t.Fatal("the second Plan does not wait")
 	}
-	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②", PromptPosition: 1, HasDiffered: true}}})
+	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②", InstancePositionInPrompt: 1, HasDiffered: true}}})
 	if len(list) != 1 || list[0].Token != "②" || !list[0].AreDelivered || len(s.Loop.PendingPlan.Disagreements) > 0 {
 		t.Errorf("%v is sent, and the later Plan shows %v", list, s.Loop.PendingPlan.Disagreements)
 	}

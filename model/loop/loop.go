@@ -63,8 +63,8 @@ type llmRequest struct {
 	hadUnsealedChanges bool           // HasUnsealedChanges when it was made
 	Reply              *turn.LLMReply // nil: in flight
 	// describes a person's changes to the Plan, for the LLM; empty: there were none
-	amendmentText    string
-	recheckedIndexes []int // positions of instances in the input that the LLM is asked about twice
+	amendmentText          string
+	recheckInstanceIndexes []int // positions of instances in the input that the LLM is asked about twice
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.

@@ -46,10 +46,10 @@ func (l *Loop) sampleRecheck() {
 	if !AsksForCalls(req.RequestInput) || settings.RecheckShare == 0 {
 		return
 	}
-	req.recheckedIndexes = l.RecheckTally.DrawSample(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances),
+	req.recheckInstanceIndexes = l.RecheckTally.DrawSample(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances),
 		settings.RecheckShare, l.IsPart)
 	if settings.HoldsCallsForRecheck && !l.RequiresPlanReview { // a Plan that waits for people need not be held as well
-		for _, n := range req.recheckedIndexes {
+		for _, n := range req.recheckInstanceIndexes {
 			req.TokensHeldForRecheck = append(req.TokensHeldForRecheck, req.Instances[n].Token)
 		}
 	}
@@ -59,13 +59,13 @@ func (l *Loop) sampleRecheck() {
 // the instances have other neighbours than in the first, and another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
-	if req == nil || req.Reply == nil || len(req.recheckedIndexes) == 0 {
+	if req == nil || req.Reply == nil || len(req.recheckInstanceIndexes) == 0 {
 		return nil
 	}
-	sampledIndexes := req.recheckedIndexes
-	if req.recheckedIndexes = nil; !req.Reply.IsComplete || req.Reply.IsSimulated {
+	sampledInstanceIndexes := req.recheckInstanceIndexes
+	if req.recheckInstanceIndexes = nil; !req.Reply.IsComplete || req.Reply.IsSimulated {
 		l.RecheckTally.CoveredCount -= len(req.Instances)
-		l.RecheckTally.SampledCount -= len(sampledIndexes)
+		l.RecheckTally.SampledCount -= len(sampledInstanceIndexes)
 		return nil
 	}
 	recheckInput, positionByIndex := *req.RequestInput, map[int]int{}
@@ -76,15 +76,15 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	}
 	l.TurnCount++ // the recheck uses up a line of a scripted LLM
 	recheckInput.TurnNumber += max(1, req.Reply.HTTPAttemptCount)
-	recheckInput.Recheck = &turn.Recheck{Calls: req.Reply.Calls, PromptPositionByToken: map[string]int{}}
+	recheckInput.Recheck = &turn.Recheck{Calls: req.Reply.Calls, InstancePositionByToken: map[string]int{}}
 	if llm := req.Reply.AnsweringLLM; llm != nil {
 		recheckInput.Recheck.LLM = llm.RequestedModel
 	}
 	recheckInput.Instances, recheckInput.ReopenableTokens = nil, nil
-	recheckInput.Others.Working += len(req.Instances) - len(sampledIndexes)
-	for _, n := range slices.Sorted(slices.Values(sampledIndexes)) {
+	recheckInput.Others.Working += len(req.Instances) - len(sampledInstanceIndexes)
+	for _, n := range slices.Sorted(slices.Values(sampledInstanceIndexes)) {
 		recheckInput.Instances = append(recheckInput.Instances, req.Instances[n])
-		recheckInput.Recheck.PromptPositionByToken[req.Instances[n].Token] = positionByIndex[n]
+		recheckInput.Recheck.InstancePositionByToken[req.Instances[n].Token] = positionByIndex[n]
 	}
 	l.pendingRechecks = append(l.pendingRechecks, &pendingRecheck{originalInput: req.RequestInput,
 		recheckInput: &recheckInput})

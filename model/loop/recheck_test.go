@@ -107,7 +107,7 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 	}
 	wantAsked("asked again", "①", "had not answered")
 	list := s.Loop.ApplyRecheck(recheck, turn.LLMReply{Comparisons: []turn.AnswerComparison{
-		{Token: "①", PromptPosition: 1, HasDiffered: true}, {Token: "②", PromptPosition: 2}}})
+		{Token: "①", InstancePositionInPrompt: 1, HasDiffered: true}, {Token: "②", InstancePositionInPrompt: 2}}})
 	wantAsked("sent", "①", "decided otherwise")
 	handOut(s, list)
 	wantAsked("shown", "①", "decided otherwise")
@@ -124,7 +124,7 @@ func TestDisagreementPausesAProcessThatAPersonHadPausedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s, again := askedAgain(t, `"quality": {"recheck": 1, "limit": 0.02, "onLimit": "pause"}`)
 	s.Loop.Pause("ann", "")
-	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{PromptPosition: 1, HasDiffered: true}}, 30)})
+	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{InstancePositionInPrompt: 1, HasDiffered: true}}, 30)})
 	for _, want := range []string{turn.CodePaused, turn.CodeDisagreement} {
 		if step, _ := s.Loop.Advance(s.Now); step != loop.StepPaused || s.Loop.PauseReason.Code != want {
 			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)

@@ -122,7 +122,7 @@ func (w *promptWriter) shuffledInstanceOrder() []int {
 		return quality.ShuffledOrder(w.idea.QualitySeed, w.RequestNumber, quality.PurposeRequest, len(w.Instances))
 	}
 	return quality.RecheckOrder(w.idea.QualitySeed, w.RequestNumber,
-		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.PromptPositionByToken[one.Token] }))
+		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.InstancePositionByToken[one.Token] }))
 }
 
 // nonStatePayloads lists the payloads of a view except State, by kind.

@@ -28,9 +28,9 @@ func TestInstancesStandInAnOrderByTheSeed(t *testing.T) {
 			input.Instances = append(input.Instances, turn.InstanceInput{Token: token, State: map[string]any{}})
 		}
 		if again {
-			input.Recheck = &turn.Recheck{PromptPositionByToken: map[string]int{}}
+			input.Recheck = &turn.Recheck{InstancePositionByToken: map[string]int{}}
 			for place, n := range quality.ShuffledOrder(seed, request, quality.PurposeRequest, len(input.Instances)) {
-				input.Recheck.PromptPositionByToken[input.Instances[n].Token] = place + 1
+				input.Recheck.InstancePositionByToken[input.Instances[n].Token] = place + 1
 			}
 		}
 		messages := Render(idea, nil, input, nil)

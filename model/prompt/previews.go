@@ -19,7 +19,7 @@ const minPreviewedBytes = 512
 // the store are always shown by previews, and share the room for outlines.
 func (w *promptWriter) fitToPrompt(values []any) []any {
 	shortenedValues := values
-	for threshold := jsonval.LargeValueBytes / 2; threshold >= minPreviewedBytes && totalSize(shortenedValues) > maxShownBytes; threshold /= 2 {
+	for threshold := jsonval.LargeValueBytes / 2; threshold >= minPreviewedBytes && totalSizeUpToLimit(shortenedValues) > maxShownBytes; threshold /= 2 {
 		shortenedValues = jsonval.Map(values, func(v any) any { return w.previewMembers(v, threshold) })
 	}
 	storedCount := 0
@@ -47,7 +47,7 @@ func countStoredContainers(v any) (count int) {
 	return count
 }
 
-func totalSize(values []any) int {
+func totalSizeUpToLimit(values []any) int {
 	total := 0
 	for _, v := range values {
 		if total <= maxShownBytes {

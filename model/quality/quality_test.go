@@ -163,9 +163,9 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	for range 2 {
 		var part quality.Tally
 		part.Usage.PromptTokens = 10
-		part.AddComparison(turn.AnswerComparison{PromptPosition: 1, FirstLLM: "a", SecondLLM: "b"})
-		part.AddComparison(turn.AnswerComparison{PromptPosition: 25, FirstLLM: "a", SecondLLM: "b", HasDiffered: true})
-		part.AddComparison(turn.AnswerComparison{PromptPosition: 101, FirstLLM: "b", SecondLLM: "b"})
+		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 1, FirstLLM: "a", SecondLLM: "b"})
+		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 25, FirstLLM: "a", SecondLLM: "b", HasDiffered: true})
+		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 101, FirstLLM: "b", SecondLLM: "b"})
 		whole.Merge(part)
 	}
 	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.RequestSize{Initial: 100, Current: 50, Reason: "x"}, -1))))

@@ -28,10 +28,10 @@ type RecheckCount struct {
 // Tally counts the results of rechecks. It is plain data.
 type Tally struct {
 	RecheckCount
-	// ByPromptPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
-	ByPromptPosition []RecheckCount  `json:"byPosition,omitempty"`
-	ByLLM            []LLMCount      `json:"byLLM,omitempty"`
-	Usage            turn.TokenUsage `json:"usage,omitzero"`
+	// ByInstancePosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
+	ByInstancePosition []RecheckCount  `json:"byPosition,omitempty"`
+	ByLLM              []LLMCount      `json:"byLLM,omitempty"`
+	Usage              turn.TokenUsage `json:"usage,omitzero"`
 	// CoveredCount counts the instances of the Requests from which rechecks were drawn, and Drawn the instances that
 	// were drawn.
 	CoveredCount int `json:"covered,omitempty"`
@@ -61,15 +61,15 @@ type LLMCount struct {
 
 // AddComparison counts one instance. Its place in the prompt counts from 1.
 func (t *Tally) AddComparison(c turn.AnswerComparison) {
-	bucketIndex, count := (c.PromptPosition-1)/positionBucketSize, RecheckCount{RecheckedCount: 1}
-	for len(t.ByPromptPosition) <= bucketIndex {
-		t.ByPromptPosition = append(t.ByPromptPosition, RecheckCount{})
+	bucketIndex, count := (c.InstancePositionInPrompt-1)/positionBucketSize, RecheckCount{RecheckedCount: 1}
+	for len(t.ByInstancePosition) <= bucketIndex {
+		t.ByInstancePosition = append(t.ByInstancePosition, RecheckCount{})
 	}
 	if c.HasDiffered {
 		count.DifferedCount = 1
 	}
 	t.add(count)
-	t.ByPromptPosition[bucketIndex].add(count)
+	t.ByInstancePosition[bucketIndex].add(count)
 	t.addLLM(LLMCount{c.FirstLLM, c.SecondLLM, count})
 }
 
@@ -92,11 +92,11 @@ func (t *Tally) Merge(o Tally) {
 	t.CoveredCount, t.SampledCount = t.CoveredCount+o.CoveredCount, t.SampledCount+o.SampledCount
 	t.Usage.Add(o.Usage)
 	t.AddFailures(o.RecheckFailures)
-	ownCounts := t.ByPromptPosition
-	t.ByPromptPosition = make([]RecheckCount, max(len(ownCounts), len(o.ByPromptPosition)))
-	copy(t.ByPromptPosition, ownCounts)
-	for n, c := range o.ByPromptPosition {
-		t.ByPromptPosition[n].add(c)
+	ownCounts := t.ByInstancePosition
+	t.ByInstancePosition = make([]RecheckCount, max(len(ownCounts), len(o.ByInstancePosition)))
+	copy(t.ByInstancePosition, ownCounts)
+	for n, c := range o.ByInstancePosition {
+		t.ByInstancePosition[n].add(c)
 	}
 	for _, c := range o.ByLLM {
 		t.addLLM(c)
@@ -148,10 +148,10 @@ func (c RecheckCount) String() string {
 // Report is the report on rechecks for people and programs: `quality` in a result.
 type Report struct {
 	RecheckCount
-	DifferedShare    float64        `json:"share"`
-	ShareInterval    [2]float64     `json:"interval"`
-	ByPromptPosition []PromptBucket `json:"byPosition"`
-	ByLLM            []LLMCount     `json:"byLLM"`
+	DifferedShare      float64                  `json:"share"`
+	ShareInterval      [2]float64               `json:"interval"`
+	ByInstancePosition []InstancePositionBucket `json:"byPosition"`
+	ByLLM              []LLMCount               `json:"byLLM"`
 	// Limit is the share of second answers that may differ; nil: any.
 	Limit *float64        `json:"limit,omitempty"`
 	Size  RequestSize     `json:"size"`
@@ -170,8 +170,8 @@ func ReadReport(meta jsonval.Object) (r *Report) {
 	return r
 }
 
-// PromptBucket counts the rechecks at some places of the prompt, From and To included, from 1.
-type PromptBucket struct {
+// InstancePositionBucket counts the rechecks at some places of the prompt, From and To included, from 1.
+type InstancePositionBucket struct {
 	FromPosition int `json:"from"`
 	ToPosition   int `json:"to"`
 	RecheckCount
@@ -185,11 +185,11 @@ func (t Tally) Report(size RequestSize, limit float64) *Report {
 	low, high := t.Interval()
 	r := &Report{RecheckCount: t.RecheckCount, DifferedShare: roundShare(float64(t.DifferedCount) / float64(max(1,
 		t.RecheckedCount))),
-		ShareInterval: [2]float64{roundShare(low), roundShare(high)}, ByPromptPosition: []PromptBucket{},
+		ShareInterval: [2]float64{roundShare(low), roundShare(high)}, ByInstancePosition: []InstancePositionBucket{},
 		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, RecheckFailures: t.RecheckFailures}
-	for n, c := range t.ByPromptPosition {
+	for n, c := range t.ByInstancePosition {
 		if c.RecheckedCount > 0 {
-			r.ByPromptPosition = append(r.ByPromptPosition, PromptBucket{n*positionBucketSize + 1,
+			r.ByInstancePosition = append(r.ByInstancePosition, InstancePositionBucket{n*positionBucketSize + 1,
 				(n + 1) * positionBucketSize, c})
 		}
 	}
@@ -211,8 +211,8 @@ func (r *Report) Lines() []string {
 	if r.FailedCount > 0 {
 		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.FailedCount, r.Reason))
 	}
-	for _, b := range r.ByPromptPosition {
-		if len(r.ByPromptPosition) > 1 {
+	for _, b := range r.ByInstancePosition {
+		if len(r.ByInstancePosition) > 1 {
 			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.FromPosition, b.ToPosition,
 				b.RecheckCount))
 		}

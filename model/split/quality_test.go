@@ -16,7 +16,7 @@ import (
 // tally counts n instances, of which some were decided otherwise.
 func tally(n, differed int) (t quality.Tally) {
 	for at := range n {
-		t.AddComparison(turn.AnswerComparison{PromptPosition: at%3 + 1, HasDiffered: at < differed})
+		t.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: at%3 + 1, HasDiffered: at < differed})
 	}
 	return t
 }

@@ -56,21 +56,21 @@ type RequestInput struct {
 // Recheck is the first answer of a Request that is asked a second time: its Calls, the LLM that gave it, and the
 // positions of its instances in the prompt, from 1.
 type Recheck struct {
-	Calls                 []ideafile.WrittenCall `json:"calls"`
-	PromptPositionByToken map[string]int         `json:"positions"`
-	LLM                   string                 `json:"llm,omitempty"`
+	Calls                   []ideafile.WrittenCall `json:"calls"`
+	InstancePositionByToken map[string]int         `json:"positions"`
+	LLM                     string                 `json:"llm,omitempty"`
 }
 
 // AnswerComparison is two answers about one instance. The chain keeps it as evidence.
 type AnswerComparison struct {
 	Token string `json:"instance"`
-	// Request is the number of the Request that both answer, and PromptPosition the instance's position in its first
-	// prompt.
-	Request        int                    `json:"request"`
-	PromptPosition int                    `json:"position"`
-	HasDiffered    bool                   `json:"differed"`
-	FirstCalls     []ideafile.WrittenCall `json:"first"`
-	SecondCalls    []ideafile.WrittenCall `json:"second"`
+	// Request is the number of the Request that both answer, and InstancePositionInPrompt the instance's position in
+	// its first prompt.
+	Request                  int                    `json:"request"`
+	InstancePositionInPrompt int                    `json:"position"`
+	HasDiffered              bool                   `json:"differed"`
+	FirstCalls               []ideafile.WrittenCall `json:"first"`
+	SecondCalls              []ideafile.WrittenCall `json:"second"`
 	// FirstLLM is the model that gave the first answer, SecondLLM the model that gave the second.
 	FirstLLM  string `json:"firstLLM,omitempty"`
 	SecondLLM string `json:"llm,omitempty"`

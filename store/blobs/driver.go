@@ -24,7 +24,7 @@ const InlineThreshold = 8 << 10
 // payload, or of the list of its pieces. For an encrypted payload it also names the id of the key and, if a data key
 // encrypts the payload once more, the process that this data key belongs to.
 const (
-	driverName  = "processidea-blobs"
+	driverName       = "processidea-blobs"
 	claimFieldDigest = "sha256"
 	claimFieldPieces = "pieces"
 	claimFieldKeyID  = "key"

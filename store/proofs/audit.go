@@ -100,7 +100,7 @@ func (a *Audit) decisionProblem(processID string, d approval.Decision) string {
 		return "its proof was never checked"
 	}
 	proofID := d.Signature.Issuer + "\n" + d.Signature.ID
-	if d.OrderID != "" {
+	if d.StandingOrderID != "" {
 		proofID += "\n" + d.CallID // one proof for all Calls that the order covers
 	}
 	if a.isProofUsed[proofID] {

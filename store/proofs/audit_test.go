@@ -234,8 +234,8 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
 			Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
 			Signature: &proof.SignatureInfo{KeyThumbprint: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
-			OrderID:     o.ID,
-			ShownParams: map[string]any{"cents": json.Number(cents)}}
+			StandingOrderID: o.ID,
+			ShownParams:     map[string]any{"cents": json.Number(cents)}}
 	}
 	a, b, c := under("1.1@①", "10", 1), under("1.1@②", "50", 2), under("1.1@③", "20", 3)
 	other := given
@@ -253,7 +253,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		"more than it says":   {logOf(given, under("1.1@①", "51", 1)), "the decision on 1.1@①"},
 		"too late":            {logOf(given, under("1.1@①", "10", time.Hour)), "it held until"},
 		"another order's": {
-			logOf(given, func() approval.Decision { d := under("1.1@①", "10", 1); d.OrderID = "large"; return d }()),
+			logOf(given, func() approval.Decision { d := under("1.1@①", "10", 1); d.StandingOrderID = "large"; return d }()),
 			"for Call small, not for large"},
 		"an order was changed": {logOf(other, a), "another digest"},
 	} {

@@ -78,13 +78,14 @@ func (a *Audit) deputyDenialReason(processID string, d approval.Decision) string
 // proof must be of an order with that id.
 func (a *Audit) decisionToProve(processID string, d approval.Decision,
 	c proof.Claims) (expectedDecision proof.Decision, reason string) {
-	if d.OrderID == "" {
+	if d.StandingOrderID == "" {
 		return d.DecisionToProve(processID), ""
 	}
-	o := a.ordersByID[d.OrderID]
+	o := a.ordersByID[d.StandingOrderID]
 	if o == nil {
-		return proof.Decision{ProcessID: processID, CallIDs: []string{d.OrderID}, ApprovalDigest: c.ApprovalDigest,
-			Kind: approval.SteerAllow, DetailsDigest: c.DetailsDigest}, ""
+		return proof.Decision{ProcessID: processID, CallIDs: []string{d.StandingOrderID},
+			ApprovalDigest: c.ApprovalDigest,
+			Kind:           approval.SteerAllow, DetailsDigest: c.DetailsDigest}, ""
 	}
 	o.approvedCallCount++
 	reason = o.NotCoveredReason(approval.PendingCall{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)

@@ -116,7 +116,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	if err != nil {
 		return fail(finalError{err})
 	}
-	a, err := c.send(ctx, &request{method: "GET", url: u, ownHeader: http.Header{}, vault: v, acceptsAnyStatus: true})
+	a, err := c.send(ctx, &request{method: "GET", url: u, toolHeaders: http.Header{}, vault: v, acceptsAnyStatus: true})
 	if err != nil {
 		return fail(err)
 	}

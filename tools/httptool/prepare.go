@@ -14,7 +14,7 @@ import (
 type request struct {
 	method           string
 	url              *url.URL
-	ownHeader        http.Header // the tool's own headers, which only the first host receives
+	toolHeaders      http.Header // the tool's own headers, which only the first host receives
 	body             []byte      // nil if there is none
 	bodyHasSecret    bool
 	idempotencyKey   string // idempotency key
@@ -25,7 +25,7 @@ type request struct {
 func (c *Client) prepareRequest(s Spec, f *templateFiller, scopeValues jsonval.Object) (*request, error) {
 	r := &request{method: s.method(), bodyHasSecret: s.bodyHasSecret()}
 	var err error
-	r.ownHeader, err = fillHeaders(s.Headers, f)
+	r.toolHeaders, err = fillHeaders(s.Headers, f)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +35,12 @@ func (c *Client) prepareRequest(s Spec, f *templateFiller, scopeValues jsonval.O
 		return nil, fmt.Errorf("url: %w", err)
 	}
 	var contentType string
-	r.body, contentType, err = fillBody(s, f, scopeValues, r.ownHeader.Get("Content-Type"))
+	r.body, contentType, err = fillBody(s, f, scopeValues, r.toolHeaders.Get("Content-Type"))
 	if err != nil {
 		return nil, fmt.Errorf("body: %w", err)
 	}
 	if contentType != "" {
-		r.ownHeader.Set("Content-Type", contentType)
+		r.toolHeaders.Set("Content-Type", contentType)
 	}
 	return r, nil
 }

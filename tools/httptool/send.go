@@ -75,7 +75,7 @@ func (c *Client) sendOnce(ctx context.Context, r *request) (*http.Response, erro
 	}
 	req.Header.Set("User-Agent", "processidea")
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
-	maps.Copy(req.Header, r.ownHeader)
+	maps.Copy(req.Header, r.toolHeaders)
 	if r.idempotencyKey != "" {
 		// Not under its canonical name, by which net/http would send the request again by itself when a connection
 		// breaks. A Call with one attempt must run at most once.
@@ -103,23 +103,23 @@ func nextRedirectRequest(r *request, resp *http.Response) (*request, error) {
 		return nil, finalErrorf("redirect: not an http or https URL")
 	}
 	nextRequest := *r
-	nextRequest.url, nextRequest.ownHeader = targetURL, r.ownHeader.Clone()
+	nextRequest.url, nextRequest.toolHeaders = targetURL, r.toolHeaders.Clone()
 	if !keepsMethod && r.method != "GET" && r.method != "HEAD" {
 		if isSamePage(r.url, targetURL) {
 			return nil, finalErrorf("redirect: the server is at %s://%s%s, and has not taken the request: write that "+
 				"address in the file", targetURL.Scheme, targetURL.Host, targetURL.EscapedPath())
 		}
 		nextRequest.method, nextRequest.body, nextRequest.bodyHasSecret = "GET", nil, false
-		nextRequest.ownHeader.Del("Content-Type")
+		nextRequest.toolHeaders.Del("Content-Type")
 	}
 	if !isSameHost(r.url, targetURL) {
 		// If a server repeats its URL in the Location, the other host would receive the secrets in that URL.
 		if nextRequest.bodyHasSecret || r.vault.containsSecret(targetURL.String()) {
 			return nil, finalErrorf("redirect: it would carry a secret to another host")
 		}
-		nextRequest.ownHeader = http.Header{}
+		nextRequest.toolHeaders = http.Header{}
 		if nextRequest.body != nil {
-			nextRequest.ownHeader.Set("Content-Type", r.ownHeader.Get("Content-Type"))
+			nextRequest.toolHeaders.Set("Content-Type", r.toolHeaders.Get("Content-Type"))
 		}
 	}
 	return &nextRequest, nil

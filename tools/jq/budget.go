@@ -28,7 +28,7 @@ type budget struct {
 }
 
 func (b *budget) charge(v any, _ []any) any {
-	n := sizeOf(v, b.MaxValueBytes)
+	n := estimateSizeUpToLimit(v, b.MaxValueBytes)
 	if integer, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && integer.BitLen() > maxIntegerBits) {
 		return errValueTooLarge
 	}
@@ -37,7 +37,7 @@ func (b *budget) charge(v any, _ []any) any {
 
 func (b *budget) chargeSlot(v any, _ []any) any { return b.spend(listItemBytes, v) }
 
-func (b *budget) valueSize(v any, _ []any) any { return sizeOf(v, b.MaxValueBytes) }
+func (b *budget) valueSize(v any, _ []any) any { return estimateSizeUpToLimit(v, b.MaxValueBytes) }
 
 func (b *budget) spend(n int, v any) any {
 	b.spentBytes += n
@@ -47,9 +47,9 @@ func (b *budget) spend(n int, v any) any {
 	return v
 }
 
-// sizeOf estimates how many bytes v takes written out. It stops counting beyond limit, as a value may hold itself a
-// million times over.
-func sizeOf(v any, limit int) int {
+// estimateSizeUpToLimit estimates how many bytes v takes written out. It stops counting beyond limit, as a value may
+// hold itself a million times over.
+func estimateSizeUpToLimit(v any, limit int) int {
 	n := nodeBytes
 	switch v := v.(type) {
 	case string:
@@ -59,14 +59,14 @@ func sizeOf(v any, limit int) int {
 			if n > limit {
 				break
 			}
-			n += sizeOf(item, limit-n)
+			n += estimateSizeUpToLimit(item, limit-n)
 		}
 	case map[string]any:
 		for name, item := range v {
 			if n > limit {
 				break
 			}
-			n += len(name) + sizeOf(item, limit-n)
+			n += len(name) + estimateSizeUpToLimit(item, limit-n)
 		}
 	}
 	return n

@@ -78,7 +78,7 @@ func (q *Query) collectResults(ctx context.Context, v any, maxResults int) ([]an
 		if err, isError := v.(error); isError {
 			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxErrorLength))
 		}
-		if size += sizeOf(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {
+		if size += estimateSizeUpToLimit(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {
 			return nil, errors.New("its results are too large")
 		}
 		plainValue, err := plainJSON(v)

@@ -44,7 +44,7 @@ func (s *service) startTraces(ctx context.Context) (err error) {
 }
 
 func (s *service) registerWaitingCount(context.Context) error {
-	s.metrics.SetWaitingCounter(client.New(s.client, s.namespace, s.store).NewWaitingCounter().Count)
+	s.metrics.SetWaitingCallCounter(client.New(s.client, s.namespace, s.store).NewWaitingCallCounter().Count)
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (r *rated) sentFew(id string) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if event.GetWorkflowExecutionSignaledEventAttributes().GetSignalName() == protocol.SignalReport {
+		if event.GetWorkflowExecutionSignaledEventAttributes().GetSignalName() == protocol.SignalInstanceReport {
 			sent = append(sent, event.GetEventTime().AsTime())
 		}
 	}

@@ -75,7 +75,7 @@ func (m *Metrics) ObserveHoldUps(cause string, processCount int) {
 func (m *Metrics) ObserveDecision(d approval.Decision) {
 	deciderKind := "person"
 	switch {
-	case d.OrderID != "":
+	case d.StandingOrderID != "":
 		deciderKind = "order"
 	case d.DecidedBy == approval.DecidedByTimeout:
 		deciderKind = "deadline"

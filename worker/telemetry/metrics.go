@@ -20,10 +20,10 @@ import (
 // Metrics are the metrics of one worker: the Temporal SDK's, this program's, and those of Go and of the operating
 // system's process.
 type Metrics struct {
-	registry      *prometheus.Registry
-	provider      *metric.MeterProvider
-	meter         api.Meter
-	waitingReader waitingReader
+	registry          *prometheus.Registry
+	provider          *metric.MeterProvider
+	meter             api.Meter
+	waitingCallReader waitingCallReader
 }
 
 // latencyBuckets are upper bounds in seconds, for durations from milliseconds to minutes.
@@ -51,7 +51,7 @@ func NewMetrics() (*Metrics, error) {
 func (m *Metrics) Handler() http.Handler {
 	handler := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m.recordWaiting(r.Context())
+		m.recordWaitingCalls(r.Context())
 		handler.ServeHTTP(w, r)
 	})
 }

@@ -10,43 +10,44 @@ import (
 	"processidea/client"
 )
 
-// waitingReader counts the Calls that wait for people, only when the metrics are read.
-type waitingReader struct {
-	countWaiting func(context.Context) ([]client.WaitingCount, error)
-	mu           sync.Mutex
-	countedAt    time.Time // when they were counted last
+// waitingCallReader counts the Calls that wait for people, only when the metrics are read.
+type waitingCallReader struct {
+	countWaitingCalls func(context.Context) ([]client.WaitingCallCount, error)
+	mu                sync.Mutex
+	countedAt         time.Time // when they were counted last
 }
 
 const (
-	// waitingTimeout bounds how long reading the metrics waits for the count; waitingMaxAge is how long a count is
-	// used.
-	waitingTimeout = 5 * time.Second
-	waitingMaxAge  = 5 * time.Second
+	// waitingCallCountTimeout bounds how long reading the metrics waits for the count; waitingCallCountMaxAge is how
+	// long a count is used.
+	waitingCallCountTimeout = 5 * time.Second
+	waitingCallCountMaxAge  = 5 * time.Second
 )
 
-// SetWaitingCounter adds what waits for people in all processes to the metrics, as counted by countWaiting. Every
-// worker exports the same numbers, so they must not be added up. countWaiting runs before the metrics are collected,
-// not during, since the metrics of countWaiting's own client would wait for the end of the collection.
-func (m *Metrics) SetWaitingCounter(countWaiting func(context.Context) ([]client.WaitingCount, error)) {
-	m.waitingReader.countWaiting = countWaiting
+// SetWaitingCallCounter adds what waits for people in all processes to the metrics, as counted by countWaitingCalls.
+// Every worker exports the same numbers, so they must not be added up. countWaitingCalls runs before the metrics are
+// collected, not during, since the metrics of countWaitingCalls's own client would wait for the end of the collection.
+func (m *Metrics) SetWaitingCallCounter(countWaitingCalls func(context.Context) ([]client.WaitingCallCount, error)) {
+	m.waitingCallReader.countWaitingCalls = countWaitingCalls
 }
 
-// recordWaiting updates the gauges. If countWaiting fails, they stay as they are: perhaps no worker answers just now.
-func (m *Metrics) recordWaiting(ctx context.Context) {
-	w := &m.waitingReader
+// recordWaitingCalls updates the gauges. If countWaitingCalls fails, they stay as they are: perhaps no worker answers
+// just now.
+func (m *Metrics) recordWaitingCalls(ctx context.Context) {
+	w := &m.waitingCallReader
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.countWaiting == nil || !w.countedAt.IsZero() && time.Since(w.countedAt) < waitingMaxAge {
+	if w.countWaitingCalls == nil || !w.countedAt.IsZero() && time.Since(w.countedAt) < waitingCallCountMaxAge {
 		return
 	}
-	countCtx, cancel := context.WithTimeout(ctx, waitingTimeout)
+	countCtx, cancel := context.WithTimeout(ctx, waitingCallCountTimeout)
 	defer cancel()
-	waitingCounts, err := w.countWaiting(countCtx)
+	waitingCallCounts, err := w.countWaitingCalls(countCtx)
 	w.countedAt = time.Now()
 	if err != nil {
 		return
 	}
-	for _, one := range waitingCounts {
+	for _, one := range waitingCallCounts {
 		age := time.Duration(0)
 		if one.Count > 0 {
 			age = time.Since(one.OldestSince)

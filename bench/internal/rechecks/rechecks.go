@@ -72,7 +72,7 @@ func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
 		})
 		for index, sampleIndex := range quality.RecheckOrder(partSeed, 1, positions) {
 			hasErred := random.Float64() < s.ErrorProbability(positions[sampleIndex], n)
-			tally.AddComparison(turn.AnswerComparison{PromptPosition: positions[sampleIndex],
+			tally.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: positions[sampleIndex],
 				HasDiffered: hasErred != (random.Float64() < s.ErrorProbability(index+1, len(sampledIndexes)))})
 		}
 		firstTokens += requestTokenCount(n)

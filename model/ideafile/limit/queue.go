@@ -101,7 +101,7 @@ func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []TurnAnswer {
 		}
 		answers[n].Wait = MaxWait
 		if isWaiting {
-			wait, p := l.timeToTurn(now, q.Rule, index), &l.Waiting[index]
+			wait, p := l.estimateTimeToTurn(now, q.Rule, index), &l.Waiting[index]
 			answers[n].Wait, p.ExpiresAt, p.IsNotPolling = wait, now.Add(wait+lateCallerGrace), wait > MaxPollingWait
 		}
 	}
@@ -243,8 +243,8 @@ func (l *Queue) grantTurns(now time.Time, r Rule) {
 	})
 }
 
-// timeToTurn estimates the time until the turn of the caller at a place.
-func (l *Queue) timeToTurn(now time.Time, r Rule, position int) time.Duration {
+// estimateTimeToTurn estimates the time until the turn of the caller at a place.
+func (l *Queue) estimateTimeToTurn(now time.Time, r Rule, position int) time.Duration {
 	cost := 0.0
 	for _, p := range l.Waiting[:position] {
 		cost += p.Cost

@@ -322,7 +322,7 @@ func (f *schemaFitter) noteServerChecks(subject, pattern string) {
 // canCompile reports whether Go can compile a pattern, and whether its steps are within the limits.
 func (f *schemaFitter) canCompile(pattern string) bool {
 	steps, err := jsonschema.CountCompiledSteps(pattern)
-	if err != nil || steps > jsonschema.MaxServerToolStepsPerPattern || steps > *f.patternStepsLeft {
+	if err != nil || steps > jsonschema.MaxServerToolCompiledStepsPerPattern || steps > *f.patternStepsLeft {
 		return false
 	}
 	*f.patternStepsLeft -= steps

@@ -55,9 +55,11 @@ type PaletteAddition struct {
 // is called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
 // {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) PaletteAddition {
-	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolPatternSteps, addition: PaletteAddition{
-		ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
-	}}
+	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolCompiledPatternSteps,
+		addition: PaletteAddition{
+			ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{},
+			NotesByServer: map[string][]string{},
+		}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, specsByServer[s.Name])
 	}

@@ -45,7 +45,7 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	o.Client, o.Guard, o.Agents = s.Client, guard, gateway.AgentsFromEnvironment(os.Getenv)
+	o.Client, o.Guard, o.Agents = s.Client, guard, gateway.AgentOptionsFromEnvironment(os.Getenv)
 	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
 	runningGateway, err := listenOn(ctx, candidatePorts(port, state.Port), o)
 	if err != nil {

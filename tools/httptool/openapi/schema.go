@@ -276,7 +276,7 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
 			steps, err := jsonschema.CountCompiledSteps(jsonval.AsText(v))
-			if err == nil && steps <= jsonschema.MaxServerToolStepsPerPattern {
+			if err == nil && steps <= jsonschema.MaxServerToolCompiledStepsPerPattern {
 				out[k] = jsonval.AsText(v)
 			} else {
 				c.droppedParts["pattern "+jsonval.AsText(v)] = true

@@ -116,7 +116,7 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.",
 		i.onCallsSignal)
 	mailbox.OnSignal(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onCloseRequest)
-	mailbox.OnSignal(b, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegateReport)
+	mailbox.OnSignal(b, ctx, protocol.SignalDelegateReport, "From a delegate: what it has come to.", i.onDelegateReport)
 	mailbox.OnSignal(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHoldSignal)
 	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrectSignal)
 	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.",

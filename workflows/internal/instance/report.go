@@ -69,7 +69,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.setup.AcceptsReportLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
 	}
-	i.outbox.Send(ctx, i.setup.ProcessID, mailbox.OutgoingSignal{SignalName: protocol.SignalReport, Payload: payload,
+	i.outbox.Send(ctx, i.setup.ProcessID, mailbox.OutgoingSignal{SignalName: protocol.SignalInstanceReport,
+		Payload:      payload,
 		IsRepeatable: true, IsSentInBatch: i.setup.AcceptsReportLists})
 }
 

@@ -28,7 +28,7 @@ const (
 // acts under an order, since no person sent these.
 func (b *Inbox) RecordSignalStart(ctx workflow.Context, signalName string, payload jsonval.Object) {
 	f := approval.NewFate(signalName, payload, workflow.Now(ctx))
-	if f.OrderID == "" && f.ID != protocol.ForwardedSignalID {
+	if f.StandingOrderID == "" && f.ID != protocol.ForwardedSignalID {
 		b.Fates.MarkUnderWay(f.ID)
 	}
 }
@@ -82,7 +82,7 @@ func (b *Inbox) QueueFateForReport(f approval.Fate) {
 		return
 	}
 	dropIndex := slices.IndexFunc(b.UnreportedFates,
-		func(f approval.Fate) bool { return f.OrderID == "" && f.ID == "" })
+		func(f approval.Fate) bool { return f.StandingOrderID == "" && f.ID == "" })
 	if dropIndex < 0 && len(b.UnreportedFates) > hardMaxUnreportedFates {
 		dropIndex = 0
 	}

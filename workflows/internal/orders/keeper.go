@@ -17,7 +17,7 @@ import (
 
 // Keeper keeps the orders of one process.
 type Keeper struct {
-	Orders approval.Orders
+	Orders approval.StandingOrders
 	// hasFreedApproval: an approval no longer counts, so that another Call may be approved.
 	hasFreedApproval bool
 	ownPart          *protocol.PartRef
@@ -31,7 +31,7 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 	if part == nil {
 		outbox.HandleUndelivered = func(payload jsonval.Object) bool {
 			return k.uncountRefused(approval.Fate{
-				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderIDInPayload(payload),
+				CallID: jsonval.AsText(payload["call"]), StandingOrderID: approval.StandingOrderIDInPayload(payload),
 				ApprovalDigest: jsonval.AsText(payload["digest"]),
 			})
 		}
@@ -48,8 +48,8 @@ type OrderContext struct {
 	AreToolsKnown bool
 }
 
-// AcceptOrder accepts an order, and returns the entry for the log of the process.
-func (k *Keeper) AcceptOrder(ctx workflow.Context, o approval.StandingOrder,
+// AcceptStandingOrder accepts an order, and returns the entry for the log of the process.
+func (k *Keeper) AcceptStandingOrder(ctx workflow.Context, o approval.StandingOrder,
 	orderContext OrderContext) (logEntry approval.Decision, err error) {
 	if err := k.refuseInPart(o.Signal()); err != nil {
 		return logEntry, err
@@ -77,12 +77,13 @@ func (k *Keeper) AcceptOrder(ctx workflow.Context, o approval.StandingOrder,
 	}, nil
 }
 
-// EndOrder ends an order.
-func (k *Keeper) EndOrder(ctx workflow.Context, orderID string, s approval.SteeringPayload) error {
+// EndStandingOrder ends an order.
+func (k *Keeper) EndStandingOrder(ctx workflow.Context, standingOrderID string, s approval.SteeringPayload) error {
 	if err := k.refuseInPart(approval.SteerDisallow); err != nil {
 		return err
 	}
-	return k.Orders.End(orderID, approval.OrderEnding{EndedBy: s.SentBy, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
+	return k.Orders.End(standingOrderID, approval.OrderEnding{EndedBy: s.SentBy, Reason: s.Reason,
+		EndedAt: workflow.Now(ctx)})
 }
 
 // refuseInPart returns an error in a part, for a signal that only the whole process takes.
@@ -137,7 +138,7 @@ func (k *Keeper) HandleFates(fates []approval.Fate) {
 	for _, f := range fates {
 		switch {
 		case k.uncountRefused(f):
-		case f.OrderID != "" && k.ownPart != nil:
+		case f.StandingOrderID != "" && k.ownPart != nil:
 			k.inbox.QueueFateForReport(f)
 		default:
 			k.inbox.RecordForeignFate(f)

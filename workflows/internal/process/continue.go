@@ -31,7 +31,7 @@ type ContinueAsNewInput struct {
 	// UndeliveredSignals are signals that were not handled, and UnsentSignals those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
-	Orders             approval.Orders                 `json:"orders,omitempty"`
+	Orders             approval.StandingOrders         `json:"orders,omitempty"`
 	UnreportedFates    []approval.Fate                 `json:"untold,omitempty"` // by a part
 }
 

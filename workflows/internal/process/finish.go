@@ -100,7 +100,7 @@ func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.
 		HandedBackValues: delegate.ValuesByPath(r.Instances[""].State, parentCall.WritablePaths), QuotaUse: quotaUse,
 		CausedBy: policy.ReadAllCausers(c.idea.Source),
 	}
-	err := workflow.SignalExternalWorkflow(ctx, parentCall.InstanceWorkflowID, "", protocol.SignalDelegate,
+	err := workflow.SignalExternalWorkflow(ctx, parentCall.InstanceWorkflowID, "", protocol.SignalDelegateReport,
 		report).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
@@ -131,6 +131,6 @@ func (c *processCore) reportProgressToDelegatingCall(ctx workflow.Context, v pro
 		return
 	}
 	c.LastReportedProgress = progressText
-	c.outbox.Send(ctx, parentCall.InstanceWorkflowID, mailbox.OutgoingSignal{SignalName: protocol.SignalDelegate,
+	c.outbox.Send(ctx, parentCall.InstanceWorkflowID, mailbox.OutgoingSignal{SignalName: protocol.SignalDelegateReport,
 		Payload: report})
 }

@@ -65,7 +65,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	if ancestors := p.ancestorProcesses(); len(ancestors) > 0 && !p.start.MinimizesActions {
 		lifecycle.WatchProcesses(ctx, p.inbox, ancestors, func() { p.isOrphaned = true })
 	}
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From instances: what became of their Calls.",
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalInstanceReport, "From instances: what became of their Calls.",
 		func(ctx workflow.Context, s turn.ReportSignal) {
 			if len(s.Reports) == 0 {
 				s.Reports = []turn.InstanceReport{s.InstanceReport}

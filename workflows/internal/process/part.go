@@ -28,11 +28,12 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 	p.SentReportCount++
 	r.Sequence, r.Fates = p.SentReportCount, p.inbox.TakeUnreportedFates()
 	if !isLast {
-		p.outbox.Send(ctx, p.start.Part.SplitProcess.ID, mailbox.OutgoingSignal{SignalName: protocol.SignalPart,
+		p.outbox.Send(ctx, p.start.Part.SplitProcess.ID, mailbox.OutgoingSignal{SignalName: protocol.SignalPartReport,
 			Payload: r})
 		return
 	}
-	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.SplitProcess.ID, "", protocol.SignalPart, r).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.SplitProcess.ID, "", protocol.SignalPartReport, r).Get(ctx,
+		nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the parent process could not be told", "error", err)
 	}

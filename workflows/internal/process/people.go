@@ -169,7 +169,7 @@ func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, 
 // Allow takes a standing order, and approves the waiting Calls that it covers. If it is for a deputy, Allow sends the
 // waiting Calls the deputy instead.
 func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) error {
-	decision, err := c.orders.AcceptOrder(ctx, o, orders.OrderContext{
+	decision, err := c.orders.AcceptStandingOrder(ctx, o, orders.OrderContext{
 		ProcessID: c.processID, Idea: c.idea, Oversight: c.oversight(), AreToolsKnown: c.phase != phaseOpening,
 	})
 	if err != nil {
@@ -181,12 +181,12 @@ func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) erro
 }
 
 // Disallow ends a standing order.
-func (c *processCore) Disallow(ctx workflow.Context, orderID string, s approval.SteeringPayload) error {
-	if err := c.orders.EndOrder(ctx, orderID, s); err != nil {
+func (c *processCore) Disallow(ctx workflow.Context, standingOrderID string, s approval.SteeringPayload) error {
+	if err := c.orders.EndStandingOrder(ctx, standingOrderID, s); err != nil {
 		return err
 	}
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
-	d.OrderID = orderID
+	d.StandingOrderID = standingOrderID
 	c.logDecision(d)
 	c.variant.applyStandingOrders(ctx) // Calls that know of a deputy are informed of the end
 	return nil

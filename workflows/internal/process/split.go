@@ -48,7 +48,7 @@ func newSplitProcess(c *processCore, splitState *split.Process, carried *Continu
 // registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
 // changes.
 func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPartReport, "From a part: what it has come to.", p.onPartReport)
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)

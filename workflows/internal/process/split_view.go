@@ -20,12 +20,12 @@ import (
 func (p *splitProcess) callCounts() []turn.PlannedCallCounts { return []turn.PlannedCallCounts{} }
 
 func (p *splitProcess) view() protocol.ProcessView {
-	var waiting []string
+	var waitReasons []string
 	pauseFault, stallFault, holdUps := p.pauseReason(), p.splitState.StallFault(), p.allHoldUps()
 	if pauseFault != nil {
-		waiting = append(waiting, pauseWaitingText(pauseFault))
+		waitReasons = append(waitReasons, pauseWaitingText(pauseFault))
 	} else {
-		waiting = append(waiting, holdUpLines(holdUps)...)
+		waitReasons = append(waitReasons, holdUpLines(holdUps)...)
 	}
 	var parts []protocol.PartView
 	for _, part := range p.splitState.Parts {
@@ -34,11 +34,11 @@ func (p *splitProcess) view() protocol.ProcessView {
 			ProcessID: protocol.PartID(p.processID, part.Number), Status: r.Status, InstanceTokens: part.Tokens,
 		})
 		if r.Status == loop.StatusPaused && r.Error != nil && pauseFault == nil {
-			waiting = append(waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
+			waitReasons = append(waitReasons, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
-		waiting = append(waiting, delegateStatusLines(r.Delegates)...)
+		waitReasons = append(waitReasons, delegateStatusLines(r.Delegates)...)
 	}
-	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, holdUps, waiting)
+	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, holdUps, waitReasons)
 	v.Parts = parts
 	return v
 }

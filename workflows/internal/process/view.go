@@ -55,24 +55,25 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 // processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
 // and what it waits for beside people's decisions.
 func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, holdUps []turn.HoldUp,
-	waitingFor []string) protocol.ProcessView {
-	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
+	ownWaitReasons []string) protocol.ProcessView {
+	pending, plans, allWaitReasons := p.approvals().Approvals, p.plans(), []string{}
 	if len(c.pendingMCPServerNames) > 0 {
-		waiting = append(waiting, c.askingMCPServersText())
+		allWaitReasons = append(allWaitReasons, c.askingMCPServersText())
 	}
-	waiting = append(waiting, waitingFor...)
+	allWaitReasons = append(allWaitReasons, ownWaitReasons...)
 	for _, plan := range plans {
-		waiting = append(waiting, planWaitingText(plan))
+		allWaitReasons = append(allWaitReasons, planWaitingText(plan))
 	}
 	for _, a := range pending {
-		waiting = append(waiting, approvalWaitingText(a))
+		allWaitReasons = append(allWaitReasons, approvalWaitingText(a))
 	}
 	if r.Error == nil && r.Status == loop.StatusPaused {
 		r.Error = stallFault
 	}
 	r.HoldUps = holdUps
 	return protocol.ProcessView{
-		Result: r, WaitingFor: waiting, Refusals: c.inbox.Fates.Refusals(), RefusalCount: c.inbox.Fates.RefusedCount,
+		Result: r, WaitingFor: allWaitReasons, Refusals: c.inbox.Fates.Refusals(),
+		RefusalCount:         c.inbox.Fates.RefusedCount,
 		PendingDecisionCount: len(pending) + len(plans), Orders: c.orders.Orders.WithoutDigests(),
 	}
 }
@@ -87,18 +88,18 @@ func approvalWaitingText(a protocol.Approval) string {
 func (p *unsplitProcess) callCounts() []turn.PlannedCallCounts { return p.loop.LatestPlanCallCounts() }
 
 func (p *unsplitProcess) view() protocol.ProcessView {
-	var waiting []string
+	var waitReasons []string
 	pauseFault, stallFault := p.pauseReason(), p.loop.StallFault()
 	if holdUps := p.ownHoldUps(false); pauseFault != nil {
-		waiting = append(waiting, pauseWaitingText(pauseFault))
+		waitReasons = append(waitReasons, pauseWaitingText(pauseFault))
 	} else if len(holdUps) > 0 {
-		waiting = jsonval.Map(holdUps, turn.HoldUp.String)
+		waitReasons = jsonval.Map(holdUps, turn.HoldUp.String)
 	} else if input := p.loop.RequestInFlight(); input != nil && p.loop.PendingPlan == nil {
-		waiting = append(waiting, requestSummary(input))
+		waitReasons = append(waitReasons, requestSummary(input))
 	}
-	waiting = append(waiting, delegateStatusLines(p.delegateViews())...)
+	waitReasons = append(waitReasons, delegateStatusLines(p.delegateViews())...)
 	return p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault)), false), stallFault, p.allHoldUps(),
-		waiting)
+		waitReasons)
 }
 
 func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {

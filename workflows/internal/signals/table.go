@@ -26,7 +26,7 @@ type ProcessHandler interface {
 	Undo(ctx workflow.Context, s approval.SteeringPayload) error
 	// Allow takes a standing order or a deputy. Disallow ends the order or deputy with this id.
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
-	Disallow(ctx workflow.Context, orderID string, s approval.SteeringPayload) error
+	Disallow(ctx workflow.Context, standingOrderID string, s approval.SteeringPayload) error
 	// DecidePlan takes a decision on a Plan that waits as a whole, or passes it on.
 	DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error
 }
@@ -148,11 +148,11 @@ func handleDeputy(p ProcessHandler, ctx workflow.Context, payload jsonval.Object
 }
 
 func handleDisallow(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
-	orderID, s, err := approval.ReadOrderEnd(payload)
+	standingOrderID, s, err := approval.ReadStandingOrderEnd(payload)
 	if err != nil {
 		return err
 	}
-	return p.Disallow(ctx, orderID, s)
+	return p.Disallow(ctx, standingOrderID, s)
 }
 
 // RegisterProcessSignals has a process handle every signal of the table.

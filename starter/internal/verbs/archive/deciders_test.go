@@ -21,7 +21,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		"ann":      {Kind: "approve", DecidedBy: "ann"},
 		"a person": {Kind: "approve"},
 		"the standing order o of ann, at which nobody looked, because dull": {Kind: "approve", DecidedBy: "ann",
-			OrderID: "o", Reason: "dull"},
+			StandingOrderID: "o", Reason: "dull"},
 	} {
 		if got := deciderText(d) + reasonText(d); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -101,8 +101,8 @@ func deciderText(d approval.Decision) string {
 		text += " of " + strings.Join(d.Groups, ", ")
 	}
 	text = approval.DeputyText(text, d.OnBehalfOf)
-	if d.OrderID != "" && d.Kind == client.Approve {
-		text = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.OrderID, text)
+	if d.StandingOrderID != "" && d.Kind == client.Approve {
+		text = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.StandingOrderID, text)
 	}
 	return text
 }
@@ -140,7 +140,7 @@ func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	if o := d.Order; o != nil {
 		lines = append(lines, "order "+v.text(jsonval.ToJSONValue(o)))
 	} else if d.Kind == approval.SteerDisallow {
-		lines = append(lines, "order "+print.Printable(d.OrderID))
+		lines = append(lines, "order "+print.Printable(d.StandingOrderID))
 	}
 	if len(d.Context) > 0 {
 		lines = append(lines, "messages "+v.text(d.Context))

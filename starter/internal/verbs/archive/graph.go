@@ -92,7 +92,7 @@ func loadPendingPlanCalls(ctx context.Context, a *app.App, processID string) (ca
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, processID, func(p *client.Process) error {
-		plans, err := p.Plans(ctx)
+		plans, err := p.WaitingPlans(ctx)
 		if len(plans) == 0 {
 			return err
 		}

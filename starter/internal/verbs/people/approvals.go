@@ -69,9 +69,9 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 // plansOf lists the Plans that wait in the named process, or in all processes.
 func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Plan, error) {
 	if len(args) == 0 {
-		return s.Plans(ctx)
+		return s.WaitingPlans(ctx)
 	}
-	return s.PlansOf(ctx, args[0])
+	return s.WaitingPlansOf(ctx, args[0])
 }
 
 func approvalsText(approvals []client.Approval) string {

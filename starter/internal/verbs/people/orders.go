@@ -115,7 +115,7 @@ func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 		if err != nil {
 			return err
 		}
-		return a.Show(append(approval.Orders{}, v.Orders...),
+		return a.Show(append(approval.StandingOrders{}, v.Orders...),
 			cmp.Or(ordersText(v.Orders, p.Presenter(ctx), time.Now()), "there are no standing orders\n"))
 	})
 }
@@ -143,7 +143,7 @@ func orderConditionText(o *approval.OrderState, presenter *shown.Presenter) stri
 	return strings.Join(terms, " and ")
 }
 
-func ordersText(orders approval.Orders, presenter *shown.Presenter, now time.Time) string {
+func ordersText(orders approval.StandingOrders, presenter *shown.Presenter, now time.Time) string {
 	var b strings.Builder
 	for _, o := range orders {
 		if o.DeputyName != "" {

@@ -34,7 +34,7 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
   starter plan refund-17 --calls > calls.json`,
 		func(ctx context.Context, args []string) error {
 			return a.WithProcess(ctx, args[0], func(p *client.Process) error {
-				plans, err := p.Plans(ctx)
+				plans, err := p.WaitingPlans(ctx)
 				switch {
 				case err != nil:
 					return err
@@ -124,7 +124,7 @@ func preparePlanDecision(opts *actionOptions) (action, error) {
 		}
 	}
 	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
-		plans, err := p.Plans(ctx)
+		plans, err := p.WaitingPlans(ctx)
 		if err == nil {
 			plans, err = selectPlans(plans, opts)
 		}

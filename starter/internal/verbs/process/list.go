@@ -55,7 +55,7 @@ func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.
 		return
 	}
 	approvals, err := s.ApprovalsOf(ctx, p.ProcessID)
-	plans, plansErr := s.PlansOf(ctx, p.ProcessID)
+	plans, plansErr := s.WaitingPlansOf(ctx, p.ProcessID)
 	if err != nil || plansErr != nil {
 		return
 	}
