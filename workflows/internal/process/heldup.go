@@ -98,6 +98,7 @@ func (p *unsplitProcess) forgetCallHoldUps() {
 	if p.phase != phaseRunning || awaitsLLM || p.loop.HasBusyInstance() {
 		return
 	}
+	//workflowcheck:ignore -- each by itself
 	maps.DeleteFunc(p.ReportedHoldUps, func(_ string, h ReportedHoldUp) bool {
 		return h.Cause == turn.CodeToolBusy || h.Cause == turn.CodeRateLimited
 	})
