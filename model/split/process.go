@@ -374,8 +374,12 @@ func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
 
 // FilterContext returns only the messages that the part sees.
 func (part Part) FilterContext(context []any) []any {
+	isOwn := make(map[string]bool, len(part.Tokens))
+	for _, token := range part.Tokens {
+		isOwn[token] = true
+	}
 	return jsonval.Filter(context, func(raw any) bool {
 		token := jsonval.AsText(jsonval.AsObject(raw)["_instance"])
-		return token == "" || slices.Contains(part.Tokens, token)
+		return token == "" || isOwn[token]
 	})
 }
