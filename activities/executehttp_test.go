@@ -27,8 +27,9 @@ func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result
 	in.Token = "①"
 	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, llm.Config{})
-	client := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(s.URL, "http://"), AllowedSecrets: "PAY_*@127.0.0.1",
-		LookupEnv: func(name string) (string, bool) { return "t0p-secret", name == "PAY_TOKEN" }})
+	client := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(s.URL, "http://"),
+		AllowedSecrets: "PAY_*@127.0.0.1",
+		LookupEnv:      func(name string) (string, bool) { return "t0p-secret", name == "PAY_TOKEN" }})
 	t.Cleanup(client.Close)
 	a.Runners = kinds.NewRunnerRegistry(kinds.Deps{HTTP: client})
 	return executeIn(t, a, in)
@@ -132,7 +133,8 @@ func TestATextStaysATextWhereOneIsWanted(t *testing.T) {
 	if err := json.Unmarshal([]byte(`"code"`), &landing.OutputPath); err != nil {
 		t.Fatal(err)
 	}
-	for name, in := range map[string]protocol.ExecuteInput{"_output": {OutputSchema: text}, "State": {ResultContract: landing}} {
+	for name, in := range map[string]protocol.ExecuteInput{"_output": {OutputSchema: text},
+		"State": {ResultContract: landing}} {
 		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = io.WriteString(w, "12")
@@ -147,7 +149,8 @@ func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
 	t.Parallel()
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
 	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
-	if _, err := execute(t, h, protocol.ExecuteInput{OutputSchema: form}); refused(t, err).Type() != ideafile.CodeBadOutput ||
+	_, err := execute(t, h, protocol.ExecuteInput{OutputSchema: form})
+	if refused(t, err).Type() != ideafile.CodeBadOutput ||
 		!refused(t, err).NonRetryable() {
 		t.Errorf("%v", err)
 	}

@@ -43,7 +43,8 @@ func TestAnLLMThatOnlyThinksIsAskedThreeTimes(t *testing.T) {
 		if app.NonRetryable() == again || !strings.Contains(app.Message(), "an empty answer, with reasoning only") {
 			t.Errorf("after %d: %v", before, app)
 		}
-		if again && (counted != before+1 || len(held) != 1 || !strings.Contains(held[0].HoldUp.Remedy, "reasons less")) ||
+		if again && (counted != before+1 || len(held) != 1 ||
+			!strings.Contains(held[0].HoldUp.Remedy, "reasons less")) ||
 			!again && (app.Type() != turn.CodeLLMError || len(held) != 0) {
 			t.Errorf("after %d: counted %d, told %+v, %v", before, counted, held, app)
 		}

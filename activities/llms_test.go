@@ -56,7 +56,8 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := &attempts{}
 			a := newWorker(t, serve(t, first).llm())
-			a.LLMClientByServer, a.Observer = map[string]*llm.Client{"backup": clientOf(t, streaming(solutionText))}, seen
+			a.LLMClientByServer, a.Observer = map[string]*llm.Client{"backup": clientOf(t, streaming(solutionText))},
+				seen
 			reply, err := requestOf(t, a, withLLMs(`{"model": "first", "timeout": "300ms"}`))
 			if err != nil || !reply.IsComplete || reply.AnsweringLLM.RequestedModel != "second" {
 				t.Fatalf("%v, %+v", err, reply)
@@ -64,7 +65,8 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 			if n, last := a.Client.(*ears).calls(); n != 1 || !last {
 				t.Errorf("%d calls, last %v", n, last)
 			}
-			if len(seen.requests) != 2 || seen.requests[0].LLMName != "first" || seen.requests[0].Outcome == OutcomeComplete ||
+			if len(seen.requests) != 2 || seen.requests[0].LLMName != "first" ||
+				seen.requests[0].Outcome == OutcomeComplete ||
 				seen.requests[1].Outcome != OutcomeComplete {
 				t.Errorf("the observer saw %+v", seen.requests)
 			}

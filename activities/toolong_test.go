@@ -36,7 +36,8 @@ func TestAReplyThatTakesTooLongEndsWhenItsTimeIsOver(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || reply.IsComplete || !reply.HasUndeliveredCalls || reply.Fault.Code != turn.CodeEndlessReply ||
+			if err != nil || reply.IsComplete || !reply.HasUndeliveredCalls ||
+				reply.Fault.Code != turn.CodeEndlessReply ||
 				!strings.Contains(reply.Fault.Message, "longer than a Request may") {
 				t.Fatalf("%+v, %v", reply, err)
 			}

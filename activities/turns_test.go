@@ -42,7 +42,8 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 		t.Errorf("%s: %s", text, told.remedy("it goes on by itself"))
 	}
 	told.err = nil
-	if text := turnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule}, told); !strings.HasSuffix(text,
+	if text := turnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule},
+		told); !strings.HasSuffix(text,
 		"(_rate); the next try is in 5s") || told.remedy("it goes on by itself") != "it goes on by itself" {
 		t.Error(text)
 	}

@@ -52,7 +52,8 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Workload == work && f.Name == name })
 		if i < 0 {
 			t.Errorf("there is no figure %q", want)
-		} else if f := r.Figures[i]; f.MeasuredSpread.Median <= 0 || len(f.MeasuredSpread.Values) < 1 || f.Axis == "" || f.Size < 1 {
+		} else if f := r.Figures[i]; f.MeasuredSpread.Median <= 0 || len(f.MeasuredSpread.Values) < 1 || f.Axis == "" ||
+			f.Size < 1 {
 			t.Errorf("%s is %+v", want, f)
 		}
 		if !strings.Contains(table.String(), "| "+work+" | "+name+" |") {
@@ -202,10 +203,12 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 		figures []report.Figure
 		fails   bool
 	}{
-		{[]report.Figure{{Workload: "actions", Name: "batch", MeetsLimit: &no}, {Workload: "actions", Name: "chain", MeetsLimit: &yes}},
+		{[]report.Figure{{Workload: "actions", Name: "batch", MeetsLimit: &no},
+			{Workload: "actions", Name: "chain", MeetsLimit: &yes}},
 			true},
 		// the machine may be slow
-		{[]report.Figure{{Workload: "actions", Name: "batch", MeetsLimit: &yes}, {Workload: "chain", Name: "time", MeetsLimit: &no}}, false},
+		{[]report.Figure{{Workload: "actions", Name: "batch", MeetsLimit: &yes},
+			{Workload: "chain", Name: "time", MeetsLimit: &no}}, false},
 	} {
 		if err := checkFirmLimits(c.figures); (err != nil) != c.fails ||
 			(c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {

@@ -42,15 +42,17 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	}
 	shown := func(d *approval.Decision) { d.ShownParams = map[string]any{"amount": json.Number("7")} }
 	seal := func(process string, at int, parent string, log ...turn.LogEntry) string {
-		sealed, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent,
-			Log: log, Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
+		sealed, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: process, IdeaNumber: at,
+			ParentDigest: parent,
+			Log:          log, Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return sealed.Digest
 	}
 	first := seal("a", 1, "", did(Comment, "1.1", "Ann"), did(HandOver, "1.1", "Ann", shown),
-		did(Approve, "1.2", "Ann", func(d *approval.Decision) { d.StandingOrderID = "small" }), did(Ask, "1.3", "ann", shown))
+		did(Approve, "1.2", "Ann", func(d *approval.Decision) { d.StandingOrderID = "small" }),
+		did(Ask, "1.3", "ann", shown))
 	seal("b", 1, "", did(Reject, "1.1", "Ann"), became("1.1", ideafile.CallRejected),
 		did(approval.SteerApprovePlan, "", "Ann", func(d *approval.Decision) { d.PlanRequest, d.Tool = &request, "" }),
 		did(approval.SteerPause, "", "Ann"), did(Approve, "1.9", "Ann", func(d *approval.Decision) {

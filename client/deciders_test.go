@@ -18,7 +18,8 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.IdeaRef {
 		t.Helper()
 		sealed, err := chain.New(store).Seal(t.Context(),
-			chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent, Idea: idea, Log: log, Created: time.Now()})
+			chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent, Idea: idea, Log: log,
+				Created: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,8 @@ func TestAStartSaysWhoStartsTheProcess(t *testing.T) {
 	if err != nil || len(start.StartedBy) != 1 || start.StartedBy[0].Name != "ann" {
 		t.Errorf("%+v, %v", start, err)
 	}
-	if a, b := (&StartOptions{Idea: idea, StartedBy: "ann"}).contentDigest(), (&StartOptions{Idea: idea}).contentDigest(); a != b {
+	if a, b := (&StartOptions{Idea: idea, StartedBy: "ann"}).contentDigest(),
+		(&StartOptions{Idea: idea}).contentDigest(); a != b {
 		t.Error("another person cannot attach to the process")
 	}
 }

@@ -210,7 +210,8 @@ func TestWhatIsPausedWholeIsNotWaitedForWhereAllAreResumed(t *testing.T) {
 	p := f.on(t)
 	p.client.temporal = still{f}
 	all, err := p.client.ResumeAll(t.Context(), "", Actor{})
-	if err != nil || len(all) != 1 || all[0].WasResumed || !strings.Contains(all[0].FailureReason, "temporal workflow unpause") {
+	if err != nil || len(all) != 1 || all[0].WasResumed || !strings.Contains(all[0].FailureReason,
+		"temporal workflow unpause") {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -72,7 +72,8 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 	seal("p-3", 2, digests["p-3"], 10)
 	now := tool()
 	told := func(t *ToolInsights) string {
-		return fmt.Sprint(t.CountByKind["approve"], t.CountByKind["reject"], t.ByStandingOrder, t.ByDeadline, len(t.waitDurations))
+		return fmt.Sprint(t.CountByKind["approve"], t.CountByKind["reject"], t.ByStandingOrder, t.ByDeadline,
+			len(t.waitDurations))
 	}
 	if told(before) != "5000 4990 1000 990 8000" || told(now) != "5005 4995 1001 991 8008" {
 		t.Errorf("%+v\n%+v", before, now)

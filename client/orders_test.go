@@ -10,8 +10,11 @@ import (
 // Whoever opens a Call of a part means all like it, in all parts. Only the whole has orders.
 func TestAnOrderForAPartGoesToTheWholeProcess(t *testing.T) {
 	f := &fakeTemporal{
-		signal:  func(string, map[string]any) error { return nil },
-		outcome: func(id string) approval.ActOutcome { return approval.ActOutcome{ID: id, Status: approval.ActAccepted} },
+		signal: func(string, map[string]any) error { return nil },
+		outcome: func(id string) approval.ActOutcome {
+			return approval.ActOutcome{ID: id,
+				Status: approval.ActAccepted}
+		},
 	}
 	part := f.on(t).client.Process("p/~part/2")
 	for act, do := range map[string]func() error{

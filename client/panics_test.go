@@ -42,7 +42,11 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 		"client.cases": func(ctx context.Context, p *Process) error {
 			return p.addMissingCases(ctx, make([]Approval, 1))
 		},
-		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.ListWaiting(ctx); return err },
+		"client.waiting": func(ctx context.Context, p *Process) error {
+			_,
+				err := p.client.ListWaiting(ctx)
+			return err
+		},
 		"client.countwaiting": func(ctx context.Context, p *Process) error {
 			_, err := p.client.NewWaitingCallCounter().Count(ctx)
 			return err

@@ -26,7 +26,8 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 	}
 	ordered := func(order string) StartOptions {
 		tools := jsonval.Object{"t": modeltest.DecodeJSON(t, `{"properties": {"a": {"properties": {"c": {}}`+order+`}}`+order+`}`)}
-		return StartOptions{ScriptedReplies: "r", DelegateFiles: IdeaFiles{"b.json": jsonval.Object{"schema": jsonval.Object{"tools": tools}}}}
+		return StartOptions{ScriptedReplies: "r",
+			DelegateFiles: IdeaFiles{"b.json": jsonval.Object{"schema": jsonval.Object{"tools": tools}}}}
 	}
 	if digest(idea, ordered("")) != digest(idea, ordered(`, "_order": ["c", "a"]`)) {
 		t.Error("the order in which people are shown parameters counts")
@@ -36,7 +37,8 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 	}
 	seen := map[string]string{first: "the first"}
 	for name, got := range map[string]string{
-		"another Idea":       digest(`{"context":[{"type":"text","text":"b"}],"meta":{}}`, StartOptions{ScriptedReplies: "r"}),
+		"another Idea": digest(`{"context":[{"type":"text","text":"b"}],"meta":{}}`,
+			StartOptions{ScriptedReplies: "r"}),
 		"other replies":      digest(idea, StartOptions{ScriptedReplies: "r\nr"}),
 		"its solution":       digest(idea, StartOptions{ScriptedReplies: "r", RunsSolution: true}),
 		"a delegate":         digest(idea, StartOptions{ScriptedReplies: "r", DelegateFiles: delegate("deep")}),
@@ -112,7 +114,8 @@ func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 	const n = 50_000
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source}
 	for i := range n {
-		o.InstanceRows = append(o.InstanceRows, map[string]any{"_instance": "a" + strconv.Itoa(i), "amount": json.Number("1")})
+		o.InstanceRows = append(o.InstanceRows, map[string]any{"_instance": "a" + strconv.Itoa(i),
+			"amount": json.Number("1")})
 	}
 	before := heapBytes()
 	_, err := o.resolveIdea()
@@ -150,8 +153,9 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 	named := map[string]any{"type": "instruction", "file": "p.json"}
 	policy := jsonval.ToJSONValue(map[string]any{"instruction": map[string]any{"text": "Be kind."}})
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"instruction","file":"p.json"}]}`).Source,
-		InstanceRows:  []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
-		DelegateFiles: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}}, "d/p.json": policy}}
+		InstanceRows: []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
+		DelegateFiles: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}},
+			"d/p.json": policy}}
 	if _, err := o.resolveIdea(); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +190,8 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 func TestADecisionThatBreaksItsFormIsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, d := range []Decision{
-		{}, {Kind: "allow", CallID: "1.1"}, {Kind: Approve}, {Kind: Reject, CallID: "1.1"}, {Kind: Amend, CallID: "1.1"},
+		{}, {Kind: "allow", CallID: "1.1"}, {Kind: Approve}, {Kind: Reject, CallID: "1.1"},
+		{Kind: Amend, CallID: "1.1"},
 		{Kind: Replace, CallID: "1.1", Value: []any{}},
 	} {
 		if err := d.Validate(); !errors.Is(err, ErrInvalid) {

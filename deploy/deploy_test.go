@@ -67,7 +67,8 @@ func ourMetrics(t *testing.T) map[string]bool {
 	}
 	defer func() { _ = m.Close(t.Context()) }()
 	now := time.Now()
-	m.ObserveRequest(activities.RequestAttempt{StartedAt: now, FirstByteAt: now, EndedAt: now, Outcome: activities.OutcomeComplete,
+	m.ObserveRequest(activities.RequestAttempt{StartedAt: now, FirstByteAt: now, EndedAt: now,
+		Outcome: activities.OutcomeComplete,
 		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1,
 			UnpricedTokens: 1}})
 	_, end := m.ObserveCall(t.Context(), activities.CallAttempt{Tool: "t"})

@@ -58,7 +58,8 @@ func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, all
 	t.Helper()
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions,
 		runs: map[string]*dataflow.Instance{},
-		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{AllowList: allow})}
+		told: map[string]ideafile.CallStatus{}, lost: map[int]int{},
+		http: httptool.New(httptool.Options{AllowList: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings, _ = kinds.NewKnownTools(p.tools, nil).Bind(idea)
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
@@ -267,7 +268,8 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
-		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(), IsIdle: run.IsIdle(),
+		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(),
+			IsIdle:  run.IsIdle(),
 			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
 			PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeUnreportedWrites()}

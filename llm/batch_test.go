@@ -165,7 +165,8 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 			b := &batches{status: c.status, output: func(string) string { return c.output }}
 			_, err := newClient(t, serve(t, b.ServeHTTP).config()).ReadBatch(t.Context(), "b", "the-key")
 			var e *Error
-			if !errors.As(err, &e) || e.IsRetryable || e.Code != turn.CodeLLMError || !strings.Contains(e.Message, c.says) {
+			if !errors.As(err, &e) || e.IsRetryable || e.Code != turn.CodeLLMError ||
+				!strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v", err)
 			}
 		})

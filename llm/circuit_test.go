@@ -60,7 +60,8 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 							return
 						}
 						time.Sleep(20 * time.Millisecond) //nolint:forbidigo // no time passes in a bubble
-						held = c.recordFailure("", Error{Code: turn.CodeLLMUnreachable, IsRetryable: true}, began, time.Now())
+						held = c.recordFailure("", Error{Code: turn.CodeLLMUnreachable, IsRetryable: true}, began,
+							time.Now())
 					}
 					if !held.IsRetryable || held.RetryAfter <= 0 {
 						t.Errorf("%+v", held)
@@ -182,7 +183,8 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 	t.Parallel()
 	for _, silent := range []error{errNoResponse, errNoFirstByte} {
-		for waited, want := range map[time.Duration]bool{minOutageSilence - time.Second: false, minOutageSilence: true} {
+		for waited, want := range map[time.Duration]bool{minOutageSilence - time.Second: false,
+			minOutageSilence: true} {
 			c := newClient(t, Config{BaseURL: "http://127.0.0.1:1/v1"})
 			x := c.newExchange(question(t))
 			x.params.Model, x.startedAt = "silent", time.Now().Add(-waited)

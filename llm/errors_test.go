@@ -246,7 +246,8 @@ func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
 
 func TestAKeyOrModelOfSeveralLinesIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]Config{"OPENAI_API_KEY": {APIKey: "k\nk2"}, "OPENAI_MODEL": {APIKey: "k", Model: "a\x00b"}} {
+	for name, c := range map[string]Config{"OPENAI_API_KEY": {APIKey: "k\nk2"},
+		"OPENAI_MODEL": {APIKey: "k", Model: "a\x00b"}} {
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "llm: read "+name) {
 			t.Errorf("%s: %v", name, err)
 		}

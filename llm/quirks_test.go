@@ -244,7 +244,8 @@ func TestFunctionCallsThatAreNoReplyAreNamed(t *testing.T) {
 			"solution", solutionText)[:8], called(1, "solution", solutionText)...),
 	} {
 		reply, err := replying(t, streaming(chunks(data...)))
-		if err != nil || reply.Whole || reply.IncompleteFault == nil || reply.IncompleteFault.Code != turn.CodeNotJSON ||
+		if err != nil || reply.Whole || reply.IncompleteFault == nil ||
+			reply.IncompleteFault.Code != turn.CodeNotJSON ||
 			!strings.Contains(reply.IncompleteFault.Message, want) {
 			t.Errorf("%v %+v", err, reply.IncompleteFault)
 		}

@@ -16,7 +16,8 @@ func TestNamesNeverChange(t *testing.T) {
 
 		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute",
 		protocol.ActivityExecuteBatch: "Burst",
-		protocol.ActivitySeal:         "Seal", protocol.ActivityIsProcessGone: "Gone", protocol.ActivityDeliver: "Deliver",
+		protocol.ActivitySeal:         "Seal", protocol.ActivityIsProcessGone: "Gone",
+		protocol.ActivityDeliver:  "Deliver",
 		protocol.ActivityGather:   "Gather",
 		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify", protocol.ActivityLoadObject: "Load",
 		protocol.ActivityAwaitStore: "AwaitStore", protocol.ActivityVerifyProof: "VerifyProof",

@@ -20,7 +20,8 @@ func TestShowSaysWhatAProcessAndItsInstancesHaveTakenOfActions(t *testing.T) {
 		d.do("show", "p", "--actions", "--json").is(exit.Done).json(&taken)
 		return taken.RunCount == 4 && taken.ByKind[actions.KindSignals] >= 9
 	})
-	if taken.Total != taken.ByKind.Total() || taken.ByKind[actions.KindStarts] != 4 || taken.ByKind[actions.KindChildren] != 3 {
+	if taken.Total != taken.ByKind.Total() || taken.ByKind[actions.KindStarts] != 4 ||
+		taken.ByKind[actions.KindChildren] != 3 {
 		t.Errorf("%+v", taken)
 	}
 	if e := d.do("show", "p", "--actions").is(exit.Done); !strings.HasPrefix(e.out, "p has used ") ||

@@ -51,7 +51,8 @@ func audited(t *testing.T) (dir string) {
 					Request: 2, Index: 1},
 					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
 			}}[i]
-		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{Process: "p 1", IdeaNumber: i + 1, ParentDigest: parent, Idea: idea,
+		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{Process: "p 1", IdeaNumber: i + 1,
+			ParentDigest: parent, Idea: idea,
 			Log: log, Created: made})
 		if err != nil {
 			t.Fatal(err)

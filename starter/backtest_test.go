@@ -114,8 +114,10 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 			"[call-changed: pay would have another amount (in c1, c2, c3, c4, c5, c6, c8, c9 and 91 more)]"},
 	} {
 		r := backtested(c.code, c.args...)
-		if got := fmt.Sprint(r.DifferenceGroups); r.DifferentCount != c.different || r.SameCount != 100-c.different || got != c.summary {
-			t.Errorf("%v: %d the same, %d different, %d not known: %s", c.args, r.SameCount, r.DifferentCount, r.UnknownCount, got)
+		if got := fmt.Sprint(r.DifferenceGroups); r.DifferentCount != c.different || r.SameCount != 100-c.different ||
+			got != c.summary {
+			t.Errorf("%v: %d the same, %d different, %d not known: %s", c.args, r.SameCount, r.DifferentCount,
+				r.UnknownCount, got)
 		}
 	}
 	counts := comparison.ApprovalCounts{Replayed: 10, Automatic: 10}
@@ -136,7 +138,8 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 	var r backtest.Report
 	d.set("OPENAI_BASE_URL="+server.URL()).do("backtest", "idea.json", "p", "--llm", "--json").is(exit.Done).json(&r)
 	// One Request for each part, and one more about the only claim whose result is known.
-	if r.PlanSource != backtest.PlanSourceLLM || r.DifferentCount != 99 || r.RequestCount != 4 || len(server.Requests()) != 4 {
+	if r.PlanSource != backtest.PlanSourceLLM || r.DifferentCount != 99 || r.RequestCount != 4 ||
+		len(server.Requests()) != 4 {
 		t.Errorf("by the LLM, which was asked %d times: %d different after %d Requests", len(server.Requests()),
 			r.DifferentCount, r.RequestCount)
 	}

@@ -33,7 +33,8 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	d.do("harden", "planned", "-o", "hard.json").is(exit.Done).quiet()
 	d.do("check", "hard.json").is(exit.Done)
 	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exit.Done).result()
-	if r.RequestCount != 0 || !jsonval.Equal(jsonval.ToJSONValue(r.Instances), jsonval.ToJSONValue(planned.Instances)) ||
+	if r.RequestCount != 0 || !jsonval.Equal(jsonval.ToJSONValue(r.Instances),
+		jsonval.ToJSONValue(planned.Instances)) ||
 		!jsonval.Equal(r.Output, planned.Output) {
 		t.Errorf("%+v\nafter %+v", r, planned)
 	}

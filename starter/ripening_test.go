@@ -76,7 +76,8 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 		var report backtest.Report
 		d.do(append([]string{"backtest", "changed.json", "--json"}, c.args...)...).is(exit.Done).json(&report)
 		if report.DifferentCount != c.differ || report.SameCount != 5*len(c.args)-c.differ {
-			t.Errorf("%q: %d the same, %d different, %d not known", c.to, report.SameCount, report.DifferentCount, report.UnknownCount)
+			t.Errorf("%q: %d the same, %d different, %d not known", c.to, report.SameCount, report.DifferentCount,
+				report.UnknownCount)
 		}
 		for _, i := range report.Instances {
 			if c.differ > 0 && (len(i.Differences) != 1 || !strings.HasPrefix(i.Differences[0].Text, c.first)) {

@@ -39,7 +39,8 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	}
 
 	d.do("schedule", "now", "nightly").is(exit.Done)
-	d.eventually("one was started at once", func() bool { list := d.schedules(); return len(list[0].LatestStarts) == 1 })
+	d.eventually("one was started at once",
+		func() bool { list := d.schedules(); return len(list[0].LatestStarts) == 1 })
 	id := d.schedules()[0].LatestStarts[0].ProcessID
 	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") ||
 		r.Status != loop.StatusCompleted || r.Calls.Done != 1 {

@@ -60,11 +60,13 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 		r.ApprovalCount != 2 || !r.IsEstimated || r.Usage.PromptTokens == 0 || r.TotalUsage.RequestCount != 2 {
 		t.Errorf("%s", e.out)
 	}
-	if r.CallCountsByTool["price"][ideafile.CallDone] != 2 || r.CallCountsByTool["pay"][ideafile.CallDone] != 2 || len(r.CallCountsByTool) != 4 ||
+	if r.CallCountsByTool["price"][ideafile.CallDone] != 2 || r.CallCountsByTool["pay"][ideafile.CallDone] != 2 ||
+		len(r.CallCountsByTool) != 4 ||
 		len(r.UnfinishedLines) != 0 || len(r.UnaskedMCPServers) != 1 || len(r.MadeUpRefs) != 1 {
 		t.Errorf("%s", e.out)
 	}
-	if !strings.HasPrefix(r.MermaidGraph, "flowchart TD\n") || !strings.Contains(r.MermaidGraph, `c1 -->|"price.cents"| c2`) {
+	if !strings.HasPrefix(r.MermaidGraph, "flowchart TD\n") ||
+		!strings.Contains(r.MermaidGraph, `c1 -->|"price.cents"| c2`) {
 		t.Errorf("%s", r.MermaidGraph)
 	}
 	if got := string(

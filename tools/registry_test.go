@@ -69,7 +69,8 @@ func TestSchemasAreReflectedFromTheTypes(t *testing.T) {
 	if !tool.Pure || tool.Description != "Orders." || tool.Name != "order" {
 		t.Errorf("%+v", tool)
 	}
-	if again := orderTool(t, TypeSchema[grade](`{"type":"string","enum":["a","b"]}`)); string(again.ParametersSchema) != want {
+	if again := orderTool(t,
+		TypeSchema[grade](`{"type":"string","enum":["a","b"]}`)); string(again.ParametersSchema) != want {
 		t.Error("the same types make other bytes")
 	}
 }

@@ -39,7 +39,8 @@ func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
 			s.scripted, s.every = `{"when": "What to do now", `+
 				strings.TrimPrefix(strings.ReplaceAll(refuseOrShout, "\n", ""), "{"), c.again
 			r := s.end(s.start())
-			if r.Instances["b"].FailedCallCount == 0 || r.Status != loop.StatusCompleted || r.RequestCount != c.requests ||
+			if r.Instances["b"].FailedCallCount == 0 || r.Status != loop.StatusCompleted ||
+				r.RequestCount != c.requests ||
 				r.Calls.Failed != 3 || r.Calls.Done != 3 ||
 				asJSON(r.Instances["b"].State) != `{"text":"y","word":"Y"}` {
 				t.Errorf("%s", asJSON(r))

@@ -202,7 +202,8 @@ func TestLargeParametersAndResultsStayOutOfHistory(t *testing.T) {
 	})
 	s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"big": {"type": "object", "properties": {"text": {"type": "string"},
 		"again": {"type": "string"}}, "_activity": {"http": {"url": %q}}}}}, "context": [{"type": "text", "text": "Go."}]}`, url))
-	s.options = []rehearsal.Option{rehearsal.WithChunkChars(4096)} // three million characters, four at a time, take a while
+	// three million characters, four at a time, take a while
+	s.options = []rehearsal.Option{rehearsal.WithChunkChars(4096)}
 	s.script(`{"solution": {"calls": [{"_tool": "big", "text": "`+strings.Repeat("y", 3<<20)+`", "_outputPath": "a"},
 			{"_tool": "big", "again": "†state.a.text", "_outputPath": "b"}]}}`,
 		`{"solution": {"calls": []}}`)
@@ -273,7 +274,8 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 	s.decide("approve", "1.1", "")
 	r := s.end(run)
 	// one more when it came to wait
-	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.RequestCount != 3 ||
+	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` ||
+		r.RequestCount != 3 ||
 		r.IdeaCount != 3 {
 		t.Errorf("%s after %d Requests and %d Ideas", got, r.RequestCount, r.IdeaCount)
 	}

@@ -91,7 +91,8 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held, ShouldRemove: true})
+	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held,
+		ShouldRemove: true})
 	if err != nil || c.ValueCount == 0 || c.Retained.Values == 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}

@@ -58,7 +58,8 @@ func runAsWorker(address string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	w, err := engine.NewWorker(c, engine.Dependencies{Store: s, Limits: engine.Limits{MinimizesActions: os.Getenv(envSaves) != ""}})
+	w, err := engine.NewWorker(c, engine.Dependencies{Store: s,
+		Limits: engine.Limits{MinimizesActions: os.Getenv(envSaves) != ""}})
 	if err == nil {
 		err = w.Start()
 	}
@@ -276,7 +277,8 @@ func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply
 		`{"solution": {"calls": []}}`)
 	c.workHandingOutTo("2")
 	r := c.finish(c.start(s))
-	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.RequestCount != 2 || !strings.Contains(s.prompt(2), "worker_lost") ||
+	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.RequestCount != 2 ||
+		!strings.Contains(s.prompt(2), "worker_lost") ||
 		!strings.Contains(s.prompt(2), "done (all 3)") {
 		t.Errorf("%+v\n%s", r, s.story())
 	}

@@ -331,9 +331,10 @@ func (s *scenario) start() client.WorkflowRun {
 	}
 	run, _, err := connect.StartOrAttachProcess(s.t.Context(), s.client, s.namespace, connect.StartSpec{
 		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, ScriptedReplies: s.scripted,
-			StartedBy: policy.IdentitiesNamed(s.startedBy...), IterationsPerRun: max(*continueEvery, s.every, roundOf(s.t)),
-			Delegation:      protocol.DelegationContext{Files: s.files},
-			ResumesSolution: s.withCalls}, ContentDigest: "test",
+			StartedBy:        policy.IdentitiesNamed(s.startedBy...),
+			IterationsPerRun: max(*continueEvery, s.every, roundOf(s.t)),
+			Delegation:       protocol.DelegationContext{Files: s.files},
+			ResumesSolution:  s.withCalls}, ContentDigest: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -54,7 +54,8 @@ func TestAnInstanceThatNeverFulfilsAStepHasFailed(t *testing.T) {
 	s.withPolicy("p.json")
 	_ = s.start().Get(t.Context(), nil)
 	r := s.processStatus()
-	if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != "instruction_unfulfilled" || r.RequestCount != 5 {
+	if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != "instruction_unfulfilled" ||
+		r.RequestCount != 5 {
 		t.Errorf("%s %v after %d Requests\n%s", r.Status, r.Error, r.RequestCount, s.story())
 	}
 	if told := strings.Count(s.prompt(5)+s.prompt(4)+s.prompt(3)+s.prompt(2), "step twice is not fulfilled"); told != 3 {

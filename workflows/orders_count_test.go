@@ -26,7 +26,8 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 			return err == nil && q.Get(&v) == nil
 		})
 		for _, call := range v.Calls {
-			if slices.ContainsFunc(call.Decisions, func(d approval.Decision) bool { return d.StandingOrderID == order }) {
+			if slices.ContainsFunc(call.Decisions,
+				func(d approval.Decision) bool { return d.StandingOrderID == order }) {
 				calls = append(calls, call.ID)
 			}
 		}

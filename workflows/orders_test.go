@@ -186,7 +186,8 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 	eventually(t, "one is paid", func() bool { return len(till.seen()) == 1 })
 	give("cids", "cid")
 	s.end(run)
-	if o := s.order("anns second"); o.ApprovedCount != 0 || len(till.seen()) != 3 || s.order("cids").ApprovedCount != 2 {
+	if o := s.order("anns second"); o.ApprovedCount != 0 || len(till.seen()) != 3 ||
+		s.order("cids").ApprovedCount != 2 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
 }

@@ -182,7 +182,8 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 			}
 			return len(v.Refusals) > n
 		})
-		if !strings.Contains(last.RefusalReason, c.reason) || last.Signal != c.signal || n < 7 && last.ID != fmt.Sprint(n) {
+		if !strings.Contains(last.RefusalReason, c.reason) || last.Signal != c.signal || n < 7 &&
+			last.ID != fmt.Sprint(n) {
 			t.Errorf("%s: %+v", c.reason, last)
 		}
 	}
@@ -339,7 +340,8 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	eventually(t, "the instance holds",
 		func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
-	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.CallDone })
+	eventually(t, "the running Call finishes",
+		func() bool { return s.instance("").Calls[0].Status == ideafile.CallDone })
 	s.decide(policy.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
 	eventually(t, "where it stands is sealed", func() bool { return s.processStatus().IdeaCount >= 2 })

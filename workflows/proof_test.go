@@ -96,7 +96,8 @@ func claimsFor(process string, a approval.PendingCall, kind string, details map[
 // forge signs claims without looking whether the key may speak so.
 func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) string {
 	t.Helper()
-	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", ProcessID: "p", CallID: "c", ApprovalDigest: "d", DecisionKind: "d",
+	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", ProcessID: "p", CallID: "c", ApprovalDigest: "d",
+		DecisionKind:  "d",
 		DetailsDigest: "d"})
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +181,9 @@ func (s *scenario) wrongProofs() []wrongProof {
 			map[string]any{"groups": []any{"finance"}}},
 		{"the starter", "sam started the process", as("sam", nil), nil},
 		{"a key that was withdrawn", "was withdrawn at 2020-01-01", as("gus", nil), nil},
-		{"another digest", "another digest", as("ann", func(c *proof.Claims) { c.ApprovalDigest = strings.Repeat("0", 64) }),
+		{"another digest", "another digest", as("ann", func(c *proof.Claims) {
+			c.ApprovalDigest = strings.Repeat("0", 64)
+		}),
 			nil},
 		{"another Call", "for Call 9.9, not for 0.1", as("ann", func(c *proof.Claims) { c.CallID = "9.9" }), nil},
 		{"another process", "for process other", as("ann", func(c *proof.Claims) { c.ProcessID = "other" }), nil},
@@ -398,7 +401,8 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 	left := s.waitsFor(1)
 	s.signal(s.id, approval.SteerDecide,
 		map[string]any{"id": "one",
-			"proof":  s.sign("ann", claimsFor(s.id, left[0].PendingCall, policy.Approve, map[string]any{"reason": "all"})),
+			"proof": s.sign("ann", claimsFor(s.id, left[0].PendingCall, policy.Approve,
+				map[string]any{"reason": "all"})),
 			"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": policy.Approve}}})
 	s.end(run)
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})

@@ -48,14 +48,16 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 		t.Fatalf("%s, %d Requests, %s", r.Status, r.RequestCount, asJSON(q))
 	}
 	if q.RecheckedCount != 4 || q.DifferedCount != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
-		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByInstancePosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
+		q.Usage.CompletionTokens > r.Usage.CompletionTokens ||
+		asJSON(q.ByInstancePosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
 		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
 	}
 	if got := asJSON(r.Instances["2"].State); got != `{"mood":"good","text":"t2"}` {
 		t.Errorf("the second answer has run: %s", got)
 	}
 	log := s.rechecked()
-	if c := log["2"]; len(log) != 4 || !c.HasDiffered || log["1"].HasDiffered || asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.Request != 1 {
+	if c := log["2"]; len(log) != 4 || !c.HasDiffered || log["1"].HasDiffered ||
+		asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.Request != 1 {
 		t.Errorf("the chain keeps %s", asJSON(log))
 	}
 	first, second := s.prompt(1), s.prompt(2)
@@ -114,7 +116,8 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
 			r := s.finish()
-			if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Quality == nil || r.Quality.RecheckedCount != 0 ||
+			if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Quality == nil ||
+				r.Quality.RecheckedCount != 0 ||
 				r.Quality.FailedCount != 4 || r.Quality.Reason == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
@@ -177,7 +180,8 @@ func contradicted(t *testing.T, config string, n int) *scenario {
 func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
 	t.Parallel()
 	r := contradicted(t, `"batch": 2, "quality": {"recheck": 1}`, 4).finish()
-	if q := r.Quality; q == nil || q.RecheckedCount != 4 || q.DifferedCount != 4 || q.Size.Initial != 2 || r.RequestCount != 2 {
+	if q := r.Quality; q == nil || q.RecheckedCount != 4 || q.DifferedCount != 4 || q.Size.Initial != 2 ||
+		r.RequestCount != 2 {
 		t.Errorf("%s after %d Requests", asJSON(q), r.RequestCount)
 	}
 }
@@ -197,7 +201,8 @@ func TestDisagreementAboveTheLimitPausesWhereTheFileSaysSo(t *testing.T) {
 			}
 			s.signal(s.id, "resume", map[string]any{"by": "ann"})
 			var r loop.Result
-			if err := run.Get(t.Context(), &r); err != nil || r.Status != loop.StatusCompleted || r.Quality.DifferedCount != 32 {
+			if err := run.Get(t.Context(), &r); err != nil || r.Status != loop.StatusCompleted ||
+				r.Quality.DifferedCount != 32 {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
@@ -273,7 +278,8 @@ func TestTheSecondAnswerIsToTheQuestionOfTheFirst(t *testing.T) {
 	eventually(t, "the correction is sealed", func() bool { return s.processStatus().IdeaCount > 0 })
 	letGo()
 	r := s.end(run)
-	if got := second.prompt(1); strings.Contains(got, "weather") || strings.Contains(got, "mended") || r.Quality.RecheckedCount != 8 ||
+	if got := second.prompt(1); strings.Contains(got, "weather") || strings.Contains(got, "mended") ||
+		r.Quality.RecheckedCount != 8 ||
 		r.Quality.DifferedCount != 0 {
 		t.Errorf("%s\n%s", asJSON(r.Quality), got)
 	}
@@ -350,7 +356,8 @@ func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
 				s.decide("approve", p.CallID, `{"digest": "`+p.Digest+`"}`)
 			}
 			r := s.end(run)
-			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 || r.RequestCount != 2 ||
+			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 ||
+				r.RequestCount != 2 ||
 				r.Quality.RecheckedCount != 5 || r.Quality.DifferedCount != 4 || r.Quality.FailedCount != 0 ||
 				got != `{"loud":"`+loud+`","mood":"good","text":"mended"}` {
 				t.Errorf("%s\n%s", asJSON(r), s.story())
@@ -377,7 +384,8 @@ func TestAValueIsFittedWhileItIsAskedAgain(t *testing.T) {
 	eventually(t, "it is asked again", asked)
 	eventually(t, "the fitted Call has run", func() bool { return s.processStatus().Calls.Done == 1 })
 	letGo()
-	if r := s.end(run); r.Status != loop.StatusCompleted || r.RequestCount != 3 || r.Quality.RecheckedCount != 2 || r.Quality.DifferedCount != 1 ||
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.RequestCount != 3 || r.Quality.RecheckedCount != 2 ||
+		r.Quality.DifferedCount != 1 ||
 		asJSON(r.Instances[""].State) != `{"loud":"ANNA","user":{"userName":"Anna"}}` {
 		t.Errorf("%s\n%s", asJSON(r), s.story())
 	}

@@ -198,7 +198,8 @@ func TestTheIdeaOfARequestForSomeKnowsWhatTheOthersHaveDone(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "done", "_outputPath": "c"}, {"_tool": "slow", "_instance": "b"}]}}`,
 		nothingMore, nothingMore)
 	run := s.start()
-	eventually(t, "a Request for the one that is ready is sealed", func() bool { return s.processStatus().IdeaCount >= 2 })
+	eventually(t, "a Request for the one that is ready is sealed",
+		func() bool { return s.processStatus().IdeaCount >= 2 })
 	if got := asJSON(s.sealed(2)["context"]); !strings.Contains(got, `"_instance":"b","state":{"c":"DONE"}`) {
 		t.Errorf("Idea 2 knows nothing of what b has done: %s", got)
 	}

@@ -48,7 +48,8 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 
 			last["context"] = []any{}
 			if _, err := chain.New(copied).Seal(t.Context(),
-				chain.IdeaToSeal{Process: s.id, IdeaNumber: ideas, ParentDigest: parent, Idea: last, Created: time.Now()}); err != nil {
+				chain.IdeaToSeal{Process: s.id, IdeaNumber: ideas, ParentDigest: parent, Idea: last,
+					Created: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			if report, err = chains.Verify(t.Context(), s.id); err != nil || !report.IsIntact {

@@ -140,7 +140,8 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 		Parts:  shown.TextSpans{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
 		Fields: []shown.Field{{Title: "To", DisplayText: name}, {Title: "Note", DisplayText: "a\u202e\u2069b"}}}}
 	for format, wants := range map[string][]string{
-		FormatJSONWithDescriptions: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`, `"shown":"` + name + `"`,
+		FormatJSONWithDescriptions: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`,
+			`"shown":"` + name + `"`,
 			isolate + " has handed it over to " + isolate + ": Refund ",
 			"amended by " + isolate + " in place of " + isolate},
 		FormatSlackBlocks: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `*To*\n` + isolate,
@@ -173,8 +174,9 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), ReminderCount: 1}
 	escalated := still
 	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
-	n := approval.Notification{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminderCount: 2,
-		Escalations: []approval.Notice{escalated}, OmittedEscalationCount: 3, OmittedRemarkCount: 4,
+	n := approval.Notification{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still},
+		OmittedReminderCount: 2,
+		Escalations:          []approval.Notice{escalated}, OmittedEscalationCount: 3, OmittedRemarkCount: 4,
 		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{
 			Kind: approval.HandOver, Author: "<ann>", RecipientGroup: "heads"}}}}
 	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n, nil); err != nil {

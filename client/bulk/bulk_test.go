@@ -17,10 +17,11 @@ import (
 
 // waiting is a Call of an instance that waits with some parameters.
 func waiting(call, tool, params string) client.Approval {
-	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), PendingCall: approval.PendingCall{
-		CallID: call, Tool: tool, Digest: "digest of " + call,
-		Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.DecisionKinds(),
-	}}
+	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call),
+		PendingCall: approval.PendingCall{
+			CallID: call, Tool: tool, Digest: "digest of " + call,
+			Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.DecisionKinds(),
+		}}
 }
 
 func asJSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }

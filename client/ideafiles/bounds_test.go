@@ -93,7 +93,8 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		for tries := 0; taken > atMost && tries < 3; tries++ { // a busy machine collects garbage late
 			taken = atItsPeak(func() {
 				_, problems, err = ideafiles.Load(source,
-					ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies, HasOtherWorkers: true})
+					ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies,
+						HasOtherWorkers: true})
 				text = problems.Error()
 			})
 		}
@@ -224,7 +225,8 @@ func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := live()
-		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), HasOtherWorkers: true})
+		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil),
+			HasOtherWorkers: true})
 		taken := live() - before
 		if err != nil || len(problems.Errors()) > 0 || len(d.ParsedIdea.Context) < 10_000 {
 			t.Fatalf("%s: %v, %v", name, err, problems)

@@ -63,7 +63,8 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 		"other.json": "{",
 	})
 	m := loaded(t, dir, "", "")
-	if got := strings.Join(m.ParsedIdea.InstanceTokens(), " "); got != "① ②" || m.RepliesText != aReply || m.Source.IsRepliesChosen {
+	if got := strings.Join(m.ParsedIdea.InstanceTokens(), " "); got != "① ②" || m.RepliesText != aReply ||
+		m.Source.IsRepliesChosen {
 		t.Errorf("instances %s, script %q, asked for: %v", got, m.RepliesText, m.Source.IsRepliesChosen)
 	}
 }

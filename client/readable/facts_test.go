@@ -42,7 +42,8 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 	f := teller.Build(map[string]any{"whole": map[string]any{"a": "x"},
 		"parts": map[string]any{"a": "x", "b": "y"}})
 	parts, whole := f.Facts[0], f.Facts[1]
-	if whole.Origin != "by one" || whole.Facts[0].Origin != "" || parts.Origin != "" || parts.Facts[0].Origin != "by another" ||
+	if whole.Origin != "by one" || whole.Facts[0].Origin != "" || parts.Origin != "" ||
+		parts.Facts[0].Origin != "by another" ||
 		parts.Facts[1].Origin != "" {
 		t.Errorf("%+v", f)
 	}

@@ -48,8 +48,9 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 
 func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 	t.Parallel()
-	o := approval.StandingOrder{ID: "small", Tool: "pay", ParamsCondition: map[string]any{"properties": map[string]any{}},
-		MaxCalls: 5, Until: time.Now()}
+	o := approval.StandingOrder{ID: "small", Tool: "pay",
+		ParamsCondition: map[string]any{"properties": map[string]any{}},
+		MaxCalls:        5, Until: time.Now()}
 	all := Decisions([]client.RecordedDecision{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
 		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
 	orders := FilterOrderDecisions(all)
@@ -98,7 +99,8 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 func TestABrokenRecordIsReportedToo(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	r := &Report{Check: &chain.Report{Broken: []chain.BrokenItem{{FirstIdea: 3, Item: "i7", Problem: "its digest is another"}}}}
+	r := &Report{Check: &chain.Report{Broken: []chain.BrokenItem{{FirstIdea: 3, Item: "i7",
+		Problem: "its digest is another"}}}}
 	err := reportTemplate.Execute(&b, r)
 	if err != nil || !strings.Contains(b.String(), "Idea 3: its digest is another <code>i7</code>") {
 		t.Errorf("%v %s", err, b.String())

@@ -33,7 +33,8 @@ func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 		"deputy": {"to": {"bob"}, "from": {"2026-12-01"}, "until": {"2026-12-24"}, "reason": {"on leave"}},
 		"steer":  {"text": {"Be kind."}, "reason": {"lunch"}, "sure": {"yes"}},
 	} {
-		p.RefusedForm = submittedForm{form, typed, map[string]string{"": "It may not be.", "until": "That day is over."}}
+		p.RefusedForm = submittedForm{form, typed, map[string]string{"": "It may not be.",
+			"until": "That day is over."}}
 		page := shows(t, "process", p)
 		for key, value := range typed {
 			want := value[0]
@@ -80,8 +81,10 @@ func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
 // A browser scrolls to the form that was refused: what is wrong stands there too.
 func TestWhatIsWrongStandsInTheFormThatIsShown(t *testing.T) {
 	t.Parallel()
-	p := &callPage{frame: frame{HasRight: map[string]bool{"decide": true}}, Presenter: shown.NewPresenter(nil), FormError: "It may not be.",
-		IsDecisionAllowed: map[string]bool{client.Answer: true}, Reason: "busy", Recipient: "bob", AnswerText: "all well"}
+	p := &callPage{frame: frame{HasRight: map[string]bool{"decide": true}}, Presenter: shown.NewPresenter(nil),
+		FormError:         "It may not be.",
+		IsDecisionAllowed: map[string]bool{client.Answer: true}, Reason: "busy", Recipient: "bob",
+		AnswerText: "all well"}
 	p.Approval.AllowedDecisions = []string{client.Answer, client.Ask, client.HandOver}
 	for kind, at := range map[string]string{client.Answer: "answer", client.Ask: "remark", client.HandOver: "remark"} {
 		p.FormErrorDecision = kind

@@ -31,7 +31,8 @@ func waitingCall(t *testing.T) client.Approval {
 func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 	t.Parallel()
 	a := waitingCall(t)
-	p := &callPage{Approval: a, IsDecisionAllowed: map[string]bool{client.Approve: true, client.Reject: true}, IsIrreversible: true}
+	p := &callPage{Approval: a, IsDecisionAllowed: map[string]bool{client.Approve: true, client.Reject: true},
+		IsIrreversible: true}
 	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input = remainingFact(shown.Format{}, a.Input, a)
@@ -62,7 +63,8 @@ var formOfPage = regexp.MustCompile(`(?s)<main.*?<form.*?</form>`)
 // One reason is for both decisions, and the name of the button is the decision, also of one that is signed.
 func TestBothDecisionsHaveOneReason(t *testing.T) {
 	t.Parallel()
-	p := &callPage{Approval: waitingCall(t), IsDecisionAllowed: map[string]bool{client.Approve: true, client.Reject: true},
+	p := &callPage{Approval: waitingCall(t), IsDecisionAllowed: map[string]bool{client.Approve: true,
+		client.Reject: true},
 		Reason: "not ours", FormError: "A reason.", FormErrorDecision: client.Reject, MaySignWithPasskey: true}
 	form := formOfPage.FindString(shows(t, "call", p))
 	for text, count := range map[string]int{`name="reason"`: 1, "not ours": 1, `aria-describedby="wrong"`: 1,

@@ -94,7 +94,8 @@ func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
 func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
 	t.Parallel()
 	decided := func(kind string, status ideafile.CallStatus, amount string) client.PastDecision {
-		d := client.RecordedDecision{Decision: approval.Decision{CallID: "1.1@1", Kind: kind, Reason: "so be it"}, Instance: "1",
+		d := client.RecordedDecision{Decision: approval.Decision{CallID: "1.1@1", Kind: kind, Reason: "so be it"},
+			Instance: "1",
 			Sentence: "Pay 5.00 EUR", InstanceName: "1", Outcome: &turn.CallOutcome{Status: status},
 			Amount: &shown.Field{DisplayText: amount}}
 		return client.PastDecision{ProcessID: "p", RecordedDecision: d, LatestOnSameCall: &d}

@@ -164,7 +164,8 @@ func TestWhatIsDueTodayStandsOut(t *testing.T) {
 		}
 	}
 	cells := []labelledCell{{Name: "Due on", Text: "30 November 2026", IsToday: true}}
-	if all := shows(t, "inbox", inboxPage{Groups: []callGroup{{SharedCells: cells, Rows: []row{{}}}}}); !strings.Contains(all,
+	if all := shows(t, "inbox", inboxPage{Groups: []callGroup{{SharedCells: cells,
+		Rows: []row{{}}}}}); !strings.Contains(all,
 		"<b>30 November 2026 (today)</b>") {
 		t.Error(all)
 	}
@@ -234,7 +235,8 @@ func lettersOf(t *testing.T, params ...string) (list []client.Approval) {
 	for _, one := range params {
 		p := jsonval.AsObject(modeltest.MustDecodeJSON(one))
 		list = append(list, client.Approval{Process: "p", Call: shown.NewPresenter(idea).Call("write", p, "",
-			shown.InstanceValues{}, shown.English), PendingCall: approval.PendingCall{CallID: "1.1", Tool: "write", Params: p,
+			shown.InstanceValues{}, shown.English), PendingCall: approval.PendingCall{CallID: "1.1", Tool: "write",
+			Params:           p,
 			AllowedDecisions: policy.DecisionKinds()}})
 	}
 	return list

@@ -69,10 +69,12 @@ func wantTexts(t *testing.T, where, text string, has []string, lacks ...string) 
 
 func TestTheRecordSaysStandingOrdersInWords(t *testing.T) {
 	t.Parallel()
-	order := &approval.StandingOrder{ID: "small", Tool: "pay", MaxCalls: 10, ParamsCondition: jsonval.Object{"properties": 1}}
+	order := &approval.StandingOrder{ID: "small", Tool: "pay", MaxCalls: 10,
+		ParamsCondition: jsonval.Object{"properties": 1}}
 	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Orders: []givenOrder{{
-		Decision: report.Decision{Decider: "ann", Summary: "gave a standing order", Reason: "on leave", GivenOrder: order,
-			Details: []report.Detail{{Name: "The order", Text: `small: parameters fit {"properties": 1}`}}},
+		Decision: report.Decision{Decider: "ann", Summary: "gave a standing order", Reason: "on leave",
+			GivenOrder: order,
+			Details:    []report.Detail{{Name: "The order", Text: `small: parameters fit {"properties": 1}`}}},
 		About: "Pay somebody", Terms: []string{"“Amount” is 300.00 EUR or less"},
 	}}}
 	all, operators := pageText(t, shown.English, "verify", page)
@@ -120,7 +122,8 @@ func TestWhyAProcessStoppedIsForOperators(t *testing.T) {
 	wantTexts(t, "the process", operators, []string{"of the prompt"})
 
 	list := processesPage{Rows: []client.Summary{{ProcessID: "p", Status: "running",
-		WaitingTexts: []string{"asking the LLM: Request 3"}}, {ProcessID: "q", Status: "running", WaitingTexts: []string{"held up"}}}}
+		WaitingTexts: []string{"asking the LLM: Request 3"}},
+		{ProcessID: "q", Status: "running", WaitingTexts: []string{"held up"}}}}
 	all, operators = pageText(t, shown.English, "processes", list)
 	wantTexts(t, "the list", all, []string{"p running", "q running, held up"}, "LLM", "Request")
 	wantTexts(t, "the list", operators, []string{"asking the LLM: Request 3"})
@@ -160,9 +163,11 @@ func TestWhyStepsDidNotSucceedIsSaidInWords(t *testing.T) {
 
 func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
 	t.Parallel()
-	page := planPage{Page: &planpage.Page{NotAmendableReason: "an earlier process has begun it"}, PlannedCalls: []client.PlannedCall{{
-		Call: shown.Call{Parts: shown.TextSpans{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
-	page.Calls = []*planpage.Call{{ID: "1.1", Error: "†state.sum: no Call writes it", FormError: "it cannot run as it is",
+	page := planPage{Page: &planpage.Page{NotAmendableReason: "an earlier process has begun it"},
+		PlannedCalls: []client.PlannedCall{{
+			Call: shown.Call{Parts: shown.TextSpans{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
+	page.Calls = []*planpage.Call{{ID: "1.1", Error: "†state.sum: no Call writes it",
+		FormError:       "it cannot run as it is",
 		FormErrorDetail: "†state.sum: no such value"}}
 	all, operators := pageText(t, shown.German, "plan", page)
 	wantTexts(t, "the Plan", all, []string{"Pay Ann Er wird scheitern."}, "†state.sum", "no Call", "no such")
@@ -234,7 +239,8 @@ func TestWhatHappensMeanwhileIsInTheReadersLanguage(t *testing.T) {
 
 func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 	t.Parallel()
-	d := map[string]any{"Claims": proof.Claims{DecisionKind: "amend", CallID: "1.2", ApprovalDigest: "d1g3st", ProcessID: "p"},
+	d := map[string]any{"Claims": proof.Claims{DecisionKind: "amend", CallID: "1.2", ApprovalDigest: "d1g3st",
+		ProcessID: "p"},
 		"Tool": "pay", "Caption": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
 		"BackHref": "/", "ReplacementTool": "Pay somebody", "ValueFact": caseFact(wordsOf(t, paid).ParamsFormat("pay"),
 			jsonval.Object{"amount": json.Number("1250"), "note": ""}, client.Approval{Call: shown.Call{Language: shown.German}})}
@@ -323,8 +329,9 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 		{Kind: "changed", Path: "config.limits.requests", From: json.Number("1"), To: json.Number("2")}},
 		Calls: []ideadiff.CallChange{{Kind: "added", ID: "1.2", Tool: "pay", To: call},
 			{Kind: "undone", ID: "1.1", Tool: "pay", From: "done", To: "undone"}}},
-		Decisions: []client.RecordedDecision{{Decision: approval.Decision{Kind: client.Amend, DecidedBy: "ann", CallID: "1.2@①",
-			Tool: "pay", AmendedParams: jsonval.Object{"amount": json.Number("5")}, Reason: "too much"},
+		Decisions: []client.RecordedDecision{{Decision: approval.Decision{Kind: client.Amend, DecidedBy: "ann",
+			CallID: "1.2@①",
+			Tool:   "pay", AmendedParams: jsonval.Object{"amount": json.Number("5")}, Reason: "too much"},
 			Sentence: "Pay 5 EUR", InstanceName: "order 7"}}}
 	all, err := loadCatalogues()
 	if err != nil {
@@ -370,7 +377,8 @@ func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 	}{
 		{nil, planned + "nichts"}, {[]ideafile.WrittenCall{long}, planned + "Pay somebody"},
 	} {
-		text := disagreementText(turn.AnswerComparison{FirstCalls: first, SecondCalls: one.second}.DisagreementText(), labels, shown.German)
+		text := disagreementText(turn.AnswerComparison{FirstCalls: first, SecondCalls: one.second}.DisagreementText(),
+			labels, shown.German)
 		if got := all[shown.German].TranslateAs("told", text); got != one.want {
 			t.Errorf("%q, want %q", got, one.want)
 		}
@@ -410,12 +418,14 @@ func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
 func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
 	t.Parallel()
 	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Decisions: []report.Decision{{
-		Decider: "ann", Summary: "handed over: Pay 5 EUR", Details: []report.Detail{{Name: "The Call", Text: "1.2@① pay"},
+		Decider: "ann", Summary: "handed over: Pay 5 EUR", Details: []report.Detail{{Name: "The Call",
+			Text: "1.2@① pay"},
 			{Name: "To", Text: "bob"}, {Name: "Was shown", Text: `{"amount":5}`}}}}}
 	all, operators := pageText(t, shown.English, "verify", page)
 	wantTexts(t, "the record", all, []string{"handed over: Pay 5 EUR To: bob"}, "amount", "1.2@①")
 	wantTexts(t, "the record", operators, []string{`{"amount":5}`, "The step 1.2@① pay"})
-	page.Report = &chain.Report{Broken: []chain.BrokenItem{{FirstIdea: 3, Problem: "its digest is another", Item: "i7"}}}
+	page.Report = &chain.Report{Broken: []chain.BrokenItem{{FirstIdea: 3, Problem: "its digest is another",
+		Item: "i7"}}}
 	all, operators = pageText(t, shown.German, "verify", page)
 	wantTexts(t, "the record", all, []string{"Sie ist nicht unversehrt"}, "digest")
 	wantTexts(t, "the record", operators, []string{"Eintrag 3: its digest is another i7"})
@@ -429,11 +439,13 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	list := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
 		`{"type": "object", "properties": {"list": {"type": "array", "minItems": 1}}}`)}
 	for name, page := range map[string]any{
-		"inbox": inboxPage{FormError: "A reason.", Groups: []callGroup{{DecidableCount: 1, NeedsReason: true, Rows: []row{{}}}}},
-		"undo":  &undoPage{FormError: "A reason.", UndoCount: 1},
-		"call": &callPage{Presenter: shown.NewPresenter(nil), FormError: "It says nothing.", FormErrorDecision: client.Comment,
-			frame:    frame{HasRight: map[string]bool{"decide": true}},
-			Approval: client.Approval{PendingCall: approval.PendingCall{AllowedDecisions: []string{client.Comment}}}},
+		"inbox": inboxPage{FormError: "A reason.", Groups: []callGroup{{DecidableCount: 1, NeedsReason: true,
+			Rows: []row{{}}}}},
+		"undo": &undoPage{FormError: "A reason.", UndoCount: 1},
+		"call": &callPage{Presenter: shown.NewPresenter(nil), FormError: "It says nothing.",
+			FormErrorDecision: client.Comment,
+			frame:             frame{HasRight: map[string]bool{"decide": true}},
+			Approval:          client.Approval{PendingCall: approval.PendingCall{AllowedDecisions: []string{client.Comment}}}},
 		"enter": struct {
 			frame
 			FormError, NextPath string
@@ -449,8 +461,9 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	}
 	fields := list.NewFieldFromEntered(modeltest.MustDecodeJSON(`{"list": ["a"]}`), true, url.Values{},
 		map[string]string{"p/list": "this does not fit; it must be: at least 1 item"})
-	page := shows(t, "call", &callPage{Presenter: shown.NewPresenter(nil), IsDecisionAllowed: map[string]bool{client.Amend: true},
-		AmendField: fields})
+	page := shows(t, "call", &callPage{Presenter: shown.NewPresenter(nil),
+		IsDecisionAllowed: map[string]bool{client.Amend: true},
+		AmendField:        fields})
 	if !strings.Contains(page, `id="p/list" aria-describedby="p/list-help p/list-error"`) ||
 		!strings.Contains(page, `id="p/list-error">this does not fit; it must be: at least 1 item`) {
 		t.Error(page)

@@ -69,7 +69,8 @@ func (i *issuer) open(t *testing.T, key *signing.PrivateKey) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard, err := access.NewIssuerGuard(access.Issuer{URL: i.url, Audience: "process-idea", Roles: roles, DecisionSigningKey: key})
+	guard, err := access.NewIssuerGuard(access.Issuer{URL: i.url, Audience: "process-idea", Roles: roles,
+		DecisionSigningKey: key})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,3 +40,16 @@ func TestWhoMayActAndNotLookIsShownNothingOfAProcess(t *testing.T) {
 		t.Errorf("a fork is told of as %s", fork)
 	}
 }
+
+func TestWhoMayNotDecideIsTold(t *testing.T) {
+	h := open(t, func(o *server.Options) {})
+	id := "desk-" + t.Name()
+	start := payout(id)
+	h.post("/api/processes", start).is(201)
+	h.waiting(id, 1)
+	b := h.browse()
+	b.open("/?process=" + id).is(200).says("1 case waits for other people")
+	p := b.open("/?who=all&process="+id).is(200).says("1 case waits.", "signed").lacks("Approve selected")
+	p.link("@").is(200).says("What would happen", "2 of").lacks("Approve it")
+	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)
+}

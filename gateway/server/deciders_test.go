@@ -178,8 +178,9 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	}
 	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us",
 		server.RolesVariable: roles}
-	client := map[string]string{server.ClientIDVariable: "desk", server.ClientSecretVariable: "a-secret-of-24-characters",
-		server.GatewayURLVariable: "https://gateway.example.com/"}
+	client := map[string]string{server.ClientIDVariable: "desk",
+		server.ClientSecretVariable: "a-secret-of-24-characters",
+		server.GatewayURLVariable:   "https://gateway.example.com/"}
 	maps.Copy(client, issuer)
 	with := func(m map[string]string, key, value string) map[string]string {
 		out := map[string]string{key: value}
@@ -206,8 +207,10 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
 		{"an issuer without roles", ":8080", with(issuer, server.RolesVariable, ""), server.RolesVariable},
 		{"people who log in", ":8080", client, ""},
-		{"a client without a secret", ":8080", with(client, server.ClientSecretVariable, ""), server.ClientSecretVariable},
-		{"a client without an address", ":8080", with(client, server.GatewayURLVariable, ""), server.GatewayURLVariable},
+		{"a client without a secret", ":8080", with(client, server.ClientSecretVariable, ""),
+			server.ClientSecretVariable},
+		{"a client without an address", ":8080", with(client, server.GatewayURLVariable, ""),
+			server.GatewayURLVariable},
 		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
 		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"),
 			"https://host"},
@@ -219,7 +222,8 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 			server.HostsVariable},
 		{"a host with a port", ":8080", with(issuer, server.HostsVariable, "desk.example.com:8080"),
 			server.HostsVariable},
-		{"an address that is none", ":8080", with(issuer, server.GatewayURLVariable, "desk.example.com"), server.GatewayURLVariable},
+		{"an address that is none", ":8080", with(issuer, server.GatewayURLVariable, "desk.example.com"),
+			server.GatewayURLVariable},
 		{"no folder for agents", ":8080", with(issuer, server.IdeaFolderVariable, roles), server.IdeaFolderVariable},
 		{"roles without an issuer", "127.0.0.1:8080", map[string]string{server.TokenVariable: token,
 			server.RolesVariable: roles}, server.RolesVariable + " has no effect"},
@@ -240,7 +244,8 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	}
 	_, err := server.FromEnvironment("", access.Person{}, func(string) string { return "x" })
 	for _, name := range []string{server.HooksVariable, signing.DecidersVariable, server.SigningKeyVariable,
-		server.RolesVariable, server.IssuerVariable, server.ClientSecretVariable, server.GatewayURLVariable, server.IdeaFolderVariable,
+		server.RolesVariable, server.IssuerVariable, server.ClientSecretVariable, server.GatewayURLVariable,
+		server.IdeaFolderVariable,
 		server.UnverifiedEmailVariable, server.RemoteTokenVariable, server.OriginsVariable} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("of all that is wrong %s is not said: %v", name, err)

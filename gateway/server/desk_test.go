@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
-
-	"processidea/gateway/server"
 )
 
 // payment is a process whose Calls have parameters of every kind, and wait for people; each instance has one.
@@ -160,7 +158,8 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	}
 	done := again.form("Approve").tick("A2").press("Approve selected").is(200).says(
 		"2 cases", "A1", "12345678901234567890", "Nothing is decided yet").lacks("A3").form("Approve").press(
-		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890", "It is approved.",
+		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890",
+		"It is approved.",
 		"Payment")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
@@ -489,17 +488,4 @@ func TestHostileDataIsTextAtTheDesk(t *testing.T) {
 	if got := h.receipts(id); !strings.Contains(got, nasty+": 7 cents") {
 		t.Error(got[:min(len(got), 400)])
 	}
-}
-
-func TestWhoMayNotDecideIsTold(t *testing.T) {
-	h := open(t, func(o *server.Options) {})
-	id := "desk-" + t.Name()
-	start := payout(id)
-	h.post("/api/processes", start).is(201)
-	h.waiting(id, 1)
-	b := h.browse()
-	b.open("/?process=" + id).is(200).says("1 case waits for other people")
-	p := b.open("/?who=all&process="+id).is(200).says("1 case waits.", "signed").lacks("Approve selected")
-	p.link("@").is(200).says("What would happen", "2 of").lacks("Approve it")
-	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)
 }

@@ -42,7 +42,8 @@ func ideasFolder(t *testing.T) string {
 func agentsOf(t *testing.T, approvals bool) func(*server.Options) {
 	dir := ideasFolder(t)
 	return func(o *server.Options) {
-		o.Agents = server.AgentOptions{IdeaFolder: dir, AllowDecisions: approvals, Tools: ideafiles.Tools{HasOtherWorkers: true}}
+		o.Agents = server.AgentOptions{IdeaFolder: dir, AllowDecisions: approvals,
+			Tools: ideafiles.Tools{HasOtherWorkers: true}}
 	}
 }
 

@@ -24,7 +24,8 @@ func withPasskeys(t *testing.T) (set func(*server.Options), list func(origin str
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := must(signing.PasskeyEntry(passkey.Registration{ID: "YW5u", PublicKey: public}, must(passkey.SiteAt(origin)),
+		entry := must(signing.PasskeyEntry(passkey.Registration{ID: "YW5u", PublicKey: public},
+			must(passkey.SiteAt(origin)),
 			"ann",
 			[]string{"finance"}))
 		if err := os.WriteFile(file, []byte(`{"keys": [`+string(entry)+`]}`), 0o600); err != nil {

@@ -52,7 +52,8 @@ func TestANumberOfBytesComesFromTheEnvironment(t *testing.T) {
 		"1125899906842625": -1, "9223372036854775808": -1, "1MB": -1, "1.5": -1, "0": -1, "-5": -1} {
 		got, err := BytesFromEnv(func(string) string { return text }, LimitEnvVariable)
 		if want < 0 {
-			if err == nil || !strings.Contains(err.Error(), LimitEnvVariable+": want a whole number of bytes from 1 to 1125") {
+			if err == nil ||
+				!strings.Contains(err.Error(), LimitEnvVariable+": want a whole number of bytes from 1 to 1125") {
 				t.Errorf("%q: %v", text, err)
 			}
 		} else if err != nil || got != want {

@@ -99,7 +99,8 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 		seen.Header.Get(TurnHeader) != "1" {
 		t.Errorf("logged body %s, header %v", seen.Body, seen.Header)
 	}
-	if seen.FirstTokenAt.Before(seen.ArrivedAt) || seen.LastTokenAt.Before(seen.FirstTokenAt) || seen.SentCharCount != 8 ||
+	if seen.FirstTokenAt.Before(seen.ArrivedAt) || seen.LastTokenAt.Before(seen.FirstTokenAt) ||
+		seen.SentCharCount != 8 ||
 		seen.EndReason != EndComplete {
 		t.Errorf("logged %+v", seen)
 	}

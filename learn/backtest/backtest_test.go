@@ -248,7 +248,8 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 			t.Errorf("%s: %s", c.kind, describe(open))
 		}
 		if unmatched := c.kind != "approve"; (open.UnmatchedCallCount == 1) != unmatched {
-			t.Errorf("%s: %d Calls have no result: what a person kept from running did not run", c.kind, open.UnmatchedCallCount)
+			t.Errorf("%s: %d Calls have no result: what a person kept from running did not run", c.kind,
+				open.UnmatchedCallCount)
 		}
 	}
 }

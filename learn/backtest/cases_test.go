@@ -51,8 +51,9 @@ func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
 	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	r := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 30`), nil, past, past)
-	if len(r.DifferenceGroups) != 1 || r.DifferenceGroups[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" &&
-		len(r.DifferenceGroups[0].Instances) == 0 {
+	if len(r.DifferenceGroups) != 1 ||
+		r.DifferenceGroups[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" &&
+			len(r.DifferenceGroups[0].Instances) == 0 {
 		t.Errorf("%v", r.DifferenceGroups)
 	}
 	if r.SameCount != 4 || r.DifferentCount != 2 || r.DifferingCount() != 2 {
@@ -257,7 +258,8 @@ func TestStepsThatANewInstructionRequiresAreNamedWhereTheyWouldNotBeFulfilled(t 
 		strings.Count(got, "step-unfulfilled") != 2 || strings.Contains(got, "other-end") {
 		t.Error(got)
 	}
-	if len(r.InstructionStepCounts) != 1 || r.InstructionStepCounts[0].Unfulfilled != 2 || r.InstructionStepCounts[0].NotApplicable != 1 {
+	if len(r.InstructionStepCounts) != 1 || r.InstructionStepCounts[0].Unfulfilled != 2 ||
+		r.InstructionStepCounts[0].NotApplicable != 1 {
 		t.Errorf("counted %+v", r.InstructionStepCounts)
 	}
 	strict := strings.TrimSuffix(orders, "]") + ", " + policy("log") + "]"

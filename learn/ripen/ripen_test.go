@@ -84,7 +84,8 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 		t.Errorf("%+v %q", f.Counts, f.Facts)
 	}
 	if f.WouldAskCount != 20 || f.WouldNotAskCount != 480 || len(f.NeedlesslyAskedCalls) > 0 {
-		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.WouldAskCount, f.WouldNotAskCount, f.NeedlesslyAskedCalls)
+		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.WouldAskCount, f.WouldNotAskCount,
+			f.NeedlesslyAskedCalls)
 	}
 	for params, want := range map[string]bool{`{"amount": 100}`: false, `{"amount": 801}`: true, `{}`: true,
 		`{"amount": "100"}`: true} {

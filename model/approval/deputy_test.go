@@ -100,7 +100,8 @@ func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	if got := approved(l.ApproveCovered("①", list[:1], nil, noon.Add(time.Minute))); got != "" {
 		t.Errorf("told of the end again: %s", got)
 	}
-	if got := approved(l.ApproveCovered("①", []approval.PendingCall{told(t, list[0], end[0].Order)}, nil, noon)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.PendingCall{told(t, list[0], end[0].Order)}, nil,
+		noon)); got != "" {
 		t.Errorf("told of the end again, once it is known: %s", got)
 	}
 }
@@ -129,7 +130,8 @@ func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := waits(t, 1, "1", c.rule)
-		if got := approved(l.ApproveCovered("①", []approval.PendingCall{p}, policy.IdentitiesNamed("ann"), noon)); got != c.want {
+		if got := approved(l.ApproveCovered("①", []approval.PendingCall{p}, policy.IdentitiesNamed("ann"),
+			noon)); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 		p.Deciders = policy.Rules{{People: []string{"ann"}}}

@@ -77,7 +77,8 @@ func TestWhoAsksForAnActTooLongAgoIsToldSo(t *testing.T) {
 	if o := l.Outcomes([]string{"0"}, true)[0]; o.Status != approval.ActUnknown || o.RefusalReason == "" {
 		t.Errorf("%+v", o)
 	}
-	if l.AreOutcomesKnown([]string{"1", "0"}, false) || !l.AreOutcomesKnown([]string{"1", "0"}, true) || !l.AreOutcomesKnown([]string{"1"}, false) {
+	if l.AreOutcomesKnown([]string{"1", "0"}, false) || !l.AreOutcomesKnown([]string{"1", "0"}, true) ||
+		!l.AreOutcomesKnown([]string{"1"}, false) {
 		t.Error("what may still come is waited for, and no more")
 	}
 	if became(&l, "1") != approval.ActRefused || became(&l, "5000") != approval.ActAccepted || len(l.Latest) != 5000 {

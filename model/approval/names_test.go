@@ -73,7 +73,11 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		}, `{"id": "o", "tool": "pay", "count": 1}`, []string{"id", "by", "groups"}},
 		approval.SteerDeputy: {func(m map[string]any) error { _, err := approval.ReadDeputyOrder(m); return err },
 			`{"id": "o", "to": "eve", "until": "2026-01-02T13:00:00Z"}`, []string{"id", "to", "by", "groups"}},
-		approval.SteerDisallow: {func(m map[string]any) error { _, _, err := approval.ReadStandingOrderEnd(m); return err },
+		approval.SteerDisallow: {func(m map[string]any) error {
+			_, _,
+				err := approval.ReadStandingOrderEnd(m)
+			return err
+		},
 			`{"order": "o"}`, []string{"by"}},
 		"by of a policy": {file(func(m map[string]any, ps *diag.Problems) { policy.ReadRule(m, "$", ps) }),
 			`{"people": ["ann"], "groups": ["x"]}`, []string{"people", "groups"}},

@@ -46,8 +46,9 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 		at   time.Time
 		want string
 	}{
-		"it fits":         {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`)}, noon, ""},
-		"another Tool":    {approval.PendingCall{Tool: "send", Params: params(`{"amount": 50}`)}, noon, "it is for pay"},
+		"it fits": {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`)}, noon, ""},
+		"another Tool": {approval.PendingCall{Tool: "send", Params: params(`{"amount": 50}`)}, noon,
+			"it is for pay"},
 		"too much":        {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 51}`)}, noon, "50"},
 		"nothing is said": {approval.PendingCall{Tool: "pay", Params: params(`{}`)}, noon, "the Call has no amount"},
 		"too late": {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`)}, noon.Add(time.Hour),
@@ -57,7 +58,8 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 		"decided on before": {approval.PendingCall{Tool: "pay", Params: params(`{"amount": 50}`), TimesAsked: 1}, noon,
 			"people have decided on it before"},
 		"a large value": {
-			approval.PendingCall{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}},
+			approval.PendingCall{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x",
+				100_000)}},
 			noon, "over 64 KB"},
 	} {
 		if got := o.NotCoveredReason(c.p, c.at); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
@@ -90,7 +92,8 @@ func TestAnApprovalUnderAnOrderIsThatOfWhoGaveIt(t *testing.T) {
 	t.Parallel()
 	const under = `"order": {"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"], "reason": "small"}`
 	d, err := approval.ReadDecision("approve", modeltest.DecodeJSON(t, `{"call": "1.1", `+under+`}`).(map[string]any))
-	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" || d.StandingOrderID != "o" ||
+	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" ||
+		d.StandingOrderID != "o" ||
 		!strings.Contains(d.Describe(), "ann (standing order o)") {
 		t.Errorf("%+v, %v", d, err)
 	}

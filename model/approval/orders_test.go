@@ -93,7 +93,8 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 
 func refused(order string, p approval.PendingCall) approval.Fate {
 	return approval.Fate{
-		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, StandingOrderID: order, ApprovalDigest: p.Digest,
+		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, StandingOrderID: order,
+		ApprovalDigest: p.Digest,
 	}
 }
 
@@ -141,7 +142,8 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
 		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
 	} {
-		if got := approved(given(t, c.orders...).ApproveCovered("①", list, policy.IdentitiesNamed("sam"), noon)); got != c.want {
+		if got := approved(given(t, c.orders...).ApproveCovered("①", list, policy.IdentitiesNamed("sam"),
+			noon)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -160,7 +162,8 @@ func TestAnOrderThatCannotHoldIsNotTaken(t *testing.T) {
 		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["sales"]}`:                                           "ann may not decide on it",
 	} {
 		o := order(t, text)
-		err := approval.CheckStandingOrder(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, idea, policy.Oversight{},
+		err := approval.CheckStandingOrder(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, idea,
+			policy.Oversight{},
 			nil, noon, true)
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -20,7 +20,8 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "TakenBranchNumber",
 			"IsConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
 			"TimesAsked", "ResultAuthor", "StartLogicalTime", "EndLogicalTime", "Throttle"},
-			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "isBlobUpdateTaken", "blobUpdatedValues"}},
+			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "isBlobUpdateTaken",
+				"blobUpdatedValues"}},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

@@ -119,7 +119,8 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 			map[string]any{"a": map[string]any{"x": nil}}, anActivityDoesIt},
 		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"merge"}`,
 			map[string]any{"b": map[string]any{"x": nil}}, ideafile.CallDone},
-		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big}, ideafile.CallDone},
+		{`{"_tool":"change","_outputPath":"†state","_outputMethod":"assign"}`, map[string]any{"b": big},
+			ideafile.CallDone},
 	} {
 		r.AcceptCall(1, i+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
 		r.Advance()

@@ -23,9 +23,11 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
 	s.InstanceByToken[""] = modeltest.ContinueInstanceAsNew(t, run)
 	s.AdvanceInstance("")
-	s.WantEqual("the State", string(jsonval.Encode(s.InstanceByToken[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
+	s.WantEqual("the State", string(jsonval.Encode(s.InstanceByToken[""].State())),
+		`{"b":"fine","c":"mind","note":"mind"}`)
 	s.WantEqual("who wrote it",
-		fmt.Sprint(s.InstanceByToken[""].StateWrites()[0].Author, s.InstanceByToken[""].StateWrites()[1].Author), "1.11.1")
+		fmt.Sprint(s.InstanceByToken[""].StateWrites()[0].Author, s.InstanceByToken[""].StateWrites()[1].Author),
+		"1.11.1")
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {

@@ -178,9 +178,11 @@ func signed(t *testing.T, i *dataflow.Instance, who, kind, payload string) error
 	if d.Order != nil {
 		want = d.Order.DecisionToProve("p")
 	}
-	d.Verification = &proof.Verification{ProcessID: "p", KeyThumbprint: "k", Claims: proof.Claims{Issuer: who, Subject: who,
-		Groups: []string{"finance"}, IssuedAt: modeltest.StartTime.Unix(), ID: who + kind, ProcessID: "p",
-		CallID: want.CallIDs[0], ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind, DetailsDigest: want.DetailsDigest}}
+	d.Verification = &proof.Verification{ProcessID: "p", KeyThumbprint: "k",
+		Claims: proof.Claims{Issuer: who, Subject: who,
+			Groups: []string{"finance"}, IssuedAt: modeltest.StartTime.Unix(), ID: who + kind, ProcessID: "p",
+			CallID: want.CallIDs[0], ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind,
+			DetailsDigest: want.DetailsDigest}}
 	return i.ApplyDecision(d)
 }
 

@@ -14,7 +14,8 @@ import (
 func TestAStatusIsAnEndOrNot(t *testing.T) {
 	t.Parallel()
 	for status, ended := range map[ideafile.CallStatus]bool{
-		ideafile.CallWaiting: false, ideafile.CallAwaitingApproval: false, ideafile.CallRunning: false, ideafile.CallDone: true,
+		ideafile.CallWaiting: false, ideafile.CallAwaitingApproval: false, ideafile.CallRunning: false,
+		ideafile.CallDone:   true,
 		ideafile.CallFailed: true, ideafile.CallRejected: true, ideafile.CallSkipped: true, ideafile.CallBlocked: true,
 	} {
 		if status.IsFinal() != ended {
@@ -27,7 +28,8 @@ func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var c turn.CallCounts
 	for _, s := range []ideafile.CallStatus{ideafile.CallWaiting, ideafile.CallAwaitingApproval, ideafile.CallRunning,
-		ideafile.CallDone, ideafile.CallFailed, ideafile.CallRejected, ideafile.CallSkipped, ideafile.CallBlocked, ideafile.CallDone} {
+		ideafile.CallDone, ideafile.CallFailed, ideafile.CallRejected, ideafile.CallSkipped, ideafile.CallBlocked,
+		ideafile.CallDone} {
 		c.Increment(s)
 	}
 	if c != (turn.CallCounts{Done: 2, Failed: 1, Rejected: 1, Skipped: 1, Blocked: 1}) {

@@ -119,7 +119,8 @@ func TestAnInstructionIsReadWithItsSteps(t *testing.T) {
 		t.Fatal(ps)
 	}
 	m := idea.Context[0]
-	if m.Text != "Be kind.\nStep a: Ask." || m.InstructionTextFor("t") != "Step b: Look." || m.InstructionTextFor("u") != "" ||
+	if m.Text != "Be kind.\nStep a: Ask." || m.InstructionTextFor("t") != "Step b: Look." ||
+		m.InstructionTextFor("u") != "" ||
 		m.Instruction.Version != "2" {
 		t.Errorf("%q, %q, %+v", m.Text, m.InstructionTextFor("t"), m.Instruction)
 	}

@@ -168,7 +168,8 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 	s.WantEqual("shown", string(jsonval.Encode(jsonval.ToJSONValue(pending[0].Params)))+
 		string(jsonval.Encode(jsonval.ToJSONValue(pending[0].ParamsAdaptation.OriginalParams))), `{"n":5}{"n":"five"}`)
 	s.Decide(policy.Approve, "1.1")
-	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.InstanceByToken[""].FindCall("1.1").Status))), `"done"`)
+	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.InstanceByToken[""].FindCall("1.1").Status))),
+		`"done"`)
 }
 
 func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
@@ -202,12 +203,14 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 // cure.
 func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
 	t.Parallel()
-	const tools = modeltest.ScenarioToolsJSON + `, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
+	const tools = modeltest.ScenarioToolsJSON +
+		`, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
 	const rows = `"context": [{"type": "input", "_instance": "①", "input": {"amount": "250"}}, {"type": "input", "_instance": "②", "input": {"amount": "7"}}]`
 	const pay = `{"calls":[{"_tool":"pay","_instance":"*","to":{"n":"†input.amount"},"_outputPath":"paid"}],"output":null}`
 	const cure = `†input.amount is the text "250": if it comes from a CSV file, give the column its type in the Idea's context: ` +
 		`{"type": "input", "schema": {"properties": {"amount": {"type": "integer"}}}}`
-	gone := turn.LLMReply{IsNotRetryable: true, Fault: diag.Faultf(turn.CodeNotJSON, "rehearsal: no reply for request 2")}
+	gone := turn.LLMReply{IsNotRetryable: true, Fault: diag.Faultf(turn.CodeNotJSON,
+		"rehearsal: no reply for request 2")}
 	for config, want := range map[string]string{
 		`"config": {"adapt": true}`: "rehearsal: no reply for request 2; request 2 was to fit what References " +
 			"brought to a Tool: 1.1@①, pay: ",

@@ -17,7 +17,8 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 			// Whether it is a part, and which rules it knows, is known at each start. No Request is in flight but that
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
 			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "instanceByToken", "wakeTime",
-				"requestInFlight", "pendingRechecks", "newlyEndedInstances", "instancesToRestart", "resumedCalls", "IsPart",
+				"requestInFlight", "pendingRechecks", "newlyEndedInstances", "instancesToRestart", "resumedCalls",
+				"IsPart",
 				"isAwaitingQuota", "instancesWithNewQuota", "instancesToReport", "IsPatched",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"RequiresPlanReview", "PlanDeciders"}},

@@ -121,7 +121,8 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	b := s.ExpectRequest()
 	var told []string
 	for _, e := range b.PlanEntries {
-		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlanPosition, jsonval.Encode(e.Call),
+		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlanPosition,
+			jsonval.Encode(e.Call),
 			jsonval.Encode(jsonval.ToJSONValue(e.CountByStatus))))
 	}
 	s.WantEqual("the Plans", strings.Join(told, "; "),
@@ -273,7 +274,8 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_output":"one"},{"_call":"0.1@②","_output":"two"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("②", string(jsonval.Encode(s.InstanceByToken["②"].State())), `{"a":2,"b":"two","c":"two","d":"work done"}`)
+	s.WantEqual("②", string(jsonval.Encode(s.InstanceByToken["②"].State())),
+		`{"a":2,"b":"two","c":"two","d":"work done"}`)
 	if log := s.Loop.TakeUnsealedLog(); len(log) != 6 {
 		t.Errorf("the next Idea is told of %d writes", len(log))
 	}
@@ -316,7 +318,8 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 
 func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "properties": {}}`, "",
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "properties": {}}`,
+		"",
 		directContext(ideafile.StageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)

@@ -30,7 +30,8 @@ func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 	t.Helper()
 	in := s.ExpectRequest()
 	s.Loop.RequiresPlanReview, s.Loop.PlanDeciders = true, s.who
-	r := turn.LLMReply{Calls: calls(t, written), IsComplete: true, HTTPAttemptCount: 1, InstancesWithoutCalls: []string{}}
+	r := turn.LLMReply{Calls: calls(t, written), IsComplete: true, HTTPAttemptCount: 1,
+		InstancesWithoutCalls: []string{}}
 	for _, token := range in.InstanceTokens() {
 		if !strings.Contains(written, `"`+token+`"`) && !strings.Contains(written, `"*"`) {
 			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
@@ -302,7 +303,8 @@ func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
 	before := s.Loop.PendingPlan
 	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.AnswerComparison{
 		{Token: "①", InstancePositionInPrompt: 1},
-		{Token: "②", InstancePositionInPrompt: 2, HasDiffered: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`), SecondCalls: calls(t, `{"_tool":"log"}`)},
+		{Token: "②", InstancePositionInPrompt: 2, HasDiffered: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`),
+			SecondCalls: calls(t, `{"_tool":"log"}`)},
 	}})
 	p := s.Loop.PendingPlan
 	want := `["②: asked a second time, the LLM decided otherwise. First: work {\"x\":\"1\"}. Then: log {}"]`
@@ -346,7 +348,8 @@ func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
 	if !s.holdReply(t, `{"_tool":"work","_instance":"*"}`) {
 		t.Fatal("the second Plan does not wait")
 	}
-	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②", InstancePositionInPrompt: 1, HasDiffered: true}}})
+	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②",
+		InstancePositionInPrompt: 1, HasDiffered: true}}})
 	if len(list) != 1 || list[0].Token != "②" || !list[0].AreDelivered || len(s.Loop.PendingPlan.Disagreements) > 0 {
 		t.Errorf("%v is sent, and the later Plan shows %v", list, s.Loop.PendingPlan.Disagreements)
 	}

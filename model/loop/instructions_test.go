@@ -37,7 +37,8 @@ func unfulfilled(input *turn.RequestInput) string {
 func counts(s *modeltest.Scenario) string {
 	var list []string
 	for _, c := range s.Loop.StepCounts() {
-		list = append(list, fmt.Sprintf("%s@%s %d/%d/%d", c.StepID, c.Version, c.Fulfilled, c.Unfulfilled, c.NotApplicable))
+		list = append(list, fmt.Sprintf("%s@%s %d/%d/%d", c.StepID, c.Version, c.Fulfilled, c.Unfulfilled,
+			c.NotApplicable))
 	}
 	return strings.Join(list, ", ")
 }

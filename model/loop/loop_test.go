@@ -332,7 +332,8 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	}
 	s.WantEqual("nobody settles by it", s.DescribeInstances(), "① working, ② working")
 	b = s.ExpectRequest()
-	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.TurnNumber, len(b.Questions)), "3 3 0")
+	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.TurnNumber, len(b.Questions)),
+		"3 3 0")
 	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)),
 		`{"a":1,"b":"good","mood":"good"}`)
 	s.WantEqual("the Plan is in sight", describePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
@@ -403,7 +404,8 @@ func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
 	for _, c := range s.Loop.AllInstancesInput().Instances {
-		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.InstanceByToken[c.Token].State())))
+		s.WantEqual(c.Token, string(jsonval.Encode(c.State)),
+			string(jsonval.Encode(s.InstanceByToken[c.Token].State())))
 	}
 }
 

@@ -21,7 +21,8 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 		if len(whole) == 1 {
 			s.UnreachedTokens = []string{"②"}
 		}
-		c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, call)
+		c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+			call)
 		s.FullyDeliveredTokens, s.UnreachedTokens = nil, nil
 		s.WantEqual("as the instances have it: "+name, string(jsonval.Encode(c.Calls)), "["+call+"]")
 		s.WantEqual("the next Request: "+name, describePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")

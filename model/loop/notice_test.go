@@ -88,7 +88,8 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	}
 	var g policy.RemindersByRule
 	g.Add(policy.ReminderRules{ReminderDelays: []time.Duration{time.Hour, 3 * time.Hour},
-		Escalation: &policy.Escalation{Delay: 2 * time.Hour, AddedDeciders: policy.Rule{Groups: []string{"heads"}}}}, -1)
+		Escalation: &policy.Escalation{Delay: 2 * time.Hour, AddedDeciders: policy.Rule{Groups: []string{"heads"}}}},
+		-1)
 	s := g.Schedule(modeltest.StartTime)
 	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads",
 		"1: 1.1@① reminded 2", "1: "} {

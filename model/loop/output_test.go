@@ -33,7 +33,8 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		asked := false
 		idea := modeltest.IdeaFrom(t,
 			`{"schema": {"tools": {}, "output": {"type": "object"}}, "context": [{"type": "input", "z": 5}]}`)
-		wirings := []loop.OutputWiring{{WrittenOutput: modeltest.DecodeJSON(t, c.written), Instances: []string{"a", "b", "c"}}}
+		wirings := []loop.OutputWiring{{WrittenOutput: modeltest.DecodeJSON(t, c.written),
+			Instances: []string{"a", "b", "c"}}}
 		out, f := loop.ResolveOutputWirings(idea, wirings, func(token string) any { return states[token] },
 			func(change string) bool {
 				asked = true

@@ -45,7 +45,8 @@ func do(status ideafile.CallStatus, path string, decisions ...approval.Decision)
 
 func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 	t.Parallel()
-	const done, failed, blocked, rejected, skipped, running = ideafile.CallDone, ideafile.CallFailed, ideafile.CallBlocked,
+	const done, failed, blocked, rejected, skipped, running = ideafile.CallDone, ideafile.CallFailed,
+		ideafile.CallBlocked,
 		ideafile.CallRejected, ideafile.CallSkipped, ideafile.CallRunning
 	refused := approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: "call them first"}
 	late := approval.Decision{Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout,
@@ -131,7 +132,8 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 
 func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
 	t.Parallel()
-	statuses := []ideafile.CallStatus{ideafile.CallDone, ideafile.CallFailed, ideafile.CallBlocked, ideafile.CallRejected,
+	statuses := []ideafile.CallStatus{ideafile.CallDone, ideafile.CallFailed, ideafile.CallBlocked,
+		ideafile.CallRejected,
 		ideafile.CallSkipped, ideafile.CallRunning}
 	paths := []string{"", "a", "a.b", "b", "†state.a && †state.b", "†state.a || †state.c", "†state"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -149,7 +151,8 @@ func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
 			rt.Fatalf("%s, and in another order %s", want, got)
 		}
 		toNothing := slices.ContainsFunc(calls, func(c call) bool {
-			return c.status == ideafile.CallFailed || c.status == ideafile.CallBlocked || c.status == ideafile.CallRejected
+			return c.status == ideafile.CallFailed || c.status == ideafile.CallBlocked ||
+				c.status == ideafile.CallRejected
 		})
 		if want == "failed" && !toNothing {
 			rt.Fatal("it has failed, and no Call came to nothing")

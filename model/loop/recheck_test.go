@@ -49,7 +49,8 @@ func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) 
 // runs twice.
 func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.T) {
 	t.Parallel()
-	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.CallWaiting, "false": ideafile.CallRunning} {
+	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.CallWaiting,
+		"false": ideafile.CallRunning} {
 		s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1, "before": `+before+`}}, `+modeltest.TwoInstancesContext)
 		s.UnreachedTokens = []string{"①", "②"} // held, or on the way
 		s.ExpectRequest()
@@ -102,7 +103,8 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 					completeSlow(fork, id)
 				}
 			}
-			s.WantEqual(when+", a fork runs it then", string(fork.InstanceByToken[token].FindCall("1.2@"+token).Status), "done")
+			s.WantEqual(when+", a fork runs it then", string(fork.InstanceByToken[token].FindCall("1.2@"+token).Status),
+				"done")
 		}
 	}
 	wantAsked("asked again", "①", "had not answered")
@@ -114,8 +116,10 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 	s.Decide(policy.Approve, "1.1@①")
 	wantAsked("waiting for what it reads", "①", "decided otherwise", "1.1@①")
 	completeSlow(s, "1.1@①")
-	s.WantEqual("the process itself asks, too", string(s.InstanceByToken["①"].FindCall("1.2@①").Status), "awaiting-approval")
-	s.WantEqual("nobody is asked where the answers are the same", string(s.InstanceByToken["②"].FindCall("1.1@②").Status),
+	s.WantEqual("the process itself asks, too", string(s.InstanceByToken["①"].FindCall("1.2@①").Status),
+		"awaiting-approval")
+	s.WantEqual("nobody is asked where the answers are the same",
+		string(s.InstanceByToken["②"].FindCall("1.1@②").Status),
 		"running")
 }
 
@@ -124,7 +128,9 @@ func TestDisagreementPausesAProcessThatAPersonHadPausedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s, again := askedAgain(t, `"quality": {"recheck": 1, "limit": 0.02, "onLimit": "pause"}`)
 	s.Loop.Pause("ann", "")
-	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{InstancePositionInPrompt: 1, HasDiffered: true}}, 30)})
+	s.Loop.ApplyRecheck(again,
+		turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{InstancePositionInPrompt: 1,
+			HasDiffered: true}}, 30)})
 	for _, want := range []string{turn.CodePaused, turn.CodeDisagreement} {
 		if step, _ := s.Loop.Advance(s.Now); step != loop.StepPaused || s.Loop.PauseReason.Code != want {
 			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)

@@ -20,7 +20,8 @@ func tell(log []turn.LogEntry) string {
 		case e.Decision != nil:
 			lines = append(lines, e.Decision.Kind+" "+e.Decision.CallID+" by "+e.Decision.DecidedBy)
 		case e.Outcome != nil:
-			lines = append(lines, fmt.Sprintf("%s %s as %v", e.Outcome.CallID, e.Outcome.Status, e.Outcome.ExecutedCall))
+			lines = append(lines, fmt.Sprintf("%s %s as %v", e.Outcome.CallID, e.Outcome.Status,
+				e.Outcome.ExecutedCall))
 		default:
 			lines = append(lines, e.Path.String()+" by "+e.Author)
 		}

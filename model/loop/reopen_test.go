@@ -205,8 +205,9 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 
 func TestAPartSettlesTogetherByItself(t *testing.T) {
 	t.Parallel()
-	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, `+modeltest.TwoInstancesContext+`, `+
-		settleTogether+`}`)
+	idea := modeltest.IdeaFrom(t,
+		`{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, `+modeltest.TwoInstancesContext+`, `+
+			settleTogether+`}`)
 	s := modeltest.NewScenarioFromIdea(t, idea, true)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)

@@ -24,7 +24,8 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		InstanceByToken: map[string]*dataflow.Instance{}, ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
+		InstanceByToken:             map[string]*dataflow.Instance{},
+		ReportedCallsByToken:        map[string]map[string]dataflow.ReportedCall{},
 		AckedCorrectionCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
@@ -43,7 +44,8 @@ func handOut(s *modeltest.Scenario, list []loop.CallDelivery) {
 		for _, c := range t.Calls {
 			if s.InstanceByToken[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) &&
 				c.ReviewReason != "" {
-				s.InstanceByToken[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token), c.ReviewReason)
+				s.InstanceByToken[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token),
+					c.ReviewReason)
 			}
 		}
 		s.RunToIdle(t.Token, t.Request)

@@ -50,7 +50,8 @@ func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
 		`{"schema": {"tools": {`+anyLetter+
 			`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
 	s := mustBeValidFormat(t,
-		ResponseFormatFor(i, nil, &turn.RequestInput{IsOutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
+		ResponseFormatFor(i, nil, &turn.RequestInput{IsOutputOnly: true,
+			Instances: []turn.InstanceInput{{Token: "①"}}}))
 	for reply, right := range map[string]bool{
 		`{"calls":[],"output":"done"}`: true,
 		`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":"done"}`: false,

@@ -164,11 +164,13 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 		var part quality.Tally
 		part.Usage.PromptTokens = 10
 		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 1, FirstLLM: "a", SecondLLM: "b"})
-		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 25, FirstLLM: "a", SecondLLM: "b", HasDiffered: true})
+		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 25, FirstLLM: "a", SecondLLM: "b",
+			HasDiffered: true})
 		part.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: 101, FirstLLM: "b", SecondLLM: "b"})
 		whole.Merge(part)
 	}
-	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.RequestSize{Initial: 100, Current: 50, Reason: "x"}, -1))))
+	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.RequestSize{Initial: 100, Current: 50,
+		Reason: "x"}, -1))))
 	want := `{"byLLM":[{"again":"b","differed":2,"llm":"a","rechecked":4},{"again":"b","differed":0,"llm":"b","rechecked":2}],` +
 		`"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
 		`"differed":2,"interval":[0.097,0.7],"rechecked":6,"share":0.333,"size":{"because":"x","first":100,"now":50},` +

@@ -207,7 +207,8 @@ func TestThePartsResultsAddUp(t *testing.T) {
 		Failures: unlucky,
 		StatusByInstance: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled,
 			"3": ideafile.InstanceSettled}})
-	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, RequestCount: 1, Calls: turn.CallCounts{Failed: 1},
+	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, RequestCount: 1,
+		Calls: turn.CallCounts{Failed: 1},
 		Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		StatusByInstance: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
@@ -356,7 +357,8 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		for _, i := range s.Loop.AllInstancesInput().Instances {
 			states[i.Token] = i.State
 		}
-		input.AddPartContext(turn.DirectPlanPositionsByToken(whole.Source["context"]), last.Source["context"], part.Tokens, states)
+		input.AddPartContext(turn.DirectPlanPositionsByToken(whole.Source["context"]), last.Source["context"],
+			part.Tokens, states)
 		parts = append(parts, last)
 	}
 	gathered := modeltest.SnapshotAndReparse(t, whole, input, nil, nil)
@@ -463,7 +465,8 @@ func TestPartsOfAForkKnowWhyAPersonMustReviewACall(t *testing.T) {
 	for _, token := range []string{"①", "②"} {
 		part := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioToolsJSON+`}}, "context": [{"type": "state", "_instance": "`+token+`", "state": {}},
 			{"type": "plan", "plan": [{"_tool": "log", "_instance": "*"}], "record": {"1.1": {"waiting": ["`+token+`"], "review": {"`+token+`": "two answers for `+token+`"}}}}]}`)
-		input.AddPartContext(turn.DirectPlanPositionsByToken(part.Source["context"]), part.Source["context"], []string{token}, nil)
+		input.AddPartContext(turn.DirectPlanPositionsByToken(part.Source["context"]), part.Source["context"],
+			[]string{token}, nil)
 	}
 	whole := turn.SnapshotIdea(jsonval.Object{}, input, nil, nil)["context"].([]any)
 	plan := whole[len(whole)-1]

@@ -24,19 +24,24 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		refused, came string
 		code          string
 	}{
-		"all":              {orders: "1: [], 2: []", fates: []approval.Fate{done, done}},
-		"an instance":      {order: approval.UndoOrder{Instance: &token}, orders: "2: []", fates: []approval.Fate{done}},
-		"a Call":           {order: approval.UndoOrder{CallID: "1.1@1"}, orders: "1: []", fates: []approval.Fate{done}},
-		"Calls":            {order: approval.UndoOrder{CallIDs: []string{"1.1@1", "1.1@4", "1.2@2"}}, orders: "1: [1.1@1 1.2@2], 2: [1.1@4]", fates: []approval.Fate{done, done}},
+		"all":         {orders: "1: [], 2: []", fates: []approval.Fate{done, done}},
+		"an instance": {order: approval.UndoOrder{Instance: &token}, orders: "2: []", fates: []approval.Fate{done}},
+		"a Call":      {order: approval.UndoOrder{CallID: "1.1@1"}, orders: "1: []", fates: []approval.Fate{done}},
+		"Calls": {order: approval.UndoOrder{CallIDs: []string{"1.1@1", "1.1@4", "1.2@2"}},
+			orders: "1: [1.1@1 1.2@2], 2: [1.1@4]", fates: []approval.Fate{done, done}},
 		"one has nothing":  {orders: "1: [], 2: []", fates: []approval.Fate{nothing, done}},
 		"all have nothing": {orders: "1: [], 2: []", fates: []approval.Fate{nothing, nothing}, came: "part 1: none; part 2: none"},
-		"one fails":        {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "no"}, done}, came: "part 1: no"},
-		"one fails alone":  {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "no"}, nothing}, came: "part 1: no"},
-		"one has no rest":  {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "wait", RefusalCode: "c"}, done}, came: "part 1: wait", code: "c"},
-		"one ends":         {orders: "1: [], 2: []", fates: []approval.Fate{done}, came: "part 2: it has ended"},
-		"a stranger":       {order: approval.UndoOrder{CallID: "1.1@99"}, refused: `no instance "99"`},
-		"what has ended":   {order: approval.UndoOrder{CallID: "1.1@7"}, refused: "nothing of it is at work"},
-		"Calls of nobody":  {order: approval.UndoOrder{CallIDs: []string{"1.1@99"}}, refused: "nothing of it is at work"},
+		"one fails": {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "no"}, done},
+			came: "part 1: no"},
+		"one fails alone": {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "no"}, nothing},
+			came: "part 1: no"},
+		"one has no rest": {orders: "1: [], 2: []", fates: []approval.Fate{{RefusalReason: "wait", RefusalCode: "c"},
+			done}, came: "part 1: wait", code: "c"},
+		"one ends":       {orders: "1: [], 2: []", fates: []approval.Fate{done}, came: "part 2: it has ended"},
+		"a stranger":     {order: approval.UndoOrder{CallID: "1.1@99"}, refused: `no instance "99"`},
+		"what has ended": {order: approval.UndoOrder{CallID: "1.1@7"}, refused: "nothing of it is at work"},
+		"Calls of nobody": {order: approval.UndoOrder{CallIDs: []string{"1.1@99"}},
+			refused: "nothing of it is at work"},
 	} {
 		_, p := newSplit(t, 9, "")
 		for n := range p.Parts {
@@ -69,13 +74,15 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 				t.Errorf("%s: it has ended before part %d", name, n+1)
 			}
 			f.Signal, f.ID = approval.SteerUndo, p.Undo.ID
-			if left := p.ConsumeUndoFates(p.Undo.PendingPartNumbers[0], []approval.Fate{f, {ID: "x"}, f}); len(left) != 1 || left[0].ID != "x" {
+			if left := p.ConsumeUndoFates(p.Undo.PendingPartNumbers[0],
+				[]approval.Fate{f, {ID: "x"}, f}); len(left) != 1 || left[0].ID != "x" {
 				t.Errorf("%s: %+v are left", name, left)
 			}
 		}
 		p.Parts[1].Report.Status = loop.StatusFailed
 		o, err := p.TakeEndedUndo()
-		if why, _ := err.(approval.Refusal); o == nil || o.CallID != c.order.CallID || modeltest.ErrorText(err) != c.came || why.Code != c.code {
+		if why, _ := err.(approval.Refusal); o == nil || o.CallID != c.order.CallID ||
+			modeltest.ErrorText(err) != c.came || why.Code != c.code {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
 		if o, _ := p.TakeEndedUndo(); o != nil || p.Undo != nil {

@@ -52,7 +52,8 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		}
 		w := newWorld()
 		for _, rec := range p.Instance.CallRecords() {
-			if given, began := p.InputByCallID[rec.ID]; began && rec.ExecutedCall != nil && rec.Status == ideafile.CallDone &&
+			if given, began := p.InputByCallID[rec.ID]; began && rec.ExecutedCall != nil &&
+				rec.Status == ideafile.CallDone &&
 				rec.FaultWrittenToBranch == nil {
 				w.effects["p "+rec.ID] = given
 			}
@@ -187,7 +188,8 @@ func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnde
 		return statelog.Write{Path: jsonval.Path{"v"}, Value: "x", Author: "1.1", Request: 1, Index: index}
 	}
 	report := func(index int, ran *turn.ExecutedCall) turn.CallReport {
-		return turn.CallReport{Request: 1, Index: index, CallState: turn.CallState{Status: ideafile.CallDone, ExecutedCall: ran}}
+		return turn.CallReport{Request: 1, Index: index, CallState: turn.CallState{Status: ideafile.CallDone,
+			ExecutedCall: ran}}
 	}
 	ran := &turn.ExecutedCall{Tool: "work", Params: jsonval.Object{}}
 	i := dataflow.Restore(p, nil, "", dataflow.RebuildFromReports("", 1, []statelog.Write{write(1)},

@@ -18,7 +18,8 @@ func done(id, writes string, reads ...string) undo.Call {
 	key, _ := ideafile.ParseCallKey(id)
 	c := undo.Call{ID: id, Instance: ideafile.InstanceTokenOfCallID(id), Key: key, Tool: "work",
 		Params: map[string]any{"room": "7"}, Result: id,
-		Status: ideafile.CallDone, RanSuccessfully: true, IdeaNumber: key.Request, UndoMethod: remove, WrittenPaths: []jsonval.Path{{writes}}}
+		Status: ideafile.CallDone, RanSuccessfully: true, IdeaNumber: key.Request, UndoMethod: remove,
+		WrittenPaths: []jsonval.Path{{writes}}}
 	for _, r := range reads {
 		c.ReadPaths = append(c.ReadPaths, jsonval.Path{r})
 	}
@@ -34,7 +35,8 @@ func with(c undo.Call, changes ...func(*undo.Call)) undo.Call {
 
 // delegated makes a Call one that ran a process, in which nothing is to be taken back; within has it do something.
 func delegated(c *undo.Call) {
-	c.DelegateProcessID, c.UndoMethod, c.DelegateUndo = "p/~call/1.1", ideafile.UndoMethod{Kind: ideafile.UndoByProcess}, &undo.DelegateUndo{}
+	c.DelegateProcessID, c.UndoMethod, c.DelegateUndo = "p/~call/1.1",
+		ideafile.UndoMethod{Kind: ideafile.UndoByProcess}, &undo.DelegateUndo{}
 }
 
 func within(c *undo.Call) { c.DelegateUndo.Steps = []undo.Step{{}} }
@@ -73,7 +75,8 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		choice undo.Selection
 		want   string
 	}{
-		{"all, readers first, and what is independent side by side", chain, undo.Selection{}, "2.2 2.1 1.2<2.1 1.1<1.2"},
+		{"all, readers first, and what is independent side by side", chain, undo.Selection{},
+			"2.2 2.1 1.2<2.1 1.1<1.2"},
 		{"since an Idea", chain, undo.Selection{AfterIdeaNumber: 1}, "2.2 2.1"},
 		{"one Call with all that read from it", chain, undo.Selection{CallID: "1.2"}, "2.1 1.2<2.1"},
 		{"what came after is taken back before",
@@ -102,15 +105,20 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"instances do not read from each other", []undo.Call{done("1.1@①", "a"), done("1.2@②", "b", "a")},
 			undo.Selection{CallID: "1.1@1"}, "1.1@①"},
 		{"what is not done left nothing",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Status, c.RanSuccessfully = ideafile.CallFailed, false })},
+			[]undo.Call{with(chain[0], func(c *undo.Call) {
+				c.Status, c.RanSuccessfully = ideafile.CallFailed,
+					false
+			})},
 			undo.Selection{}, ""},
 		{"a person gave the result: nothing ran", []undo.Call{with(chain[0], func(c *undo.Call) { c.RanSuccessfully = false })},
 			undo.Selection{}, " |  |  | 1.1"},
 		{"nobody knows whether it took effect", []undo.Call{with(chain[0], func(c *undo.Call) {
-			c.Status, c.RanSuccessfully, c.Fault = ideafile.CallFailed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
+			c.Status, c.RanSuccessfully, c.Fault = ideafile.CallFailed, false,
+				diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
 		})}, undo.Selection{}, " | 1.1: it is not known whether it took effect: a person must look and say"},
 		{"nobody knows whether it took effect, and a person says so", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
-			c.Status, c.RanSuccessfully, c.Fault = ideafile.CallFailed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
+			c.Status, c.RanSuccessfully, c.Fault = ideafile.CallFailed, false,
+				diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
 			c.Result, c.UndoMethod.Params = nil, map[string]any{"id": "†params.room"}
 		}), with(chain[3], func(c *undo.Call) {
 			c.Status, c.RanSuccessfully, c.Result = ideafile.CallRunning, false, nil
@@ -118,26 +126,33 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		})}, undo.Selection{RequiresReview: true}, "1.2 1.1<1.2 | " +
 			"2.2: remove cannot be given what it needs: reference †result.id: nothing there"},
 		{"it ran, and its result is of no use", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
-			c.Status, c.RanSuccessfully, c.Fault = ideafile.CallFailed, false, diag.Faultf(ideafile.CodeBadOutput, "no id")
+			c.Status, c.RanSuccessfully, c.Fault = ideafile.CallFailed, false,
+				diag.Faultf(ideafile.CodeBadOutput, "no id")
 		})}, undo.Selection{}, " | 1.2: it is not known whether it took effect: a person must look and say | " +
 			"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"it was taken back before, and keeps nothing",
-			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.UndoneByProcessID = "p-undo-1" })}, undo.Selection{},
+			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.UndoneByProcessID = "p-undo-1" })},
+			undo.Selection{},
 			"1.1 |  | 1.2: it was taken back by p-undo-1"},
 		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.RanByProcessID = "p" }),
 			chain[1]}, undo.Selection{},
 			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
 		{"it was done before the fork, and taken back there",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.RanByProcessID, c.UndoneByProcessID = "p", "p-undo-1" })}, undo.Selection{},
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.RanByProcessID, c.UndoneByProcessID = "p", "p-undo-1" })},
+			undo.Selection{},
 			" |  | 1.1: it was taken back by p-undo-1"},
-		{"a fork reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.ReadingForkID = "q" }), chain[2]},
-			undo.Selection{}, "2.1 |  | 1.2: q was forked from this process and reads from it: take back first what that did " +
+		{"a fork reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.ReadingForkID = "q" }),
+			chain[2]},
+			undo.Selection{},
+			"2.1 |  | 1.2: q was forked from this process and reads from it: take back first what that did " +
 				"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"its caller reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
 			c.ReadingCallerCallName, c.CallerCallName = "3.2 (book) of q", "3.1 (trip) of q"
-		}), chain[2]}, undo.Selection{}, "2.1 |  | 1.2: 3.2 (book) of q read what came from it: take back 3.1 (trip) of q instead " +
-			"1.1: 1.2 (work) reads from it and is not taken back"},
-		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWithCallID = "3.1 of q" })},
+		}), chain[2]}, undo.Selection{},
+			"2.1 |  | 1.2: 3.2 (book) of q read what came from it: take back 3.1 (trip) of q instead " +
+				"1.1: 1.2 (work) reads from it and is not taken back"},
+		{"the Call that ran its process says how", []undo.Call{with(chain[0],
+			func(c *undo.Call) { c.UndoneWithCallID = "3.1 of q" })},
 			undo.Selection{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
 			with(chain[0], func(c *undo.Call) { delegated(c); c.DelegateUndo = nil })}, undo.Selection{},
@@ -157,18 +172,21 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			c.Undoes = &ideafile.UndoneCall{ProcessID: "q", CallID: "3.1"}
 		})}, undo.Selection{}, " |  | 1.1: it took 3.1 of q back: what was taken back is not done again by an undo"},
 		{"a delegate that failed, but had done something", []undo.Call{with(chain[0], delegated, within,
-			func(c *undo.Call) { c.Status, c.RanSuccessfully = ideafile.CallFailed, false })}, undo.Selection{CallID: "1.1"}, "1.1"},
+			func(c *undo.Call) { c.Status, c.RanSuccessfully = ideafile.CallFailed, false })},
+			undo.Selection{CallID: "1.1"}, "1.1"},
 		{"a delegate that did nothing, or of which all is taken back", []undo.Call{with(chain[0], delegated)},
 			undo.Selection{}, " |  |  | 1.1"},
 		{"a delegate of which something cannot be taken back",
 			[]undo.Call{chain[0], with(chain[1], delegated, within, func(c *undo.Call) {
-				c.DelegateUndo.IrreversibleCalls = []undo.NotUndoneCall{{Reason: "nothing takes write back", OriginalCall: &chain[3]}}
+				c.DelegateUndo.IrreversibleCalls = []undo.NotUndoneCall{{Reason: "nothing takes write back",
+					OriginalCall: &chain[3]}}
 			})}, undo.Selection{},
 			" | 1.2: it ran p/~call/1.1, where 2.2 (work) cannot be taken back: nothing takes write back" +
 				" | 1.1: 1.2 (work) reads from it and is not taken back"},
 		{"a delegate that says never", []undo.Call{with(chain[0], delegated, never)}, undo.Selection{},
 			" | 1.1: nothing takes work back"},
-		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.DelegateProcessID = "p/~call/1.1" })},
+		{"a delegate that says how", []undo.Call{with(chain[0],
+			func(c *undo.Call) { c.DelegateProcessID = "p/~call/1.1" })},
 			undo.Selection{}, "1.1"},
 		{"its parameters are not known, and need not be",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.UnknownReason = nil, "a person changed State" })},
@@ -187,7 +205,8 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"what is needed does not fit", []undo.Call{with(chain[0], func(c *undo.Call) { c.Result = true })},
 			undo.Selection{},
 			` | 1.1: remove does not take the parameter "id": expected string, but got boolean`},
-		{"no such tool", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoMethod.Tool = "gone" })}, undo.Selection{},
+		{"no such tool", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoMethod.Tool = "gone" })},
+			undo.Selection{},
 			" | 1.1: there is no tool gone that would take it back"},
 	} {
 		find := func(_ undo.Call, name string) *ideafile.Tool {

@@ -137,7 +137,8 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 		c.RanSuccessfully = began && c.Status == ideafile.CallDone
 		c.UndoMethod = ideafile.UndoMethod{Kind: ideafile.UndoNotNeeded}
 		if c.Tool == "work" {
-			c.UndoMethod = rapid.SampledFrom([]ideafile.UndoMethod{remove, remove, remove, {Kind: ideafile.UndoImpossible},
+			c.UndoMethod = rapid.SampledFrom([]ideafile.UndoMethod{remove, remove, remove,
+				{Kind: ideafile.UndoImpossible},
 				{Kind: ideafile.UndoNotNeeded}, {Kind: ideafile.UndoByProcess}}).Draw(t, "how")
 		}
 		if c.UndoMethod.Kind == ideafile.UndoByProcess {
@@ -203,7 +204,8 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				left := func(l undo.NotUndoneCall) bool { return l.CallID == c.ID && l.ProcessID == c.ProcessID }
 				given, there := w.effects[key]
 				if !there ||
-					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) && !slices.ContainsFunc(p.IrreversibleCalls, left) {
+					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) &&
+						!slices.ContainsFunc(p.IrreversibleCalls, left) {
 					continue
 				}
 				want[key] = given

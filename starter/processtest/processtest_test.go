@@ -94,7 +94,8 @@ func TestAToolOfAnyKindIsRunByItsFake(t *testing.T) {
 		calls[0].ID != "1.1" || calls[0].Attempt != 1 {
 		t.Errorf("%+v", calls)
 	}
-	if asked := p.RecordedRequests(); len(asked) != 1 || asked[0].Number != 1 || !strings.Contains(asked[0].Text(), "Do it.") {
+	if asked := p.RecordedRequests(); len(asked) != 1 || asked[0].Number != 1 ||
+		!strings.Contains(asked[0].Text(), "Do it.") {
 		t.Errorf("%+v", asked)
 	}
 }

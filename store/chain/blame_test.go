@@ -67,7 +67,8 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Author != "1.1@①" || b.AsOfIdeaNumber != 4 || b.LastWrite.IdeaNumber != 2 || b.Path != "user.mood" || b.Value != "strong" ||
+	if b.Author != "1.1@①" || b.AsOfIdeaNumber != 4 || b.LastWrite.IdeaNumber != 2 || b.Path != "user.mood" ||
+		b.Value != "strong" ||
 		!b.LastWrite.WrittenAt.Equal(noon.Add(time.Hour)) || b.LastDecision != nil {
 		t.Errorf("%+v %+v", b, b.LastWrite)
 	}
@@ -85,7 +86,8 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Author != "person:Grace" || b.LastDecision == nil || b.LastDecision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
+	if b.Author != "person:Grace" || b.LastDecision == nil || b.LastDecision.Reason != "I asked her" ||
+		b.Call.ID != "2.1@①" ||
 		b.Call.Tool != "ask" || b.Call.SeenIdea != 2 {
 		t.Errorf("%+v %+v %+v", b, b.LastDecision, b.Call)
 	}
@@ -202,7 +204,8 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
 	newStory(t, s, "p").seal(i)
 	b, err := s.Blame(t.Context(), "p", "x", 0)
-	if err != nil || b.Author != AuthorStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` || b.FoundIn != nil {
+	if err != nil || b.Author != AuthorStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` ||
+		b.FoundIn != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
 }

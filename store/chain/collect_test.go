@@ -132,7 +132,8 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, CollectRules{Cutoff: later,
-		Temporal:     &NamespaceContents{referenceSet: map[digestReference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
+		Temporal: &NamespaceContents{referenceSet: map[digestReference]bool{{digest: outer}: true,
+			{digest: strings.Repeat("0", 64)}: true}},
 		ShouldRemove: true})
 	files := s.files(t)
 	if c.ValueCount != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
@@ -178,7 +179,8 @@ func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
 	s.write(t, "elsewhere", nil)
 	s.age(t)
 	before := len(s.files(t))
-	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); len(c.RemovedProcessIDs) > 0 || len(s.files(t)) != before {
+	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); len(c.RemovedProcessIDs) > 0 ||
+		len(s.files(t)) != before {
 		t.Errorf("%+v", c)
 	}
 }
@@ -301,7 +303,8 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.age(t)
-		if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Decrypt: o}); (c.ValueCount == 0) != (o != nil) {
+		if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held,
+			Decrypt: o}); (c.ValueCount == 0) != (o != nil) {
 			t.Errorf("opened: %v: %+v", o != nil, c)
 		}
 	}
@@ -330,7 +333,8 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	s.age(t)
 	c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, ShouldRemove: true})
 	if c.ValueCount != 0 || c.Retained.Values <= len(needed) {
-		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.ValueCount, c.Retained.Values, len(needed))
+		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.ValueCount, c.Retained.Values,
+			len(needed))
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 // forget has p forgotten.
 func (s *shelf) forget(t testing.TB) *ForgetResult {
 	t.Helper()
-	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
-		Decrypt: s.values.Keys().OpenPayload})
+	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p",
+		ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
+		Decrypt:      s.values.Keys().OpenPayload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,8 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := ForgetOptions{Process: "p", ForgetRecord: ForgetRecord{ForgottenAt: later}, Decrypt: s.values.Keys().OpenPayload,
+			f := ForgetOptions{Process: "p", ForgetRecord: ForgetRecord{ForgottenAt: later},
+				Decrypt:     s.values.Keys().OpenPayload,
 				QuietPeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()

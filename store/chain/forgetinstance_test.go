@@ -71,7 +71,8 @@ func customers(t testing.TB, s *shelf, process string) {
 }
 
 // adasNote is where her name stays.
-var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Path: "solution.notes", Reason: "has a text of the instance"}}
+var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Path: "solution.notes",
+	Reason: "has a text of the instance"}}
 
 func (s *shelf) forgetting(token string) ForgetOptions {
 	return ForgetOptions{

@@ -396,7 +396,8 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 			if n > 0 && rapid.Bool().Draw(rt, "the same again") {
 				i = given[n-1]
 			}
-			sealed, err := s.Seal(t.Context(), IdeaToSeal{Process: process, IdeaNumber: n + 1, ParentDigest: last, Idea: i, Created: noon})
+			sealed, err := s.Seal(t.Context(), IdeaToSeal{Process: process, IdeaNumber: n + 1, ParentDigest: last,
+				Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}

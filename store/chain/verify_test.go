@@ -59,7 +59,8 @@ func smallChain(t *testing.T) *shelf {
 func TestAWholeChainIsFoundWhole(t *testing.T) {
 	t.Parallel()
 	r := smallChain(t).cold(t).verified(t, "p")
-	if !r.IsIntact || r.IdeaCount != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.UnreadableIdeas) > 0 {
+	if !r.IsIntact || r.IdeaCount != 5 || len(r.Digest) != 64 || r.Process != "p" ||
+		len(r.Broken)+len(r.UnreadableIdeas) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := newShelf(t).Verify(t.Context(), "p"); !errors.Is(err, ErrNoIdea) {
@@ -110,7 +111,8 @@ func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
 		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.UnreadableIdeas) {
 			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.UnreadableIdeas)
 		}
-		if name == ManifestName("p", 2) && (r.Broken[0].FirstIdea != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
+		if name == ManifestName("p", 2) && (r.Broken[0].FirstIdea != 2 || r.Broken[0].UnloadableIdeas[0] != 2 ||
+			len(r.Broken[0].UnloadableIdeas) < 3) {
 			t.Errorf("%+v", r.Broken[0])
 		}
 		s.write(t, name, data)
@@ -288,7 +290,8 @@ func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
 		t.Error("something else has changed")
 	}
 	again := jsonOf(
-		ForkedIdea(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d", "origin": "old"}})["meta"])
+		ForkedIdea(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d",
+			"origin": "old"}})["meta"])
 	if again != `{"origin":{"at":1,"digest":"d","process":"q"}}` {
 		t.Error(again)
 	}

@@ -125,7 +125,8 @@ func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "fork")
 			if (at == 0 && !r.IsIntact) ||
-				(at > 0 && (r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Item != name || r.Broken[0].FirstIdea != at)) {
+				(at > 0 && (r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Item != name ||
+					r.Broken[0].FirstIdea != at)) {
 				t.Fatalf("%s (Idea %d): %s: %+v", name, at, what, r)
 			}
 			if at > 0 {

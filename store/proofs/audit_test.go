@@ -49,8 +49,9 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCallID()
 	}
 	want := d.DecisionToProve("refunds")
-	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", ProcessID: want.ProcessID,
-		CallID: d.CallID, ApprovalDigest: want.ApprovalDigest, DecisionKind: d.Kind, DetailsDigest: want.DetailsDigest})
+	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1",
+		ProcessID: want.ProcessID,
+		CallID:    d.CallID, ApprovalDigest: want.ApprovalDigest, DecisionKind: d.Kind, DetailsDigest: want.DetailsDigest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,8 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 			}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", DecidedBy: by, Proof: d.Proof}, {CallID: "1.1", DecidedBy: "eve"}})
 	}
 	a := proofs.New(keys)
-	if problems := a.CheckInheritedProofs(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Inherited: 2}) {
+	if problems := a.CheckInheritedProofs(idea(d, "ann")); len(problems) > 0 ||
+		a.Counts != (proofs.Counts{Inherited: 2}) {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
 	moved := d
@@ -233,7 +235,8 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	under := func(call, cents string, when time.Duration) approval.Decision {
 		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
 			Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
-			Signature: &proof.SignatureInfo{KeyThumbprint: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
+			Signature: &proof.SignatureInfo{KeyThumbprint: k.Thumbprint, Issuer: "ann", ID: "1"},
+			DecidedAt: at.Add(when), Tool: "pay",
 			StandingOrderID: o.ID,
 			ShownParams:     map[string]any{"cents": json.Number(cents)}}
 	}
@@ -253,7 +256,12 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		"more than it says":   {logOf(given, under("1.1@①", "51", 1)), "the decision on 1.1@①"},
 		"too late":            {logOf(given, under("1.1@①", "10", time.Hour)), "it held until"},
 		"another order's": {
-			logOf(given, func() approval.Decision { d := under("1.1@①", "10", 1); d.StandingOrderID = "large"; return d }()),
+			logOf(given, func() approval.Decision {
+				d := under("1.1@①", "10",
+					1)
+				d.StandingOrderID = "large"
+				return d
+			}()),
 			"for Call small, not for large"},
 		"an order was changed": {logOf(other, a), "another digest"},
 	} {

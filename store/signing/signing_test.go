@@ -29,7 +29,8 @@ import (
 func claims(change ...func(*proof.Claims)) proof.Claims {
 	c := proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: 1, ID: "1",
-		ProcessID: "p", CallID: "1.1", ApprovalDigest: "d", DecisionKind: "approve", DetailsDigest: proof.DetailsDigest(nil),
+		ProcessID: "p", CallID: "1.1", ApprovalDigest: "d", DecisionKind: "approve",
+		DetailsDigest: proof.DetailsDigest(nil),
 	}
 	for _, f := range change {
 		f(&c)
@@ -113,7 +114,8 @@ func TestEveryAlgorithmThatCountsSignsAndVerifies(t *testing.T) {
 		"RS256": otherKey(t, must(rsa.GenerateKey(rand.Reader, 2048)), ""),
 	} {
 		f := parse(t, jwks(t, k)).Verify(sign(t, k, claims()))
-		if f.RefusalReason != "" || f.KeyThumbprint != k.Thumbprint || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" {
+		if f.RefusalReason != "" || f.KeyThumbprint != k.Thumbprint || f.Claims.Subject != "ann" ||
+			f.Claims.Groups[0] != "finance" {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -177,7 +177,8 @@ func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`last(range(1000000000000))`, `until(false; .)`, `[recurse(.; true) | empty]`} {
 		if _, err := selectWithLimits(bg, selectParams{Query: query},
-			jq.Limits{Timeout: time.Millisecond, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 40}); err == nil || !tools.IsFinal(err) ||
+			jq.Limits{Timeout: time.Millisecond, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 40}); err == nil ||
+			!tools.IsFinal(err) ||
 			!strings.Contains(err.Error(), "it took more than 1ms") {
 			t.Errorf("%s: %v", query, err)
 		}

@@ -192,7 +192,8 @@ func TestACompressedAnswerThatIsNotReadIsNamed(t *testing.T) {
 	for _, status = range []int{200, 400} {
 		for _, encoding = range []string{"br", "zstd"} {
 			_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-			if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "(Content-Encoding: "+encoding+"): have the") {
+			if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(),
+				"(Content-Encoding: "+encoding+"): have the") {
 				t.Errorf("%d: %v", status, e)
 			}
 		}
@@ -226,7 +227,8 @@ func TestTheStatusSaysWhetherToTryAgain(t *testing.T) {
 			}
 			e := asError(t, err)
 			text := fmt.Sprintf("httptool: POST %s: status %d: because", s.URL, status)
-			if e.Status != status || e.Body != "because" || e.IsRetryable != (want == "retry") || e.Final() == e.IsRetryable ||
+			if e.Status != status || e.Body != "because" || e.IsRetryable != (want == "retry") ||
+				e.Final() == e.IsRetryable ||
 				e.Error() != text {
 				t.Errorf("%d: %#v", status, e)
 			}

@@ -168,7 +168,8 @@ func TestARedirectToANameOfAPrivateAddressIsRefused(t *testing.T) {
 		to = "http://" + host + ":" + port + "/inner"
 		c := atPlace(t, port, serveNames(t, []string{"127.0.0.2"}, []string{"127.0.0.1"}))
 		_, err := c.Do(bg, Spec{URL: "http://shop.test:" + port + "/"}, nil, nil, "k")
-		if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "is not public") || len(secret.take()) != 0 {
+		if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "is not public") ||
+			len(secret.take()) != 0 {
 			t.Errorf("%s: %v", host, e)
 		}
 	}

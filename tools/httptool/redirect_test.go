@@ -113,7 +113,8 @@ func TestARedirectToALoginIsNoResult(t *testing.T) {
 				if !row.isLogin && (err != nil || got == nil) || row.isLogin && err == nil {
 					t.Errorf("%s %d %s: %v, %v", method, status, row.to, got, err)
 				}
-				if err != nil && (asError(t, err).IsRetryable || !strings.Contains(err.Error(), "is a page to log in at") ||
+				if err != nil && (asError(t, err).IsRetryable ||
+					!strings.Contains(err.Error(), "is a page to log in at") ||
 					strings.Contains(err.Error(), "t0p-secret")) {
 					t.Errorf("%s %d %s: %v", method, status, row.to, err)
 				}

@@ -40,7 +40,8 @@ func hub(t *testing.T, commands, hosts string, env map[string]string) *mcptool.H
 		}
 		return os.LookupEnv(name)
 	}
-	client := httptool.New(httptool.Options{AllowList: hosts, AllowedSecrets: "T*@*, NOT_THERE@*, SERVER_*@*", LookupEnv: lookup})
+	client := httptool.New(httptool.Options{AllowList: hosts, AllowedSecrets: "T*@*, NOT_THERE@*, SERVER_*@*",
+		LookupEnv: lookup})
 	h := mcptool.New(mcptool.Options{AllowedCommands: commands, HTTP: client, LookupEnv: lookup})
 	t.Cleanup(func() { h.Close(); client.Close() })
 	return h
@@ -120,7 +121,8 @@ func TestWhatAToolSaysWhenItFailsIsTheErrorAndFinal(t *testing.T) {
 	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "refuse", `{"text": "today"}`)
-	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.IsRetryable ||
+	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") ||
+		err.IsRetryable ||
 		err.Code != ideafile.CodeToolFailed {
 		t.Errorf("%+v", err)
 	}

@@ -30,7 +30,8 @@ func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 	t.Helper()
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPServerNotAllowed || e.IsRetryable || !strings.Contains(err.Error(), want) {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPServerNotAllowed || e.IsRetryable ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%+v gives %v, want a refusal that says %q", s, err, want)
 	}
 }

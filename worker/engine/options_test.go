@@ -38,7 +38,8 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 
 func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 	for rpm, want := range map[string]float64{"": 2.5, "60": 1, "600": 2.5} {
-		p := Dependencies{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5, ActivityPollers: 9}}
+		p := Dependencies{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5,
+			ActivityPollers: 9}}
 		o := p.requestWorkerOptions(p.workerOptions())
 		if o.TaskQueueActivitiesPerSecond != want || o.MaxConcurrentActivityExecutionSize != 3 || !o.DisableWorkflowWorker {
 			t.Errorf("OPENAI_RPM %q: %+v", rpm, o)

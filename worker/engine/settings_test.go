@@ -21,7 +21,8 @@ func TestAWorkerIsNotMadeOfSettingsThatCannotBeMeant(t *testing.T) {
 		notify.URLVariable: "hooks.example"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			if _, err := NewWorker(nil, Dependencies{Store: store}); err == nil || !strings.Contains(err.Error(), name) {
+			if _, err := NewWorker(nil, Dependencies{Store: store}); err == nil ||
+				!strings.Contains(err.Error(), name) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -36,7 +37,8 @@ func TestAWorkerSaysThatWithoutPricesADayCostsNothing(t *testing.T) {
 		warns  bool
 	}{"no limit": {0, nil, false}, "no prices": {5, nil, true}, "prices": {5, price.List{{Name: "m"}}, false}} {
 		var log strings.Builder
-		Dependencies{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices, Limits: Limits{MaxDollarsPerDay: c.aDay}}.
+		Dependencies{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices,
+			Limits: Limits{MaxDollarsPerDay: c.aDay}}.
 			logSettings()
 		if warns := strings.Contains(log.String(), PricesVariable); warns != c.warns {
 			t.Errorf("%s: %s", name, &log)

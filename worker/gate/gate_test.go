@@ -55,8 +55,9 @@ func newSite(t *testing.T, files map[string]string) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	temporal, err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(),
-		Logger: sdklog.NewStructuredLogger(quiet)}, store))
+	temporal, err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(),
+		Namespace: server.Namespace(),
+		Logger:    sdklog.NewStructuredLogger(quiet)}, store))
 	if err != nil {
 		t.Fatal(err)
 	}

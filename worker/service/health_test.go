@@ -46,7 +46,8 @@ func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 		noAnswer, oldBuild := errors.New("it does not answer"), errors.New("build 1 is not current")
 		h := newHealth()
 		h.addCondition(&condition{name: "temporal", check: func(context.Context) error { return why(&away) }})
-		h.addCondition(&condition{name: "version", check: func(context.Context) error { return why(&old) }, isOptional: true})
+		h.addCondition(&condition{name: "version", check: func(context.Context) error { return why(&old) },
+			isOptional: true})
 		h.setPhase(phaseWorking)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})

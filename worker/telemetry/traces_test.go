@@ -32,9 +32,11 @@ func story(t *Traces, process string) {
 	now := time.Now()
 	_, end := t.ObserveCall(context.Background(), activities.CallAttempt{ProcessID: process, CallID: "1.1", Tool: "go"})
 	end(activities.OutcomeDone)
-	t.ObserveRequest(activities.RequestAttempt{ProcessID: process, RequestNumber: 1, AttemptNumber: 1, StartedAt: now, FirstByteAt: now, EndedAt: now,
+	t.ObserveRequest(activities.RequestAttempt{ProcessID: process, RequestNumber: 1, AttemptNumber: 1, StartedAt: now,
+		FirstByteAt: now, EndedAt: now,
 		Outcome: activities.OutcomeComplete})
-	t.exportProcess(processRun{processID: process, runID: "r", isFirstRun: true, startedAt: now, endedAt: now, outcome: "completed"})
+	t.exportProcess(processRun{processID: process, runID: "r", isFirstRun: true, startedAt: now, endedAt: now,
+		outcome: "completed"})
 }
 
 func closeTraces(t *testing.T, traces *Traces) {
@@ -151,7 +153,8 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces, r := begin(t)
 	now := time.Now()
-	traces.exportProcess(processRun{processID: "p", runID: "1", isFirstRun: true, startedAt: now, endedAt: now, outcome: outcomeContinued})
+	traces.exportProcess(processRun{processID: "p", runID: "1", isFirstRun: true, startedAt: now, endedAt: now,
+		outcome: outcomeContinued})
 	traces.exportProcess(processRun{processID: "p", runID: "2", startedAt: now, endedAt: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()

@@ -12,7 +12,8 @@ func TestRechecksKnowTheTruthAndSizesKeepTheLimit(t *testing.T) {
 	for _, s := range ErrorProfiles {
 		o := s.Simulate()
 		if o.CoverageShare < 0.93 || o.CoverageShare > 0.97 {
-			t.Errorf("%s: %.1f %% of the intervals hold the truth, %.3f", s.Name, 100*o.CoverageShare, o.TrueDisagreement)
+			t.Errorf("%s: %.1f %% of the intervals hold the truth, %.3f", s.Name, 100*o.CoverageShare,
+				o.TrueDisagreement)
 		}
 		if math.Abs(o.RecheckTokenShare-recheckShare) > recheckShare/10 { // rules and Tools included
 			t.Errorf("%s: rechecks take %.2f %% of the tokens", s.Name, 100*o.RecheckTokenShare)

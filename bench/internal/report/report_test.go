@@ -16,7 +16,8 @@ func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
 	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
 		one := report.NewRecorder("w")
 		for _, r := range []*report.Recorder{one, together} {
-			r.WithAxis("calls", 7).FindOrAddFigure("a", "ms").Add(values...).AddPlainGo(values[0]).WithLimit(4).WithPlainRatioLimit(2)
+			r.WithAxis("calls", 7).FindOrAddFigure("a",
+				"ms").Add(values...).AddPlainGo(values[0]).WithLimit(4).WithPlainRatioLimit(2)
 			r.FindOrAddFigure("b", "s").Add(values[0])
 		}
 		apart.AddFigures(one.SummarizedFigures())

@@ -45,7 +45,8 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	t.Parallel()
 	p := waiting(t)
 	first, second := p.Calls[0], p.Calls[1]
-	if first.EffectText != "It sends a request to another system. It is never run twice." || first.Writes != "Paid on" ||
+	if first.EffectText != "It sends a request to another system. It is never run twice." ||
+		first.Writes != "Paid on" ||
 		first.ReviewText != "a person is asked again" ||
 		strings.Join(first.Reads, "; ") != "Supplier" || first.InstanceNames != "①" {
 		t.Errorf("%+v", first)
@@ -123,14 +124,16 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	}
 	p.ShowProblems([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
 		{Path: "body.calls[9]", Message: "none"}})
-	if p.Calls[0].FormError != "" || p.Calls[1].FormErrorDetail != "no text" || p.AddedCalls[0].FormErrorDetail != "no cents" ||
+	if p.Calls[0].FormError != "" || p.Calls[1].FormErrorDetail != "no text" ||
+		p.AddedCalls[0].FormErrorDetail != "no cents" ||
 		!strings.Contains(p.Calls[1].FormError, "cannot run") {
 		t.Errorf("%+v %+v", p.Calls, p.AddedCalls)
 	}
 	for text, says := range map[string]string{"none": "want a JSON object", `{"a": 1}`: `"_tool" is missing`,
 		`{"_tool": "fly"}`: "no step of the kind fly"} {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
-		if p.ReadDecision(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.AddedCalls[0].FormError, says) {
+		if p.ReadDecision(d, url.Values{"keep": {"1"}, "new": {text}}) ||
+			!strings.Contains(p.AddedCalls[0].FormError, says) {
 			t.Errorf("%s: %+v", text, p.AddedCalls[0])
 		}
 	}

@@ -25,8 +25,10 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 		{"", string(ideafile.CallAwaitingApproval), "waiting for a person"},
 		{"", approval.Plan{Request: 12}.Name(), "Plan 12"},
 		{"", approval.Plan{}.Name(), "the Plan that begins the process"},
-		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCallCount: 2}.Standing(), "finished, 2 steps failed"},
-		{"standing", client.Summary{Status: "completed", FailedCallCount: 1, UndoneCallCount: 2, UndoingProcessIDs: []string{"p"}}.
+		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCallCount: 2}.Standing(),
+			"finished, 2 steps failed"},
+		{"standing", client.Summary{Status: "completed", FailedCallCount: 1, UndoneCallCount: 2,
+			UndoingProcessIDs: []string{"p"}}.
 			StatusText(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
 		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(), "failed, takes back p"},
 		{"who", "ann, in advance", "ann, in advance"},
@@ -88,8 +90,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"who", inPlace.InWords(), "bob (finance) in Vertretung von ann"},
 		{"", rules.DenialReason(policy.Person{Name: "ann", HasVerifiedProof: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
-		{"", approval.CallNotWaitingError("1.2@①", ideafile.CallDone, []approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
-			OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
+		{"", approval.CallNotWaitingError("1.2@①", ideafile.CallDone,
+			[]approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
+				OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
 			"Vertretung von ann), und niemand wird mehr gefragt: es ist erledigt"},
 		{"", approval.CallNotWaitingError("1.2", ideafile.CallWaiting, nil).Error(),
 			"zu 1.2 wird niemand gefragt: es ist noch nicht so weit"},
@@ -97,13 +100,16 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"es gibt keinen Schritt \"1.1\"; meinten Sie 1.2? Hier wartet nichts auf einen Menschen"},
 		{"", pending.CheckHandOverRecipient(approval.Decision{DecidedBy: "cem"}).Error(),
 			"ann hat es an bob übergeben: 1 case; wer entscheiden darf, kann es weitergeben"},
-		{"", "It was refused: " + rules.DenialReason(policy.Person{Name: "ann", HasVerifiedProof: true, Groups: []string{"hr"}}, nil),
+		{"", "It was refused: " + rules.DenialReason(policy.Person{Name: "ann", HasVerifiedProof: true,
+			Groups: []string{"hr"}}, nil),
 			"Es wurde abgewiesen: ann darf darüber nicht entscheiden, nur Personen aus finance"},
 		{"", "It was refused: replace is not allowed here; allowed: approve, reject, hand-over",
 			"Es wurde abgewiesen: ersetzen ist hier nicht erlaubt, nur genehmigen, ablehnen, übergeben"},
-		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 1, UndoingProcessIDs: []string{"p", "q"}}.
+		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 1,
+			UndoingProcessIDs: []string{"p", "q"}}.
 			StatusText(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
-		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(), "gescheitert, nimmt p zurück"},
+		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(),
+			"gescheitert, nimmt p zurück"},
 		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 3}.StatusText(),
 			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},

@@ -294,7 +294,8 @@ func (k *cluster) begin(t *testing.T) client.WorkflowRun {
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	return k.bed.begin(t, clusterID, "cluster", idea, protocol.ProcessStart{Idea: source, ScriptedReplies: clusterReplies,
+	return k.bed.begin(t, clusterID, "cluster", idea, protocol.ProcessStart{Idea: source,
+		ScriptedReplies: clusterReplies,
 		Delegation: protocol.DelegationContext{Files: map[string]any{
 			"look.json": decoded(t, fmt.Sprintf(clusterDelegate, k.tools))}}})
 }

@@ -29,7 +29,8 @@ func newBeds(t *testing.T) beds {
 	address := startTemporal(t, c, temporal, here)
 	namespace := c.Services["worker"].Environment["TEMPORAL_NAMESPACE"]
 	prepare(t, address, namespace)
-	server, err := devtest.StartWithOptions(devtest.Options{Dir: t.TempDir(), SearchAttributes: connect.SearchAttributes})
+	server, err := devtest.StartWithOptions(devtest.Options{Dir: t.TempDir(),
+		SearchAttributes: connect.SearchAttributes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,8 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 	}
 	// Nobody worked for three hours: two reminders are due, and people are told once.
 	late, _ := s.AdvancedTo(noon.Add(3*time.Hour), nil)
-	if late.NotificationKey() != "r1e0" || s.NotificationKey() != "" || !late.SentReminderTimes[0].Equal(noon.Add(3*time.Hour)) {
+	if late.NotificationKey() != "r1e0" || s.NotificationKey() != "" ||
+		!late.SentReminderTimes[0].Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("%+v, and what was before %+v", late, s)
 	}
 	if next, ok := late.NextDueTime(); !ok || !next.Equal(noon.Add(4*time.Hour)) {
@@ -116,13 +117,15 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	t.Parallel()
 	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
 	other := policy.Rule{People: []string{"zoe"}}
-	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true, CallsWithExcludedDeciders: []string{"1.1"},
-		RequiresSignature: true}, other}
+	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true,
+		CallsWithExcludedDeciders: []string{"1.1"},
+		RequiresSignature:         true}, other}
 	after, widened := s.AdvancedTo(noon.Add(48*time.Hour), rules)
 	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, RequiredCount: 2, ExcludesStarter: true,
 		CallsWithExcludedDeciders: []string{"1.1"}, RequiresSignature: true}
 	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) ||
-		got.RequiredCount != 2 || !got.ExcludesStarter || !got.RequiresSignature || len(got.CallsWithExcludedDeciders) != 1 {
+		got.RequiredCount != 2 || !got.ExcludesStarter || !got.RequiresSignature ||
+		len(got.CallsWithExcludedDeciders) != 1 {
 		t.Errorf("%+v", got)
 	}
 	if len(rules[0].Groups) != 1 || len(widened[1].People) != 1 {

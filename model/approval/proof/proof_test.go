@@ -17,12 +17,14 @@ var asked = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 func good() proof.Claims {
 	return proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: asked.Unix() + 60, ID: "1",
-		ProcessID: "refunds", CallID: "1.2@⑬", ApprovalDigest: "d", DecisionKind: "approve", DetailsDigest: proof.DetailsDigest(nil),
+		ProcessID: "refunds", CallID: "1.2@⑬", ApprovalDigest: "d", DecisionKind: "approve",
+		DetailsDigest: proof.DetailsDigest(nil),
 	}
 }
 
 func decision() proof.Decision {
-	return proof.Decision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, ApprovalDigest: "d", Kind: "approve",
+	return proof.Decision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, ApprovalDigest: "d",
+		Kind:          "approve",
 		DetailsDigest: proof.DetailsDigest(nil)}
 }
 

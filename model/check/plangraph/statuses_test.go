@@ -17,7 +17,8 @@ func TestACallThatAnotherProcessHasUndoneIsUndone(t *testing.T) {
 	idea := jsonval.AsObject(modeltest.DecodeJSON(t, `{"context": [{"type": "state", "_instance": "①", "state": {}},
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "plan", "stage": "complete",
 		"plan": [{"_tool": "book"}, {"_tool": "write"}], "record": {"0.1": "done", "0.2": "done"}}]}`))
-	got := plangraph.CountCallStatuses([]any{call("book", "a"), call("write", "b")}, idea, nil, map[string]bool{"0.1@②": true})
+	got := plangraph.CountCallStatuses([]any{call("book", "a"), call("write", "b")}, idea, nil,
+		map[string]bool{"0.1@②": true})
 	want := []map[ideafile.CallStatus]int{{ideafile.CallDone: 1, ideafile.CallUndone: 1}, {ideafile.CallDone: 2}}
 	for n := range want {
 		if !maps.Equal(got[n], want[n]) {

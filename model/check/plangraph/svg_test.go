@@ -119,7 +119,8 @@ func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
 		call("c", "†state.c", "†state.b")}
 	boxes, texts := elements(t,
 		plangraph.RenderSVG(calls,
-			[]map[ideafile.CallStatus]int{{ideafile.CallDone: 3}, {ideafile.CallDone: 1, ideafile.CallFailed: 2}}, plangraph.Labels{}))
+			[]map[ideafile.CallStatus]int{{ideafile.CallDone: 3}, {ideafile.CallDone: 1, ideafile.CallFailed: 2}},
+			plangraph.Labels{}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"3 done", "2 failed, 1 done"} {
 		if !strings.Contains(all, want) {
@@ -155,8 +156,9 @@ func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		map[string]any{"_tool": "refund", "to": []any{"†state.letter", "†input", "†state.noteForAll[0].text"},
 			"_after": []any{"†call.1.1"}},
 	}
-	_, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.CallAwaitingApproval: 2}},
-		plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}))
+	_, texts := elements(t,
+		plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.CallAwaitingApproval: 2}},
+			plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"|1 Refund a customer|order A-1, order A-2|→ The letter|2 AWAITING-APPROVAL|",
 		"|2 Refund a customer|", "|Customer › Name|", "|Amount|", "|WHAT IT BEGAN WITH|", "|Note for all › 0 › Text|", "|AFTER|"} {

@@ -220,7 +220,8 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
 	queue := limit.Queue{}
 	ask := func(perDay, spent float64) limit.TurnAnswer {
-		q := limit.TurnRequest{Rule: limit.Rule{MaxCostPerDay: perDay}, SpentCost: spent, WantedKeys: []string{fmt.Sprint(now)}}
+		q := limit.TurnRequest{Rule: limit.Rule{MaxCostPerDay: perDay}, SpentCost: spent,
+			WantedKeys: []string{fmt.Sprint(now)}}
 		return queue.RequestTurns(now, q)[0]
 	}
 	if first := ask(5, 4.5); !first.IsGranted || queue.TimeToBudgetReset(now) != time.Hour {

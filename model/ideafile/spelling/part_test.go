@@ -39,7 +39,8 @@ func TestThePartOfAnyProcessIsFoundByItsID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		process := rapid.StringMatching(`[a-c](/~part/[1-9]|/~call/[1-9]|[~/0-9])*`).Draw(t, "process")
 		number := rapid.IntRange(1, 100000).Draw(t, "number")
-		if whole, n, ok := spelling.SplitPartID(spelling.PartID(process, number)); whole != process || n != number || !ok {
+		if whole, n, ok := spelling.SplitPartID(spelling.PartID(process, number)); whole != process || n != number ||
+			!ok {
 			t.Fatalf("%s, %d, %v", whole, n, ok)
 		}
 	})

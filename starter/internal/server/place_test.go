@@ -37,7 +37,8 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := placeOf(t, "")
 	here, _ := os.Getwd()
-	if p.Remote != nil || p.Dir != filepath.Join(here, ".processidea") || p.StorePlace != filepath.Join(p.Dir, "store") {
+	if p.Remote != nil || p.Dir != filepath.Join(here, ".processidea") ||
+		p.StorePlace != filepath.Join(p.Dir, "store") {
 		t.Errorf("%+v", p)
 	}
 }

@@ -81,9 +81,10 @@ func keys(t testing.TB, entries ...any) *signing.Keys {
 
 func claims(person string, groups ...string) proof.Claims {
 	return proof.Claims{
-		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", ProcessID: "p", CallID: "1.1", ApprovalDigest: "d",
-		DecisionKind:  "approve",
-		DetailsDigest: proof.DetailsDigest(nil),
+		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", ProcessID: "p", CallID: "1.1",
+		ApprovalDigest: "d",
+		DecisionKind:   "approve",
+		DetailsDigest:  proof.DetailsDigest(nil),
 	}
 }
 
@@ -136,7 +137,8 @@ func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
 		d := newDevice(t, "Y3JlZA", "ann", secret)
 		c := claims("ann", "finance")
 		f := keys(t, d.entry(t, "finance")).Verify(passkey.JoinProof(name, d.id, c.Encode(), d.asserts(c.Encode())))
-		if f.RefusalReason != "" || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" || f.KeyThumbprint == "" {
+		if f.RefusalReason != "" || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" ||
+			f.KeyThumbprint == "" {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

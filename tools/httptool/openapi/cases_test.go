@@ -87,9 +87,12 @@ func TestAReferenceThatLeavesTheDocumentCostsNoOtherOperation(t *testing.T) {
 		fmt.Sprintf(body, `{"$ref": "./a.json#/A"}`):                                            `"./a.json#/A" leaves the document`,
 		fmt.Sprintf(body, `{"properties": {"a": {"items": {"$ref": "a.json"}}}}`):               `"a.json" leaves the document`,
 		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Outer"}`):                             `"https://h.example/o.json" leaves the document`,
-		`"parameters": [{"$ref": "a.json"}], ` + answer:                                         `"a.json" leaves the document`,
-		`"parameters": [{"$ref": "#/components/parameters/Outer"}], ` + answer:                  `"p.json" leaves the document`,
-		`"requestBody": {"$ref": "b.json"}, ` + answer:                                          `"b.json" leaves the document`,
+		`"parameters": [{"$ref": "a.json"}], ` +
+			answer: `"a.json" leaves the document`,
+		`"parameters": [{"$ref": "#/components/parameters/Outer"}], ` +
+			answer: `"p.json" leaves the document`,
+		`"requestBody": {"$ref": "b.json"}, ` +
+			answer: `"b.json" leaves the document`,
 	} {
 		r := imported(t, written("3.1.0", "/x", `{"post": {`+operation+`}, "get": {`+answer+`}}`, `, "components": {
 			"schemas": {"Outer": {"$ref": "https://h.example/o.json"}}, "parameters": {"Outer": {"$ref": "p.json"}}}`),
@@ -111,8 +114,9 @@ func TestAReferenceThatLeavesTheDocumentCostsNoOtherOperation(t *testing.T) {
 		`"responses": {"200": {"description": "d", "content": {"application/json": {"schema": {"$ref": "a.json"}}}}}`:                   `"a.json" leaves the document`,
 		`"responses": {"200": {"description": "d", "headers": {"X": {"$ref": "#/components/headers/H"}}}}`:                              ``,
 		`"parameters": [{"name": "a", "in": "query", "schema": {}, "examples": {"e": {"$ref": "#/components/examples/E"}}}], ` + answer: ``,
-		`"callbacks": {"c": {"$ref": "c.json"}}, ` + answer:                                                                             ``,
-		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Pet"}`):                                                                       ``,
+		`"callbacks": {"c": {"$ref": "c.json"}}, ` +
+			answer: ``,
+		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Pet"}`): ``,
 	} {
 		r := imported(t, written("3.1.0", "/x", `{"post": {`+operation+`}}`, `, "components": {
 			"schemas": {"Pet": {"type": "object", "discriminator": {"propertyName": "kind", "mapping": {"dog": "./dog.json"}}}}, "examples": {"E": {"$ref": "e.json"}},
@@ -207,7 +211,8 @@ func TestOnlyTheOperationsThatAreAskedForAreTaken(t *testing.T) {
 		strings.Contains(fmt.Sprint(r.Notes), "POST") {
 		t.Errorf("%s %q", got, r.Notes)
 	}
-	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{OperationNames: []string{"listPets", "listDogs"}})
+	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{OperationNames: []string{"listPets",
+		"listDogs"}})
 	if err == nil || !strings.Contains(err.Error(), `no operation "listDogs"; there are placeOrder, listPets,`) {
 		t.Errorf("%v", err)
 	}
@@ -236,7 +241,8 @@ func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, o := range []openapi.Options{{ApprovalMode: "some"}, {ServerURL: "ftp://h"}, {ServerURL: "h.example"},
 		{ServerURL: "https://h?x=1"}, {ServerURL: "https://h/{x}"},
-		{ServerURL: "https://u:p@h"}, {ServerURL: "$env:"}, {SecretPrefix: "a"}, {SecretPrefix: "A-B"}, {SecretPrefix: "1A"}} {
+		{ServerURL: "https://u:p@h"}, {ServerURL: "$env:"}, {SecretPrefix: "a"}, {SecretPrefix: "A-B"},
+		{SecretPrefix: "1A"}} {
 		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil ||
 			!strings.HasPrefix(err.Error(), "openapi: import: ") {
 			t.Errorf("%+v: %v", o, err)

@@ -33,9 +33,12 @@ func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T)
 	for _, row := range []struct{ operation, note string }{
 		{`"parameters": {"name": "q", "in": "query"}, ` + answer, "its parameters are no list, but object"},
 		{`"security": ["key"], ` + answer, "its security is no list of objects"},
-		{`"parameters": [{"$ref": "#/components/parameters/none"}], ` + answer, `"#/components/parameters/none" finds nothing`},
-		{`"parameters": [{"$ref": "#/components/parameters/empty"}], ` + answer, `"#/components/parameters/empty" finds nothing`},
-		{`"requestBody": {"$ref": "#/components/requestBodies/none"}, ` + answer, `"#/components/requestBodies/none" finds`},
+		{`"parameters": [{"$ref": "#/components/parameters/none"}], ` + answer,
+			`"#/components/parameters/none" finds nothing`},
+		{`"parameters": [{"$ref": "#/components/parameters/empty"}], ` + answer,
+			`"#/components/parameters/empty" finds nothing`},
+		{`"requestBody": {"$ref": "#/components/requestBodies/none"}, ` + answer,
+			`"#/components/requestBodies/none" finds`},
 	} {
 		r := imported(t, written("3.0.3", "/x", `{"post": {`+row.operation+`}, "get": {`+answer+`}}`,
 			`, "components": {"parameters": {"empty": null}}`), openapi.Options{})

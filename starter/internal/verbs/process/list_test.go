@@ -11,7 +11,8 @@ import (
 )
 
 func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
-	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", WaitingTexts: []string{"held up: no room", "no LLM"},
+	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error",
+		WaitingTexts:  []string{"held up: no room", "no LLM"},
 		AwaitingCount: 2}
 	if got := waitingText(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
 		t.Errorf("%q", got)
@@ -36,7 +37,8 @@ func TestAProcessThatDidNotAnswerIsToldFromOneThatWaitsForNothing(t *testing.T) 
 	for want, p := range map[string]client.Summary{
 		"":                              {Status: loop.StatusRunning},
 		"? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true},
-		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true, AwaitingCount: 2},
+		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true,
+			AwaitingCount: 2},
 	} {
 		if got := waitingText(p); got != want {
 			t.Errorf("%+v waits for %q, want %q", p, got, want)
