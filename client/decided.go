@@ -10,6 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 )
 
 // PastDecision is a person's decision on a Call or a Plan of a process.
@@ -21,21 +22,36 @@ type PastDecision struct {
 	LatestOnSameCall *RecordedDecision
 }
 
-// DecisionsBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes, the latest
-// first: at most limit of them, without the first skip. It leaves out what standing orders decided in the person's
-// name. total counts all. It reads the chains, as Insights does.
+// DecisionPage is a part of what a person decided.
+type DecisionPage struct {
+	// Decisions are the latest first. TotalCount counts those of the other parts too.
+	Decisions  []PastDecision
+	TotalCount int
+	// OrderedCountByProcess is how many Calls standing orders approved in the person's name, by the id of the process
+	// that somebody started. They are not among Decisions.
+	OrderedCountByProcess map[string]int
+}
+
+// DecisionsBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes: at most limit
+// of them, without the first skip. It reads the chains, as Insights does.
 func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip,
-	limit int) (list []PastDecision, total int, err error) {
+	limit int) (page DecisionPage, err error) {
+	page.OrderedCountByProcess = map[string]int{}
+	var list []PastDecision
 	_, err = c.eachDecision(ctx, func(process string, d RecordedDecision) {
-		if d.StandingOrderID == "" && d.Identity().Is(identity) {
+		switch {
+		case !d.Identity().Is(identity):
+		case d.StandingOrderID != "":
+			page.OrderedCountByProcess[blobs.RootProcessID(process)]++
+		default:
 			list = append(list, PastDecision{ProcessID: process, RecordedDecision: d})
 		}
 	})
 	slices.SortStableFunc(list, func(a, b PastDecision) int {
 		return cmp.Or(b.DecidedAt.Compare(a.DecidedAt), cmp.Compare(a.CallID, b.CallID))
 	})
-	total = len(list)
-	list = list[min(max(skip, 0), total):]
+	page.TotalCount = len(list)
+	list = list[min(max(skip, 0), page.TotalCount):]
 	list = list[:min(max(limit, 0), len(list))]
 	decisionsByProcess := map[string][]*PastDecision{}
 	for n := range list {
@@ -46,7 +62,8 @@ func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip
 			err = c.addOutcomes(ctx, process, decisions)
 		}
 	}
-	return list, total, err
+	page.Decisions = list
+	return page, err
 }
 
 // addOutcomes adds to decisions in one process what its record has about them; nothing if the process was forgotten.

@@ -65,11 +65,11 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	ann := policy.Identity{Name: "Ann", Account: policy.Account{Issuer: "here", Subject: "1"}}
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {
-		list, total, err := c.DecisionsBy(t.Context(), ann, skip, 2)
-		if err != nil || total != 6 {
-			t.Fatal(total, err)
+		page, err := c.DecisionsBy(t.Context(), ann, skip, 2)
+		if err != nil || page.TotalCount != 6 || fmt.Sprint(page.OrderedCountByProcess) != "map[a:1]" {
+			t.Fatal(page, err)
 		}
-		for _, d := range list {
+		for _, d := range page.Decisions {
 			text := strings.TrimSpace(fmt.Sprintf("%s %s %s %q", d.ProcessID, d.Kind, d.CallID, d.Sentence))
 			if d.LatestOnSameCall != nil {
 				text += " " + d.LatestOnSameCall.Kind + " by " + d.LatestOnSameCall.DecidedBy
@@ -81,9 +81,9 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		}
 	}
 	for skip, want := range map[int]int{6: 0, math.MaxInt: 0, -200: 6} { // as an address may ask
-		list, total, err := c.DecisionsBy(t.Context(), ann, skip, math.MaxInt)
-		if err != nil || total != 6 || len(list) != want {
-			t.Errorf("from %d: %d of %d, %v", skip, len(list), total, err)
+		page, err := c.DecisionsBy(t.Context(), ann, skip, math.MaxInt)
+		if err != nil || page.TotalCount != 6 || len(page.Decisions) != want {
+			t.Errorf("from %d: %d of %d, %v", skip, len(page.Decisions), page.TotalCount, err)
 		}
 	}
 	want := []string{`b/~part/1/~call/1.8@1 approve 1.1 "Pay: 7" approve by Ann`,

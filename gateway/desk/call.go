@@ -26,12 +26,13 @@ type callPage struct {
 	Params             []fact
 	Origins            []fact // where values of Params come from
 	Presenter          *shown.Presenter
-	RuleText           string   // the rule for asking a person, in words; "": none
-	Input              *fact    // what else the case began with; nil: nothing
-	State              *fact    // what else is known of it
-	Result             *fact    // that was written for it; nil: none
-	UnadaptedParams    *fact    // the parameters before they were adapted; nil: they were not
-	IsIrreversible     bool     // nothing takes it back
+	RuleText           string // the rule for asking a person, in words; "": none
+	Input              *fact  // what else the case began with; nil: nothing
+	State              *fact  // what else is known of it
+	Result             *fact  // that was written for it; nil: none
+	UnadaptedParams    *fact  // the parameters before they were adapted; nil: they were not
+	IsIrreversible     bool   // nothing takes it back
+	IsPlannedByLLM     bool
 	PolicyJSON         string   // of the Tool, as JSON
 	NoDecisionEffects  []string // what happens while nobody decides
 	DenialReason       string
@@ -110,6 +111,8 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
+	key, _ := ideafile.ParseCallKey(a.CallID)
+	p.IsPlannedByLLM = key.Request > 0
 	for _, kind := range a.AllowedDecisions {
 		p.IsDecisionAllowed[kind] = p.DenialReason == "" || p.MaySignWithPasskey
 	}
@@ -143,6 +146,28 @@ func (d *Desk) isIrreversible(t *ideafile.Tool) bool {
 	}
 	soleToolIdea := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
 	return t.EffectiveUndo(d.Tools.Bind(soleToolIdea)[t.Name]).Kind == ideafile.UndoImpossible
+}
+
+// anyIrreversible reports whether one of some Calls can never be undone. It reads the Tools of a few processes only.
+func (v *visit) anyIrreversible(list []client.Approval) bool {
+	const maxProcesses = 10
+	toolsByProcess := map[string][]*ideafile.Tool{}
+	isIrreversibleByTool := map[[2]string]bool{}
+	for _, a := range list {
+		tools, isRead := toolsByProcess[a.Process]
+		if !isRead && len(toolsByProcess) < maxProcesses {
+			tools = v.tools(v.Context(), a.Process)
+			toolsByProcess[a.Process] = tools
+		}
+		key := [2]string{a.Process, a.Tool}
+		if _, isKnown := isIrreversibleByTool[key]; !isKnown {
+			isIrreversibleByTool[key] = v.isIrreversible(ideafile.FindTool(tools, a.Tool))
+		}
+		if isIrreversibleByTool[key] {
+			return true
+		}
+	}
+	return false
 }
 
 // factsOfFields describes the parameters of a Call in the words of its Tool.

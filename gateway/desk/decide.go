@@ -62,27 +62,29 @@ type confirmPage struct {
 	Boxes, Captions        []string
 	HiddenCaseCount        int    // cases that Captions leaves out
 	Sum                    string // empty: it is not known, or there is none
+	IsIrreversible         bool   // nothing takes some of them back
 }
 
 func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) confirmPage {
 	const maxListed = 100
 	listedCount := min(len(captions), maxListed)
-	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
+	title := map[string]string{client.Approve: "Approve these cases?", client.Reject: "Reject these cases?"}[list[0].Kind]
+	p := confirmPage{frame: v.frame(title), Kind: list[0].Kind, Reason: list[0].Reason,
 		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount],
 		HiddenCaseCount: len(captions) - listedCount}
 	waitingItems, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
 		return p
 	}
-	amountByCall := map[[2]string]*shown.Field{}
+	approvalByCall := map[[2]string]client.Approval{}
 	for _, a := range waitingItems.Approvals {
-		amountByCall[[2]string{a.Process, a.CallID}] = a.Amount()
+		approvalByCall[[2]string{a.Process, a.CallID}] = a
 	}
-	fields := jsonval.Map(list, func(d api.Decision) *shown.Field {
-		return amountByCall[[2]string{d.Process,
-			d.CallID}]
+	approvals := jsonval.Map(list, func(d api.Decision) client.Approval {
+		return approvalByCall[[2]string{d.Process, d.CallID}]
 	})
-	p.Sum = shown.SumText(fields, client.LanguageOf(v.Context()))
+	fields := jsonval.Map(approvals, func(a client.Approval) *shown.Field { return a.Amount() })
+	p.Sum, p.IsIrreversible = shown.SumText(fields, client.LanguageOf(v.Context())), v.anyIrreversible(approvals)
 	return p
 }
 

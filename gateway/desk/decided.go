@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"processidea/client"
@@ -12,6 +13,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 )
@@ -26,6 +28,7 @@ type decidedPage struct {
 	StandingOrder *orderForm // nil: the person may give none, or the process has ended
 	UndoHref      string     // the page on which to undo it; empty: not offered
 	OutcomeText   string     // empty: it did not run, or is not recorded yet
+	Result        []fact     // what it brought; empty: it brought nothing that people are shown
 	BackHref      string     // the inbox that led here
 	Next          *nextCase
 }
@@ -58,7 +61,7 @@ func (p decidedPage) IsRejectedOrFailed() bool {
 }
 
 // callOutcomeTexts say what became of a Call that was decided on.
-var callOutcomeTexts = map[ideafile.CallStatus]string{ideafile.CallDone: "It has happened.",
+var callOutcomeTexts = map[ideafile.CallStatus]string{ideafile.CallDone: "It is done.",
 	ideafile.CallUndone: "It was taken back.", ideafile.CallFailed: "It failed."}
 
 func unknownOrigin(jsonval.Path, any) string { return "" }
@@ -93,6 +96,7 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 		p.InstanceName = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, unknownOrigin)
+	p.Result = resultFacts(decidedCall, v.Client.Process(process).Presenter(v.Context()))
 	if p.HasRight[string(access.Decide)] && v.isProcessOpen(process) {
 		p.StandingOrder = orderFormOf(process, call, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
@@ -101,6 +105,17 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 		p.UndoHref = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
 	}
 	return p, nil
+}
+
+// resultFacts describes what a Call wrote; nil: nothing that people are shown.
+func resultFacts(c client.DecidedCall, presenter *shown.Presenter) []fact {
+	format := presenter.StateFormat().FormatAt(c.OutputPath)
+	isShown := func(f shown.Field) bool { return f.DisplayText == c.Output } // the letter that was sent
+	if c.Output == nil || format.Display == shown.Hidden || slices.ContainsFunc(c.Fields, isShown) {
+		return nil
+	}
+	title := format.TitleOr(c.OutputPath[len(c.OutputPath)-1])
+	return []fact{newFactBuilder(c.Language).BuildAt(c.OutputPath, title, format, c.Output)}
 }
 
 // isProcessOpen reports whether a process has not ended. A process that does not answer counts as ended.

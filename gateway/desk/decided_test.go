@@ -74,11 +74,11 @@ func TestACaseLeadsBackToTheInboxThatLedToIt(t *testing.T) {
 func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 30, 14, 21, 9, 0, time.UTC)
-	page := decidedPage{OutcomeText: "It has happened.", DecidedCall: client.DecidedCall{Decisions: []approval.Decision{
+	page := decidedPage{OutcomeText: "It is done.", DecidedCall: client.DecidedCall{Decisions: []approval.Decision{
 		{Kind: policy.Amend, DecidedBy: "ann", Groups: []string{"finance"}, DecidedAt: at}}}}
 	all, operators := pageText(t, shown.English, "decided", page)
 	wantTexts(t, "the page", all, []string{"approved with changes by ann of finance on 30 November 2026, 14:21",
-		"It has happened."}, "What else", "14:21:09", "The reason")
+		"It is done."}, "What else", "14:21:09", "The reason")
 	wantTexts(t, "the page", operators, []string{"14:21:09"})
 	for status, want := range map[ideafile.CallStatus]string{ideafile.CallDone: "good", ideafile.CallFailed: "alert"} {
 		page.DecidedCall.Status = status
@@ -88,7 +88,7 @@ func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
 	}
 	page.DecidedCall.Decisions = nil
 	all, _ = pageText(t, shown.English, "decided", page)
-	wantTexts(t, "the page", all, []string{"Nothing is left to decide here", "It has happened."})
+	wantTexts(t, "the page", all, []string{"Nothing is left to decide here", "It is done."})
 }
 
 func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
 			Decision: approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: new(int)}}}}}
 	all := shows(t, "mine", page)
 	for text, count := range map[string]int{">Pay 5.00 EUR</bdi></a>\n": 2, ` again"><bdi>5.00 EUR`: 1,
-		`"number"><bdi>6.00 EUR`: 1, `<b class="due">failed</b>`: 1, "<td>done</td>": 1, "result given": 1,
+		`"number"><bdi>6.00 EUR`: 1, `<b class="due">failed</b>`: 1, "<span class=\"tag done\">done</span>": 1, "result given": 1,
 		`Your reason: <q dir="auto">so be it`: 1, `You wrote: <q dir="auto">so be it`: 1, "See the process": 1} {
 		if strings.Count(all, text) != count {
 			t.Errorf("it says %q %d times, want %d: %s", text, strings.Count(all, text), count, all)

@@ -38,7 +38,10 @@ type callGroup struct {
 	CanReject          bool
 	CanApprove         bool
 	HasSums            bool
-	Reason             string // as it was entered
+	// HasReasoning means that the reasons of the plan differ; SharedReasoning is the reason of all, if it is one.
+	HasReasoning    bool
+	SharedReasoning string
+	Reason          string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
 }
@@ -46,8 +49,9 @@ type callGroup struct {
 type labelledCell struct {
 	Name, FullName, Text string
 	IsNumber             bool
-	IsToday              bool   // it is a date, and today's
-	Amount               string // of money that has a sum: a whole number of the column's smallest unit
+	IsToday              bool            // it is a date, and today's
+	Letter               shown.TextSpans // of a letter: its text, with titles for what is filled in
+	Amount               string          // of money that has a sum: a whole number of the column's smallest unit
 }
 
 // CSSClass is how a cell of the table is laid out.
@@ -149,6 +153,10 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	for _, a := range list {
 		g.addRow(a, person)
 	}
+	isOther := func(a client.Approval) bool { return a.Reasoning != list[0].Reasoning }
+	if g.HasReasoning = slices.ContainsFunc(list, isOther); !g.HasReasoning {
+		g.SharedReasoning = list[0].Reasoning
+	}
 	g.omitRedundantColumns()
 	g.disambiguateRows()
 	return g
@@ -216,11 +224,22 @@ func (g *callGroup) addSharedFields(list []client.Approval, shared []bulk.Field,
 		case readsAlike:
 			g.SharedCells = append(g.SharedCells, cell)
 		default:
-			cell.Text = shortText(f.Value, maxSharedCellChars)
+			cell.Letter = paramsFormat(list[0]).LetterOutline(clip(jsonval.AsText(f.Value), maxOrderLetterBytes))
 			g.LetterCells = append(g.LetterCells, cell)
 		}
 	}
 	return columns
+}
+
+// paramsFormat is the format of a Call's parameters, as far as its fields tell.
+func paramsFormat(a client.Approval) shown.Format {
+	format := shown.Format{Properties: map[string]shown.Format{}}
+	for _, f := range a.Fields {
+		path := strings.Split(f.Name, ".")
+		f.Format.Title = f.Title
+		format.Properties[path[len(path)-1]] = f.Format
+	}
+	return format
 }
 
 func (g *callGroup) addColumn(fields []*shown.Field, l shown.Language, c column) {

@@ -250,13 +250,13 @@ func TestOnlyWhatReadsAlikeIsSaidToBeTheSame(t *testing.T) {
 		want, lacks []string
 	}{
 		{list: lettersOf(t, `{"letter": "Dear {to}", "to": "Ann"}`, `{"letter": "Dear {to}", "to": "Bob"}`),
-			want: []string{"The same wording in all: Letter filled in differently", "Dear {to}",
-				"What stands in braces"},
+			want: []string{"Letter the same text in all, filled in for each case", "Dear To",
+				"Underlined: filled in for each case."},
 			lacks: []string{"The same in all"}},
 		{list: lettersOf(t, `{"letter": "Dear {to}", "to": "Ann"}`, `{"letter": "Dear {to}", "to": "Ann"}`),
-			want: []string{"The same in all: Letter, To", "Dear Ann"}, lacks: []string{"wording", "{to}"}},
+			want: []string{"The same in all: Letter, To", "Dear Ann"}, lacks: []string{"the same text", "{to}"}},
 		{list: lettersOf(t, `{"letter": "Dear {to}", "to": "Ann"}`),
-			want: []string{"What would happen", "Dear Ann"}, lacks: []string{"wording", "{to}"}},
+			want: []string{"What would happen", "Dear Ann"}, lacks: []string{"the same text", "{to}"}},
 	} {
 		all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(one.list, who)}})
 		wantTexts(t, "the inbox", all, one.want, one.lacks...)
@@ -268,6 +268,26 @@ func TestOnlyWhatReadsAlikeIsSaidToBeTheSame(t *testing.T) {
 	if g := groupOf(list, who); len(g.Columns) != 1 || g.Columns[0].FullName != "to" ||
 		g.Rows[1].Cells[0].Text != "Ann Smith" {
 		t.Errorf("%+v", g.Columns)
+	}
+}
+
+// The reason that the plan gives stands beside each case, or once where it is the same.
+func TestTheInboxGivesTheReasonsOfThePlan(t *testing.T) {
+	t.Parallel()
+	who := &access.Person{Name: "ann", Rights: []access.Right{access.Decide}}
+	list := lettersOf(t, `{"to": "Ann"}`, `{"to": "Bob"}`)
+	for _, one := range []struct {
+		reasons     [2]string
+		want, lacks []string
+	}{
+		{[2]string{"broken", "late"}, []string{"Reason given Came in", "broken", "late"}, []string{"in all"}},
+		{[2]string{"broken", ""}, []string{"Reason given Came in", "broken"}, []string{"in all"}},
+		{[2]string{"broken", "broken"}, []string{"The reason in all: broken"}, []string{"Reason given"}},
+		{[2]string{}, nil, []string{"Reason given", "The reason in all"}},
+	} {
+		list[0].Reasoning, list[1].Reasoning = one.reasons[0], one.reasons[1]
+		all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, who)}})
+		wantTexts(t, "the inbox", all, one.want, one.lacks...)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"processidea/client"
@@ -17,12 +19,13 @@ type ownDecisionsPage struct {
 	frame
 	pagination
 	Decisions []client.PastDecision
+	Ordered   []orderedCount
 }
 
-// ownDecisions is one page of a person's decisions, and how many decisions there are.
-type ownDecisions struct {
-	decisions []client.PastDecision
-	total     int
+// orderedCount is how many cases of a process standing orders of the reader approved.
+type orderedCount struct {
+	ProcessID, ProcessTitle string
+	Count                   int
 }
 
 const ownDecisionsPerPage = 100
@@ -32,19 +35,26 @@ func (v *visit) showOwnDecisions() error {
 	pageNo = min(max(pageNo, 1), math.MaxInt/ownDecisionsPerPage)
 	identity := policy.Identity{Name: v.user.Name, Account: v.user.Account}
 	key := v.keyWithChangeCount(v.Context(), fmt.Sprintf("decided\n%d %v", pageNo, identity))
-	decisions, err := findWithinPageTime(v.Context(), v.storeTasks, key,
-		func(ctx context.Context, _ *task) (all ownDecisions, err error) {
-			all.decisions, all.total, err = v.Client.DecisionsBy(ctx, identity, (pageNo-1)*ownDecisionsPerPage,
-				ownDecisionsPerPage)
-			return all, err
+	found, err := findWithinPageTime(v.Context(), v.storeTasks, key,
+		func(ctx context.Context, _ *task) (client.DecisionPage, error) {
+			return v.Client.DecisionsBy(ctx, identity, (pageNo-1)*ownDecisionsPerPage, ownDecisionsPerPage)
 		})
 	if err != nil {
 		return err
 	}
 	pageHref := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
-	return v.show("mine", ownDecisionsPage{v.frame("What you have decided"),
-		paginate(decisions.total, ownDecisionsPerPage, pageNo, pageHref), decisions.decisions})
+	p := ownDecisionsPage{frame: v.frame("What you have decided"), Decisions: found.Decisions,
+		pagination: paginate(found.TotalCount, ownDecisionsPerPage, pageNo, pageHref)}
+	processIDs := slices.Sorted(maps.Keys(found.OrderedCountByProcess))
+	for _, id := range processIDs[:min(len(processIDs), maxOrderedProcesses)] {
+		title := v.Client.Process(id).Presenter(v.Context()).ProcessTitle
+		p.Ordered = append(p.Ordered, orderedCount{id, processTitle(id, title), found.OrderedCountByProcess[id]})
+	}
+	return v.show("mine", p)
 }
+
+// maxOrderedProcesses bounds the processes that the page names for what was approved in advance.
+const maxOrderedProcesses = 20
 
 // pastOutcomeText says what became of the Call that a person decided on.
 func pastOutcomeText(d client.PastDecision) string {

@@ -23,7 +23,6 @@ type orderForm struct {
 	Href, Tool, ToolTitle string
 	Fields                []orderField
 	Count, Until, Reason  string            // what the form offers, or what was entered
-	IsOpen                bool              // it was sent before
 	FieldErrors           map[string]string // what is wrong, by control; under "": with the order as a whole
 }
 
@@ -49,20 +48,23 @@ const (
 )
 
 // FirstErrorID is the id of the first field with an error.
-func (f orderForm) FirstErrorID() string {
+func (f orderForm) FirstErrorID() string { id, _ := f.firstError(); return id }
+
+// FirstError is what is wrong with that field.
+func (f orderForm) FirstError() string { _, text := f.firstError(); return text }
+
+func (f orderForm) firstError() (id, text string) {
 	for _, one := range f.Fields {
-		switch {
-		case f.FieldErrors[one.Control] == "":
-		case one.IsNumber:
-			return one.Control + "-most"
-		default:
-			return one.Control
+		if text = f.FieldErrors[one.Control]; text != "" && one.IsNumber {
+			return one.Control + "-most", text
+		} else if text != "" {
+			return one.Control, text
 		}
 	}
-	if f.FieldErrors["count"] != "" {
-		return "order-count"
+	if text = f.FieldErrors["count"]; text != "" {
+		return "order-count", text
 	}
-	return "order-until"
+	return "order-until", f.FieldErrors["until"]
 }
 
 func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *orderForm {
@@ -118,7 +120,6 @@ func isSharedLetter(letter shown.Field, c shown.Call) bool {
 func (f *orderForm) refill(enteredValues url.Values, fieldErrors map[string]string) {
 	f.Count, f.Until, f.Reason, f.FieldErrors = enteredValues.Get("count"), enteredValues.Get("until"),
 		enteredValues.Get("reason"), fieldErrors
-	f.IsOpen = true
 	for n := range f.Fields {
 		one := &f.Fields[n]
 		one.Choice, one.Limit = enteredValues.Get(one.Control), enteredValues.Get(one.Control+"-most")
@@ -146,30 +147,27 @@ func (v *visit) giveOrder() error {
 	return v.showOrderAgain(problem.Status, map[string]string{"": detailOf(err)})
 }
 
-// showOrderAgain shows the form as it was filled in, on the page of its Call, with what is wrong.
-func (v *visit) showOrderAgain(status int, fieldErrors map[string]string) error {
-	a, err := v.findWaitingCall()
-	if err == nil {
-		p := v.newCallPage(a)
-		if p.StandingOrder == nil {
-			return orderNotOfferedError()
-		}
-		p.StandingOrder.refill(v.PostForm, fieldErrors)
-		return v.showCallAgain(status, p)
-	}
-	p, err := v.newDecidedPage(err)
-	switch {
-	case err != nil:
-		return err
-	case p.StandingOrder == nil:
-		return orderNotOfferedError()
-	}
-	p.StandingOrder.refill(v.PostForm, fieldErrors)
-	return v.render(status, "decided", p)
+// orderPage is the form of a standing order as it was filled in.
+type orderPage struct {
+	frame
+	StandingOrder *orderForm
 }
 
-func orderNotOfferedError() error {
-	return api.Unprocessable("You cannot approve similar cases in advance.")
+// showOrderAgain shows the form as it was filled in, with what is wrong.
+func (v *visit) showOrderAgain(status int, fieldErrors map[string]string) error {
+	p := orderPage{frame: v.processFrame("Approve similar cases in advance")}
+	if a, err := v.findWaitingCall(); err == nil {
+		p.StandingOrder = v.newCallPage(a).StandingOrder
+	} else if decided, err := v.newDecidedPage(err); err == nil {
+		p.StandingOrder = decided.StandingOrder
+	} else {
+		return err
+	}
+	if p.StandingOrder == nil {
+		return api.Unprocessable("You cannot approve similar cases in advance.")
+	}
+	p.StandingOrder.refill(v.PostForm, fieldErrors)
+	return v.render(status, "order", p)
 }
 
 // readOrder reads a standing order: the entries for each parameter become a JSON Schema. fieldErrors says what is
@@ -181,7 +179,7 @@ func (v *visit) readOrder() (o client.StandingOrder, fieldErrors map[string]stri
 	var err error
 	if text := v.formValue("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 || o.Count > approval.MaxCallsPerOrder {
-			fieldErrors["count"] = "How many must be a whole number from 1 to 100,000, such as 40."
+			fieldErrors["count"] = "The number of cases must be a whole number from 1 to 100,000, such as 40."
 		}
 	}
 	o.Until, err = v.readDay("until", oneDay)

@@ -54,19 +54,18 @@ func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
 		}
 		page := &callPage{Presenter: shown.NewPresenter(nil), StandingOrder: f}
 		all, _ := pageText(t, shown.English, "call", page)
-		wantTexts(t, "the form", all, []string{"only the same letter", "up to the amount below", "only Ann"}, "only Dear")
+		wantTexts(t, "the form", all, []string{"only the same letter", "up to this amount", "only Ann"}, "only Dear")
 		amount := f.Fields[slices.IndexFunc(f.Fields, func(one orderField) bool { return one.IsNumber })].Control
 		f.FieldErrors = map[string]string{amount: "none", "until": "over"}
 		last := orderForm{FieldErrors: map[string]string{"until": "over"}}
 		if f.FirstErrorID() != amount+"-most" || last.FirstErrorID() != "order-until" {
 			t.Errorf("the first field that is wrong is %s", f.FirstErrorID())
 		}
-		f.FieldErrors = nil
-		const open = `id="order" open`
-		isOpen := strings.Contains(shows(t, "call", page), open)
-		if f.refill(url.Values{}, nil); isOpen || !strings.Contains(shows(t, "call", page), open) {
-			t.Error("the form is not open only where it was sent before")
-		}
+		f.FieldErrors = map[string]string{"count": "The number of cases must be a whole number."}
+		f.refill(url.Values{"count": {"many"}}, f.FieldErrors)
+		all, _ = pageText(t, shown.English, "order", orderPage{frame{Title: "Approve similar cases in advance"}, f})
+		wantTexts(t, "the page of the form", all, []string{"Approve similar cases in advance Nothing is approved yet. " +
+			"The number of cases must be a whole number."}, "needed to reject")
 	}
 	long := refund(t, 1, `{"letter": "{customer}`+strings.Repeat("x", 2000)+`", "customer": "`+strings.Repeat("y", 2000)+`"}`)
 	if f := orderFormOf("p", "1.1@1", "refund", long.Call, time.Now()); len(f.Fields) != 1 || !f.Fields[0].IsLetter() {
@@ -80,7 +79,7 @@ func sureOf(o client.StandingOrder, list ...client.Approval) *orderConfirmPage {
 	o.Tool, o.ParamsCondition = "refund", modeltest.MustDecodeJSON(
 		`{"properties": {"amount": {"type": "number", "maximum": 100}}, "required": ["amount"]}`).(map[string]any)
 	p := &orderConfirmPage{Count: o.Count, EnteredValues: url.Values{"tool": {"refund"}}}
-	p.addCovered(fittingCalls(o, list, ann, time.Now()), shown.English)
+	p.addCovered(fittingCalls(o, list, ann, time.Now()), nil, shown.English)
 	return p
 }
 
@@ -130,12 +129,22 @@ func TestAnOrderSaysHowLongItHoldsAndWhatItCanComeTo(t *testing.T) {
 	t.Parallel()
 	entered := url.Values{"o0-name": {"customer"}, "o1-name": {"amount"}, "o1": {"most"}, "o1-most": {"1,000.50"}}
 	formats := wordsOf(t, refunding).ParamsFormat("refund")
-	if got := orderCeiling(entered, formats, 3, shown.English); got != "3,001.50 EUR" {
-		t.Errorf("it can come to %q", got)
+	bound := orderBound(entered, formats, shown.English)
+	for count, want := range map[int]string{1: "1,000.50 EUR", 3: "3,001.50 EUR", 0: ""} {
+		p := &orderConfirmPage{Count: count}
+		if p.addCovered(nil, bound, shown.English); p.MaxSum != want {
+			t.Errorf("%d can come to %q, want %q", count, p.MaxSum, want)
+		}
+	}
+	// What it would approve now counts with its own amount.
+	p := &orderConfirmPage{Count: 3}
+	p.addCovered([]client.Approval{refund(t, 1, `{"customer": "Ann", "amount": 12.50}`)}, bound, shown.English)
+	if p.MaxSum != "2,013.50 EUR" || p.MaxEach != "1,000.50 EUR" || p.CoveredText() != "1 (12.50 EUR)" {
+		t.Errorf("%+v", p)
 	}
 	for key, value := range map[string]string{"o1": "any", "o1-most": "a lot", "o1-name": "customer"} {
 		changed := url.Values{"o1-name": {"amount"}, "o1": {"most"}, "o1-most": {"1"}}
-		if changed.Set(key, value); orderCeiling(changed, formats, 3, shown.English) != "" {
+		if changed.Set(key, value); orderBound(changed, formats, shown.English) != nil {
 			t.Errorf("%s %s: it has a bound", key, value)
 		}
 	}
@@ -160,7 +169,7 @@ func TestAnOrderSaysOfEachParameterWhetherItIsLimited(t *testing.T) {
 	page := &orderConfirmPage{Terms: orderTerms(entered, formats, shown.English), ToolTitle: "Refund"}
 	all, _ := pageText(t, shown.English, "ordersure", page)
 	wantTexts(t, "the page", all, []string{"Refund, if all of this is so: Customer : any “Amount” is 5.00 " +
-		"EUR or less Letter : the wording is the same: Dear {customer} What stands in braces differs", "Due on : any",
+		"EUR or less Letter : the wording is the same: Dear Customer Underlined: filled in for each case.", "Due on : any",
 		"How : any"}, "“Letter")
 	page.Terms = page.Terms[:1]
 	all, _ = pageText(t, shown.English, "ordersure", page)

@@ -12,6 +12,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -31,8 +32,10 @@ type orderConfirmPage struct {
 	BeyondCount      int               // cases that fit too, and are more than the order may approve
 	NeedsOthersCount int               // cases among CoveredCount that other people must approve too
 	Count            int               // as entered; 0: any number
+	IsIrreversible   bool              // nothing takes back what it approves
 	LastDay          string            // empty: there is none
 	MaxSum           string            // what all of its cases can come to; empty: it has no such bound
+	MaxEach          string            // what one of its later cases can come to
 	Reason           string
 	EnteredValues    url.Values
 }
@@ -42,14 +45,25 @@ const maxListedOrderCases = 10
 
 // orderTerm is what an order says of one parameter.
 type orderTerm struct {
-	Title  string // of the parameter
-	Text   string // its condition in words; empty: the order allows any value
-	Letter string // the template that the order asks for; empty: none
+	Title  string          // of the parameter
+	Text   string          // its condition in words; empty: the order allows any value
+	Letter shown.TextSpans // the letter that the order asks for, with titles for what is filled in; nil: none
+}
+
+// LaterCount is how many cases of Count it may approve later.
+func (p orderConfirmPage) LaterCount() int { return max(0, p.Count-p.CoveredCount) }
+
+// CoveredText is how many cases it would approve now, with their money if that is known.
+func (p orderConfirmPage) CoveredText() string {
+	if p.Sum == "" {
+		return strconv.Itoa(p.CoveredCount)
+	}
+	return strconv.Itoa(p.CoveredCount) + " (" + p.Sum + ")"
 }
 
 // IsLimited reports whether the order limits any parameter.
 func (p orderConfirmPage) IsLimited() bool {
-	return slices.ContainsFunc(p.Terms, func(t orderTerm) bool { return t.Text+t.Letter != "" })
+	return slices.ContainsFunc(p.Terms, func(t orderTerm) bool { return t.Text != "" || t.Letter != nil })
 }
 
 // orderTerms says what an order allows: first of the parameters in the form, then of those that the form lacks.
@@ -66,7 +80,7 @@ func orderTerms(enteredValues url.Values, formats shown.Format, l shown.Language
 		term := orderTerm{Title: format.TitleOr(path[len(path)-1])}
 		rule, _ := orderRule(enteredValues, control, format, l)
 		if letter, isText := rule["const"].(string); isText && format.Display == shown.Letter {
-			term.Letter = letter
+			term.Letter = formats.LetterOutline(clip(letter, maxOrderLetterBytes))
 		} else if rule != nil {
 			condition := jsonval.Object{}
 			addRule(condition, path, rule)
@@ -92,13 +106,13 @@ func (v *visit) askWhetherOrder(o client.StandingOrder) error {
 	formats := presenter.ParamsFormat(o.Tool)
 	p := orderConfirmPage{frame: v.processFrame("Check what you approve in advance"),
 		CallHref:  callHref(v.processID, v.PathValue("call")),
-		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.Count, Reason: o.Reason, EnteredValues: v.PostForm,
-		MaxSum: orderCeiling(v.PostForm, formats, o.Count, l)}
+		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.Count, Reason: o.Reason, EnteredValues: v.PostForm}
 	p.Terms = orderTerms(v.PostForm, formats, l)
 	if day := v.formValue("until"); day != "" {
 		p.LastDay = shown.Format{Display: shown.Date}.Text(day, l)
 	}
-	p.addCovered(fittingCalls(o, list, v.caller(), p.Now), l)
+	p.addCovered(fittingCalls(o, list, v.caller(), p.Now), orderBound(v.PostForm, formats, l), l)
+	p.IsIrreversible = v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), v.processID), o.Tool))
 	return v.show("ordersure", p)
 }
 
@@ -119,8 +133,9 @@ func fittingCalls(o client.StandingOrder, list []client.Approval, giver *access.
 	return coveredCalls
 }
 
-// addCovered adds the Calls that fit, of which the order approves no more than its count.
-func (p *orderConfirmPage) addCovered(calls []client.Approval, l shown.Language) {
+// addCovered adds the Calls that fit, of which the order approves no more than its count. bound is the most money that
+// one of its cases is about; nil: there is no bound.
+func (p *orderConfirmPage) addCovered(calls []client.Approval, bound *shown.Field, l shown.Language) {
 	if p.Count > 0 && len(calls) > p.Count {
 		p.BeyondCount, calls = len(calls)-p.Count, calls[:p.Count]
 	}
@@ -135,17 +150,29 @@ func (p *orderConfirmPage) addCovered(calls []client.Approval, l shown.Language)
 	if p.Sum = shown.SumText(amounts, l); len(amounts) == 1 && amounts[0] != nil {
 		p.Sum = amounts[0].Format.MultipleText(amounts[0].Value, 1, l)
 	}
+	if bound == nil || p.Count == 0 {
+		return
+	}
+	p.MaxEach = bound.DisplayText
+	p.MaxSum = cmp.Or(shown.SumText(append(amounts, slices.Repeat([]*shown.Field{bound}, p.LaterCount())...), l),
+		bound.Format.MultipleText(bound.Value, p.Count, l))
 }
 
-// orderCeiling returns what the cases of an order can come to: its count times the bound of the first field with money.
-func orderCeiling(enteredValues url.Values, formats shown.Format, count int, l shown.Language) string {
+// orderBound returns the most money that a case of an order is about, by the first field with money; nil: there is no
+// bound.
+func orderBound(enteredValues url.Values, formats shown.Format, l shown.Language) *shown.Field {
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
 		format := formats.FormatAt(strings.Split(enteredValues.Get(control+"-name"), "."))
-		if format.Display == shown.Money && count > 0 {
-			rule, _ := orderRule(enteredValues, control, format, l)
-			return format.MultipleText(cmp.Or(rule["maximum"], rule["const"]), count, l)
+		if format.Display != shown.Money {
+			continue
 		}
+		rule, _ := orderRule(enteredValues, control, format, l)
+		bound := shown.Field{Value: cmp.Or(rule["maximum"], rule["const"]), Format: format}
+		if bound.DisplayText = format.MultipleText(bound.Value, 1, l); bound.DisplayText != "" {
+			return &bound
+		}
+		return nil
 	}
-	return ""
+	return nil
 }

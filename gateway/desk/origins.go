@@ -98,10 +98,10 @@ func placeOf(reference string, presenter *shown.Presenter, onlyTitles bool) (pla
 
 // rootText describes the input or the State of an instance; "" for a place below.
 func rootText(place string) string {
-	return map[string]string{"†input": "what it began with", "†state": "what is known of it"}[place]
+	return map[string]string{"†input": "the data it started with", "†state": "what is known of it"}[place]
 }
 
-// describePlace describes a place in words: †input › order is “order” in what it began with.
+// describePlace describes a place in words: †input › order is “order” in the data it started with.
 func describePlace(place string) string {
 	for _, root := range []string{"†input", "†state"} {
 		if name, found := strings.CutPrefix(place, root+stepSeparator); found {

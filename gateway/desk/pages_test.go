@@ -211,7 +211,7 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 	page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: "settled"}, "②": {Status: "settled"}}
 	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German, nil)
 	all, _ := pageText(t, shown.German, "process", page)
-	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Wie viel"}, "Kosten")
+	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Betrag"}, "Kosten")
 }
 
 // What is none is 0, and what waits leads to the inbox of everybody.
@@ -396,12 +396,12 @@ func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	for wired, want := range map[string]string{
-		"†input.name":                        "always “Supplier” in what it began with",
+		"†input.name":                        "always “Supplier” in the data it started with",
 		"†state.lines[0].cents":              "always “Lines › 1 › Price” in what is known of it",
-		"†input":                             "always all of what it began with",
-		"†`Dear ${input.name}`":              "always made from “Supplier” in what it began with",
-		"†input.cents":                       "always taken from what it began with", // a name that is data is not said
-		"†`${input.cents} cents`":            "always made from what it began with",
+		"†input":                             "always all of the data it started with",
+		"†`Dear ${input.name}`":              "always made from “Supplier” in the data it started with",
+		"†input.cents":                       "always taken from the data it started with", // a name that is data is not said
+		"†`${input.cents} cents`":            "always made from the data it started with",
 		"†input.name || †state.lines":        "always made from several values of the case",
 		"†`${input.name} ${state.bank}`":     "",
 		"†state.bank.swift":                  "",

@@ -61,6 +61,21 @@ type planPage struct {
 	Disagreements []string
 }
 
+// FactsOf describes the parameters of a planned Call.
+func (p planPage) FactsOf(c client.PlannedCall) []fact {
+	return factsOfFields(client.Approval{Call: c.Call}, unknownOrigin)
+}
+
+// ReasonOf is why a Call was planned; empty: the Plan does not say.
+func (p planPage) ReasonOf(c client.PlannedCall) string {
+	for _, planned := range p.Plan.Calls {
+		if planned.CallID == c.CallID {
+			return jsonval.AsText(planned.WrittenCall.RawObject()["_reasoningForCall"])
+		}
+	}
+	return ""
+}
+
 // maxSentences bounds the Calls of a Plan that its page describes in words.
 const maxSentences = 100
 

@@ -68,6 +68,6 @@ func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 	}
 	all, operators := pageText(t, shown.English, "plan", page)
 	wantTexts(t, "the page of a Plan", all, []string{"Inbox › Refunds 2 × Pay somebody, 0.12 EUR It came in",
-		"Approve the Plan Reject the Plan", "needed to reject"}, "begins the process", "p-7")
+		"Approve the Plan – 0.12 EUR Reject the Plan", "needed to reject"}, "begins the process", "p-7")
 	wantTexts(t, "the page of a Plan", operators, []string{"of p-7"})
 }

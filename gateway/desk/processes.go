@@ -108,7 +108,7 @@ type instanceRow struct {
 	loop.InstanceResult
 	Token string
 	Name  string // its name for people; without one, its token
-	// About says what an instance without a name is about; empty: unknown.
+	// About says what the instance is about beside its name; empty: unknown.
 	About string
 	// Amount is the money that the instance is about; empty: unknown.
 	Amount   string
@@ -230,8 +230,8 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token,
 			Name: clipName(presenter.KnownInstanceName(token)), Amount: clipName(presenter.InstanceAmount(token, l)),
 			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
-		if row.Name == token {
-			row.About = clipName(presenter.InputSummary(cases.input(token), l))
+		if row.Name == token || presenter.InputFormat().Properties != nil {
+			row.About = clipName(presenter.InputSummary(cases.input(token), row.Name, l))
 		}
 		if p.UndoHref != "" && token != "" && p.canUndo(token, cases) {
 			row.UndoHref = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})

@@ -13,7 +13,7 @@ import (
 var pageData = map[string]any{
 	"add": &addRowsPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": enterPage{}, "idea": &ideaPage{},
 	"inbox": inboxPage{}, "insights": insightsPage{}, "leadon": redirectPage{}, "mine": ownDecisionsPage{},
-	"ordersure": &orderConfirmPage{}, "outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{},
+	"order": orderPage{}, "ordersure": &orderConfirmPage{}, "outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{},
 	"problem": problemPage{}, "process": &processPage{}, "processes": processesPage{}, "start": &startPage{},
 	"sure": confirmPage{}, "underway": underwayPage{}, "undo": &undoPage{}, "verify": verifyPage{},
 	"key": struct {

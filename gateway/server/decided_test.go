@@ -45,7 +45,7 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 			}
 		}
 	}
-	b.open(attribute(all(rows[0], "a")[0], "href")).is(200).says("approved by ann", "It has happened.")
+	b.open(attribute(all(rows[0], "a")[0], "href")).is(200).says("approved by ann", "It is done.", "What came of it")
 	of := p.rowsOf(plan)
 	if len(of) != 1 || !strings.Contains(textOf(of[0]), "Plan 1") ||
 		attribute(all(of[0], "a")[0], "href") != "/desk/processes/"+plan {

@@ -144,7 +144,7 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		`{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
 	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of Payment", "The same in all: How",
-		"The same wording in all: Template", "Order {order}: {cents} cents", "12345678901234567890", "10.50",
+		"Template the same text in all", "Order Order: Cents cents", "12345678901234567890", "10.50",
 		"rejected in 3 days")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
 		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {
@@ -264,9 +264,9 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A-77", "cents": 1.10}}`)
 	b := h.browse()
 	p := b.open("/?process=" + id).link("@").is(200)
-	p.says("Pays a customer.", "Order A-77", "Order taken from what it began with", "1.10",
-		"Template always taken from what it began with", "it is rejected in 3 days", "†state.receipt",
-		"Inbox › Payment", "For operators Process "+id, "Digest ").lacks("What else it began with")
+	p.says("Pays a customer.", "Order A-77", "Order taken from the data it started with", "1.10",
+		"Template always taken from the data it started with", "it is rejected in 3 days", "†state.receipt",
+		"Inbox › Payment", "For operators Process "+id, "Digest ").lacks("Other data it started with")
 	typed := "/desk/calls/" + id + "/0.1@1"
 	b.open(typed).is(200).says("Order A-77", "Digest ")
 	p.form("Approve").press("Approve").is(200).says("1 case is approved", "A-77")

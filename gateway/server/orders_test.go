@@ -22,7 +22,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		}
 	}
 	at := "/desk/calls/" + url.PathEscape(id) + "/" + url.PathEscape(call)
-	const look, give = "Show what it would approve", "Approve these in advance"
+	const look, give = "Show what it would approve", "in advance"
 	f := b.open(at).is(200).form(look)
 	// It suggests what this case has, but for what only this case can have.
 	if got := f.values; got.Get("o0") != "same" || got.Get("o1") != "any" || got.Get("o2") != "most" ||
@@ -31,7 +31,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	}
 	// What is wrong stands beside its field, and nothing that was entered is lost.
 	f.set("o2", "most", "o2-most", "a lot", "o1", "same", "until", "soon", "reason", "small ones")
-	wrong := f.set("count", "0").press(look).is(422).says("see what is wrong below")
+	wrong := f.set("count", "0").press(look).is(422).says("Nothing is approved yet.", "The number of cases must be a whole number")
 	f = wrong.form(look)
 	for control, text := range map[string]string{"o2-most": "this is not a number", "order-count": "whole number",
 		"order-until": "must be a date"} {
@@ -42,19 +42,19 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		t.Errorf("the form has %s", got)
 	}
 	f.set("o2-most", "300.0", "o1", "any", "count", "").set("until", "")
-	f.press(look).is(422).says("see what is wrong below").saysBeside("order-count", "it would never end")
+	f.press(look).is(422).says("Nothing is approved yet.").saysBeside("order-count", "it would never end")
 	f.set("until", "2001-01-01").press(look).is(422).saysBeside("order-until", "This day is over")
 	// Nothing is approved before somebody has seen what would be, and nothing that was entered is lost on the way back.
 	sure := f.set("count", "10", "until", "2999-12-31").press(look).is(200).says("Check what you approve in advance",
 		"It would approve 2 cases now.", "until the end of 31 December 2999 (UTC), but no more than 10 cases in all",
 		"if all of this is so", "“Cents” is 300 or less", "Order : any", "the wording is the same",
-		"Order {order}: {cents} cents", "What stands in braces differs",
+		"Order Order: Cents cents", "Underlined: filled in for each case.",
 		"A2", "A3", "Nothing is approved yet").lacks("A1")
 	h.waiting(id, 3)
 	if reason := sure.form(give).values.Get("reason"); reason != "small ones" {
 		t.Errorf("the second look has the reason %q", reason)
 	}
-	f = sure.form(give).press("Change it").is(200).lacks("see what is wrong").form(look)
+	f = sure.form(give).press("Change it").is(200).lacks("Nothing is approved yet").form(look)
 	if got := f.values; got.Get("o2-most") != "300.0" || got.Get("until") != "2999-12-31" ||
 		got.Get("reason") != "small ones" {
 		t.Errorf("on the way back the form has %s", got.Encode())
@@ -136,8 +136,8 @@ func TestAnOrderOnThePageOfAPartIsForTheWholeProcess(t *testing.T) {
 		t.Errorf("it leads to %s", deputy.address)
 	}
 	b.open(at).is(200).says("approved by ann").form("Show what it would approve").
-		set("count", "10").press("Show what it would approve").is(200).form("Approve these in advance").
-		press("Approve these in advance").is(200).says("of 10")
+		set("count", "10").press("Show what it would approve").is(200).form("in advance").
+		press("in advance").is(200).says("of 10")
 	eventually(t, "the order counts in all parts", func() bool {
 		list, _ := h.get("/api/processes/" + id).is(200).object()["orders"].([]any)
 		return len(list) == 2 && fmt.Sprint(list[1].(map[string]any)["approved"]) == "2"

@@ -42,6 +42,7 @@ document.addEventListener("change", ({ target }) => {
     boxes.forEach((box) => { box.checked = all.checked; });
   } else if (all) {
     all.checked = boxes.every((box) => box.checked);
+    all.indeterminate = !all.checked && boxes.some((box) => box.checked);
   }
   sayTicked(target.form);
 });

@@ -100,6 +100,22 @@ func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l sh
 	return p
 }
 
+// LaterReview says of which Calls a person is asked again before they run: "all", "none", "some", or "" if that is
+// unknown.
+func (p *Page) LaterReview() string {
+	isCertain := func(a client.LaterApproval) bool { return a.Certainty == client.AskedAlways }
+	switch list := p.Plan.LaterApprovals; {
+	case list == nil:
+		return ""
+	case len(list) == 0:
+		return "none"
+	case len(list) == len(p.Plan.Calls) && !slices.ContainsFunc(list,
+		func(a client.LaterApproval) bool { return !isCertain(a) }):
+		return "all"
+	}
+	return "some"
+}
+
 // HiddenCount is how many Calls are not shown.
 func (p *Page) HiddenCount() int { return len(p.Plan.Calls) - len(p.Calls) }
 

@@ -59,6 +59,24 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	}
 }
 
+func TestAPageSaysOfWhichStepsAPersonIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	p := waiting(t)
+	always := func(id string) client.LaterApproval {
+		return client.LaterApproval{CallID: id, Certainty: client.AskedAlways}
+	}
+	for want, list := range map[string][]client.LaterApproval{"": nil, "none": {}, "some": {always("1.1")},
+		"all": {always("1.1"), always("1.2")}} {
+		if p.Plan.LaterApprovals = list; p.LaterReview() != want {
+			t.Errorf("%v: %q, want %q", list, p.LaterReview(), want)
+		}
+	}
+	p.Plan.LaterApprovals = []client.LaterApproval{always("1.1"), {CallID: "1.2", Certainty: client.AskedPerhaps}}
+	if p.LaterReview() != "some" {
+		t.Error("a step that is asked about perhaps counts as one that is")
+	}
+}
+
 // A value that is known only when a step runs is named, as people call it.
 func TestAPageSaysValuesWithoutReferences(t *testing.T) {
 	t.Parallel()

@@ -182,10 +182,10 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 	return ""
 }
 
-// InputSummary says what an instance is about by the most telling values of its input, without money: "Order: A-1,
-// Customer: Ann"; "" if none is telling.
-func (w *Presenter) InputSummary(input any, l Language) string {
-	texts := jsonval.Map(w.inputFormat.informativeFields(input, l), func(f Field) string {
+// InputSummary says what an instance is about by the most telling values of its input, without money and without what
+// its name says already: "Order: A-1, Customer: Ann"; "" if none is telling.
+func (w *Presenter) InputSummary(input any, instanceName string, l Language) string {
+	texts := jsonval.Map(w.inputFormat.informativeFields(input, instanceName, l), func(f Field) string {
 		return f.Title + ": " + toOneLine(f.DisplayText, maxShownFieldLength)
 	})
 	return strings.Join(texts, ", ")
@@ -365,6 +365,20 @@ func fillLetter(text string, params jsonval.Object) (parts TextSpans) {
 	return parts
 }
 
+// LetterOutline is a letter's template with titles in place of the names of what is filled in. f is the format of the
+// parameters.
+func (f Format) LetterOutline(text string) TextSpans { return fillLetter(text, f.memberTitles()) }
+
+func (f Format) memberTitles() jsonval.Object {
+	titles := jsonval.Object{}
+	for name, member := range f.Properties {
+		if titles[name] = member.TitleOr(name); len(member.Properties) > 0 {
+			titles[name] = member.memberTitles()
+		}
+	}
+	return titles
+}
+
 func objectParams(params jsonval.Object) (list []jsonval.Object) {
 	for _, v := range jsonval.Sorted(params) {
 		if m, ok := v.(jsonval.Object); ok {
@@ -402,8 +416,8 @@ func defaultSentence(title string, fields []Field) TextSpans {
 	return parts
 }
 
-// informativeFields returns the most telling values of an object, without money.
-func (f Format) informativeFields(v any, l Language) (list []Field) {
+// informativeFields returns the most telling values of an object, without money and without what a name contains.
+func (f Format) informativeFields(v any, instanceName string, l Language) (list []Field) {
 	values := jsonval.AsObject(v)
 	for _, name := range f.OrderedNames(values) {
 		memberFormat, v := f.Properties[name], values[name]
@@ -411,9 +425,9 @@ func (f Format) informativeFields(v any, l Language) (list []Field) {
 			continue
 		}
 		if _, isObject := v.(jsonval.Object); isObject {
-			list = append(list, memberFormat.informativeFields(v, l)...)
+			list = append(list, memberFormat.informativeFields(v, instanceName, l)...)
 		} else if one := (Field{Title: memberFormat.TitleOr(name), Value: v, DisplayText: memberFormat.Text(v, l),
-			Format: memberFormat}); one.isInformative() {
+			Format: memberFormat}); one.isInformative() && !strings.Contains(instanceName, one.DisplayText) {
 			list = append(list, one)
 		}
 		if len(list) >= maxShownFields {

@@ -132,8 +132,12 @@ func TestAnInstanceIsToldByTheFirstTellingValuesOfItsInput(t *testing.T) {
 		`{"a": [1], "cents": 5, "due": "2026-12-01", "key": "sesame", "of": {"customerName": "Ann"}, "z": "late"}`: "Due on: 1 December 2026, Customer name: Ann",
 		`{"a": true, "b": "", "c": null}`: "", `7`: "",
 	} {
-		if got := w.InputSummary(modeltest.MustDecodeJSON(input), shown.English); got != want {
+		if got := w.InputSummary(modeltest.MustDecodeJSON(input), "①", shown.English); got != want {
 			t.Errorf("%s: %q, want %q", input, got, want)
 		}
+	}
+	input := modeltest.MustDecodeJSON(`{"a": "late", "due": "2026-12-01", "of": {"customerName": "Ann"}}`)
+	if got := w.InputSummary(input, "order of Ann, late", shown.English); got != "Due on: 1 December 2026" {
+		t.Errorf("beside its name it says %q", got)
 	}
 }
