@@ -55,7 +55,7 @@ func TestEndingAProcessStandsBesidePausingIt(t *testing.T) {
 		HasRight: map[string]bool{"steer": true}}}
 	page.Status.Status = loop.StatusRunning
 	all, operators := pageText(t, shown.English, "process", page)
-	wantTexts(t, "the process", all, []string{"Processes Refund policy running p-7",
+	wantTexts(t, "the process", all, []string{"Processes Refund policy p-7 running",
 		"Correct it What it should know (the process uses it to plan what comes next) Send the correction Pause or end it",
 		"nothing new starts. Yes, end it for good End the process What runs is broken off"})
 	wantTexts(t, "the process", operators, []string{"Process p-7"})

@@ -144,7 +144,7 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		`{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
 	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of Payment", "The same in all: How",
-		"Template the same text in all", "Order Order: Cents cents", "12345678901234567890", "10.50",
+		"Template the same text in all", "Order Order : Cents cents", "12345678901234567890", "10.50",
 		"rejected in 3 days")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
 		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {

@@ -72,7 +72,7 @@ func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
 	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Zeigen, was genehmigt würde")
 	order.set("o1-most", "2.345,601").press("Zeigen").is(422).says("EUR hat höchstens 2 Stellen")
 	order.set("o1-most", "2.345,60").press("Zeigen").is(200).says("2.345,60 EUR").
-		form("Diese vorab genehmigen").press("Diese vorab genehmigen").is(200).says("2.345,60 EUR")
+		form("vorab genehmigen").press("vorab genehmigen").is(200).says("2.345,60 EUR")
 }
 
 func TestToolsAndRulesAreSaidInTheWordsOfTheBusiness(t *testing.T) {

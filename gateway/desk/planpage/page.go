@@ -30,7 +30,6 @@ type Page struct {
 	AddedCalls []*Call
 	// NotAmendableReason is why the Calls cannot be changed here; empty: they can be.
 	NotAmendableReason   string
-	InstanceNames        string
 	IsLaterReviewUnknown bool // it is unknown about which Calls a person will be asked again
 
 	DenialReason      string // why this person may not decide; empty: they may
@@ -85,7 +84,6 @@ func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l sh
 	p := &Page{Plan: plan, NotAmendableReason: plan.NotAmendableReason,
 		IsLaterReviewUnknown: plan.LaterApprovals == nil, formFor: formFor, tools: tools, labels: labels,
 		edges: plangraph.ListEdges(plan.DiagramCalls, labels), language: l}
-	p.InstanceNames = p.instanceNames(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendableReason == "" {
 		p.NotAmendableReason = fmt.Sprintf(
 			"The Plan has %d steps, too many to change on this page. Operators can: by starter amend-plan.",

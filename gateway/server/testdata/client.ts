@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   const { data: chain } = await listIdeas({ client, path: { id } });
   const { data: diff } = await compareIdeas({ client, path: { id }, query: { from: 1, to: chain!.ideas!.length } });
   const { data: blame } = await blameValue({ client, path: { id }, query: { place: '①:noted' } });
-  console.log('chain', chain!.ideas!.length > 2, 'diff', diff !== undefined, 'blame', JSON.stringify(blame).includes('1.1@①'));
+  console.log('chain', chain!.ideas!.length > 1, 'diff', diff !== undefined, 'blame', JSON.stringify(blame).includes('1.1@①'));
 
   const { error } = await getResult({ client, path: { id: 'nobody' } });
   console.log('problem', error!.status, error!.code);
