@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/gateway/desk/form"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -33,6 +34,7 @@ type callPage struct {
 	UnadaptedParams    *fact  // the parameters before they were adapted; nil: they were not
 	IsIrreversible     bool   // nothing takes it back
 	IsPlannedByLLM     bool
+	Starters           string   // who started the process; empty: nobody said so
 	PolicyJSON         string   // of the Tool, as JSON
 	NoDecisionEffects  []string // what happens while nobody decides
 	DenialReason       string
@@ -91,21 +93,27 @@ func (v *visit) findWaitingCall() (client.Approval, error) {
 
 // tools returns the Tools of a process; nil if they cannot be read.
 func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
+	return d.latestIdea(ctx, process).Tools
+}
+
+// latestIdea returns the latest Idea of a process, or an empty one if it cannot be read.
+func (d *Desk) latestIdea(ctx context.Context, process string) *ideafile.Idea {
 	idea, err := d.Client.Process(process).Idea(ctx)
 	if err != nil {
-		d.Log.Warn("the Tools of a process cannot be read", "process", process, "error", err)
-		return nil
+		d.Log.Warn("the Idea of a process cannot be read", "process", process, "error", err)
+		return &ideafile.Idea{}
 	}
-	return idea.Tools
+	return idea
 }
 
 func (v *visit) newCallPage(a client.Approval) *callPage {
-	tools, person, presenter := v.tools(v.Context(), a.Process), v.caller(),
+	idea, person, presenter := v.latestIdea(v.Context(), a.Process), v.caller(),
 		v.Client.Process(a.Process).Presenter(v.Context())
+	starters := jsonval.Map(policy.ReadStarters(idea.Source), func(i policy.Identity) string { return i.Name })
 	a = v.withDisagreementText(a)
 	p := &callPage{
-		Tools: tools, frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
-		Tool: ideafile.FindTool(tools, a.Tool), DenialReason: denialReason(person, a),
+		Tools: idea.Tools, Starters: strings.Join(starters, ", "), frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
+		Tool: ideafile.FindTool(idea.Tools, a.Tool), DenialReason: denialReason(person, a),
 		MaySignWithPasskey: mayDecideByPasskey(person, a),
 		IsDecisionAllowed:  map[string]bool{}, Presenter: presenter,
 		NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
@@ -119,9 +127,9 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	var wiredParams map[string]string
 	if p.Tool != nil {
 		wiredParams, p.IsIrreversible = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
-		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
-			p.PolicyJSON = form.PrettyJSON(policy)
-			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
+		if source := p.Tool.Source["_approval"]; source != nil && source != true {
+			p.PolicyJSON = form.PrettyJSON(source)
+			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(source)["when"], a.Language)
 		}
 	}
 	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, presenter))
