@@ -88,7 +88,8 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.width(1280)
 		b.press(link("order A-1"))
 		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,",
-			"your money is on its way", "The goods came back whole", "Approve 2,299.00 EUR")
+			"your money is on its way", "The goods came back whole", "Approve 2,299.00 EUR",
+			"You started the process yourself.")
 		for _, width := range []int64{1280, 390} {
 			b.width(width)
 			if !js[bool](b, `(() => { const button = document.querySelector("button[value=approve]").getBoundingClientRect();

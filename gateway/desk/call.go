@@ -35,6 +35,7 @@ type callPage struct {
 	IsIrreversible     bool   // nothing takes it back
 	IsPlannedByLLM     bool
 	Starters           string   // who started the process; empty: nobody said so
+	IsStarter          bool     // the reader is one of them
 	PolicyJSON         string   // of the Tool, as JSON
 	NoDecisionEffects  []string // what happens while nobody decides
 	DenialReason       string
@@ -109,16 +110,18 @@ func (d *Desk) latestIdea(ctx context.Context, process string) *ideafile.Idea {
 func (v *visit) newCallPage(a client.Approval) *callPage {
 	idea, person, presenter := v.latestIdea(v.Context(), a.Process), v.caller(),
 		v.Client.Process(a.Process).Presenter(v.Context())
-	starters := jsonval.Map(policy.ReadStarters(idea.Source), func(i policy.Identity) string { return i.Name })
+	starters := policy.ReadStarters(idea.Source)
 	a = v.withDisagreementText(a)
 	p := &callPage{
-		Tools: idea.Tools, Starters: strings.Join(starters, ", "), frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
+		Tools: idea.Tools, frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
 		Tool: ideafile.FindTool(idea.Tools, a.Tool), DenialReason: denialReason(person, a),
 		MaySignWithPasskey: mayDecideByPasskey(person, a),
 		IsDecisionAllowed:  map[string]bool{}, Presenter: presenter,
 		NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
+	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
+	p.IsStarter = slices.ContainsFunc(starters, policy.Identity{Name: person.Name, Account: person.Account}.Is)
 	key, _ := ideafile.ParseCallKey(a.CallID)
 	p.IsPlannedByLLM = key.Request > 0
 	for _, kind := range a.AllowedDecisions {
@@ -158,10 +161,13 @@ func (d *Desk) isIrreversible(t *ideafile.Tool) bool {
 
 // anyIrreversible reports whether one of some Calls can never be undone. It reads the Tools of a few processes only.
 func (v *visit) anyIrreversible(list []client.Approval) bool {
-	const maxProcesses = 10
+	const maxProcesses = 3
 	toolsByProcess := map[string][]*ideafile.Tool{}
 	isIrreversibleByTool := map[[2]string]bool{}
 	for _, a := range list {
+		if a.Process == "" { // it does not wait any more
+			continue
+		}
 		tools, isRead := toolsByProcess[a.Process]
 		if !isRead && len(toolsByProcess) < maxProcesses {
 			tools = v.tools(v.Context(), a.Process)
