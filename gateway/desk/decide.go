@@ -68,7 +68,10 @@ type confirmPage struct {
 func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) confirmPage {
 	const maxListed = 100
 	listedCount := min(len(captions), maxListed)
-	title := map[string]string{client.Approve: "Approve these cases?", client.Reject: "Reject these cases?"}[list[0].Kind]
+	title := "Approve these cases?"
+	if list[0].Kind == client.Reject {
+		title = "Reject these cases?"
+	}
 	p := confirmPage{frame: v.frame(title), Kind: list[0].Kind, Reason: list[0].Reason,
 		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount],
 		HiddenCaseCount: len(captions) - listedCount}
