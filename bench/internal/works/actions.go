@@ -13,6 +13,7 @@ import (
 // The maximum numbers of actions that a hosted server may bill.
 const (
 	maxActionsPerInstance  = 7    // of a batch, including its share of the process's actions
+	maxActionsPerStreamed  = 8    // of a batch whose Plan comes over seconds, in more signals
 	maxActionsPerCall      = 3    // of a process of one instance
 	maxActionsPerRequest   = 5    // of a process of one instance
 	maxActionsPerHeartbeat = 0.05 // per second that a Call runs
@@ -21,10 +22,10 @@ const (
 
 // actionCase is a run whose actions are counted.
 type actionCase struct {
-	name         string
-	isBatch      bool // its limit is per instance, regardless of Calls and Requests
-	hasDelegates bool // each is a process with its own instance, and there is no limit
-	run          func() error
+	name           string
+	maxPerInstance float64 // its limit, regardless of Calls and Requests; 0: the limit counts these too
+	hasDelegates   bool    // each is a process with its own instance, and there is no limit
+	run            func() error
 }
 
 // actionsWork counts what a hosted server bills for the works of this bench, the project's examples, long Calls, and a
@@ -51,9 +52,9 @@ func (w actionCase) addFigure(r Round, counts actions.Counts, tally bed.Tally) {
 	switch {
 	case w.hasDelegates:
 		maxActions, limitText = 0, "none with delegates"
-	case w.isBatch:
-		name, total, maxActions, limitText = name+" an instance", total/float64(tally.Instances), maxActionsPerInstance,
-			fmt.Sprintf("%d an instance", maxActionsPerInstance)
+	case w.maxPerInstance > 0:
+		name, total, maxActions, limitText = name+" an instance", total/float64(tally.Instances), w.maxPerInstance,
+			fmt.Sprintf("%v an instance", w.maxPerInstance)
 	case tally.Instances > 1:
 		maxActions += float64(maxActionsPerInstance * tally.Instances)
 		limitText = fmt.Sprintf("%.0f: %d an instance + %s", maxActions, maxActionsPerInstance, limitText)
@@ -109,12 +110,12 @@ func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
 // manyInstanceCases are processes with one Call for each of many instances.
 func (r Round) manyInstanceCases(ctx context.Context) []actionCase {
 	return []actionCase{
-		{name: "batch", isBatch: true, run: func() error {
+		{name: "batch", maxPerInstance: maxActionsPerInstance, run: func() error {
 			_, _, err := r.runBatch(ctx, r.pickSize(100, 30), "")
 			return err
 		}},
 		// The process is split into parts, except in a quick run.
-		{name: "instances by a Plan", isBatch: true, run: func() error {
+		{name: "instances by a Plan", maxPerInstance: maxActionsPerInstance, run: func() error {
 			_, err := r.runInstances(ctx, r.pickSize(300, 30), bed.GoToolJSON("instant"))
 			return err
 		}},
@@ -127,10 +128,12 @@ func (r Round) manyInstanceCases(ctx context.Context) []actionCase {
 func (r Round) exampleCases(ctx context.Context) (list []actionCase) {
 	for _, name := range []string{"sentiment", "employees", "latent", "research", "diamond", "weather", "moderation",
 		"hardened-moderation", "refunds"} {
-		list = append(list, actionCase{
-			name: "example " + name, isBatch: name == "moderation", hasDelegates: name == "research",
-			run: func() error { return r.RunExample(ctx, name) },
-		})
+		one := actionCase{name: "example " + name, hasDelegates: name == "research",
+			run: func() error { return r.RunExample(ctx, name) }}
+		if name == "moderation" {
+			one.maxPerInstance = maxActionsPerStreamed
+		}
+		list = append(list, one)
 	}
 	return list
 }
