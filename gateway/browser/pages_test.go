@@ -105,7 +105,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 		"a Plan's outcome": at(planOutcome),
 		"a Plan that is changed": func() {
 			b.open("/desk/plans/" + trip)
-			b.click(summary("Change it"))
+			b.click(summary("Change the plan"))
 			b.press(`//button[@name="edit" and @value="2"]`)
 			b.click(summary("add a step"))
 			b.write("#new", "none")

@@ -64,7 +64,7 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 		if loaded := js[int](b, `document.querySelector(".picture img").naturalWidth`); loaded == 0 {
 			t.Error("the picture of the Plan is not shown")
 		}
-		b.click(summary("Change it"))
+		b.click(summary("Change the plan"))
 		b.click(`//input[@name="keep" and @value="2"]`)
 		b.press(`//button[@name="edit" and @value="1"]`)
 		b.says("Change step 1.1 Book", "As on the ticket.")
