@@ -85,6 +85,13 @@ func (a *Activities) reportCallHoldUp(ctx context.Context, holdUps *callHoldUps,
 	holdUp *turn.HoldUp) (wasReported bool) {
 	longestHoldUp, wasReported := holdUps.setCallHoldUp(in, holdUp)
 	if wasReported {
+		switch {
+		case a.HoldUpRecorder == nil:
+		case longestHoldUp == nil:
+			a.HoldUpRecorder.ForgetHoldUp(in.ProcessID, cause)
+		default:
+			a.HoldUpRecorder.RecordHoldUp(in.ProcessID, cause, longestHoldUp.NextAttempt.Add(holdUpMargin))
+		}
 		a.signalProcess(ctx, in.ProcessID, "", protocol.SignalWorkerHoldUp,
 			protocol.WorkerHoldUpSignal{Cause: cause, HoldUp: longestHoldUp, WorkerID: holdUps.workerID})
 	}

@@ -35,6 +35,25 @@ type wait struct {
 
 func (w wait) RetryDelay() time.Duration { return w.delay }
 
+// A process whose Call waits counts as held up by that, until the Call goes on.
+func TestACallThatWaitsCountsAsHeldUp(t *testing.T) {
+	t.Parallel()
+	counted := heldProcesses{}
+	a := &Activities{Client: &ears{}, HoldUpRecorder: counted}
+	in := protocol.ExecuteInput{ProcessID: "p", Token: "1", CallID: "1.1"}
+	for cause, holdUps := range map[string]*callHoldUps{turn.CodeRateLimited: &a.turnHoldUps,
+		turn.CodeToolBusy: &a.toolHoldUps} {
+		a.reportCallHoldUp(t.Context(), holdUps, cause, in, &turn.HoldUp{Cause: cause,
+			NextAttempt: time.Now().Add(time.Minute)})
+		if !counted[cause] {
+			t.Errorf("%s: it does not count", cause)
+		}
+		if a.reportCallHoldUp(t.Context(), holdUps, cause, in, nil); counted[cause] {
+			t.Errorf("%s: it counts although the Call goes on", cause)
+		}
+	}
+}
+
 // A server that is asked too often has not read the Call: it is waited for, however few attempts the Call has.
 func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.T) {
 	t.Parallel()

@@ -95,9 +95,13 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 	}
 	now, scheduledAt := time.Now(), activity.GetInfo(ctx).ScheduledTime
 	if t.Wait >= minReportedWait || now.Sub(scheduledAt) >= minReportedWait {
-		a.reportCallHoldUp(ctx, &a.turnHoldUps, turn.CodeRateLimited, in, &turn.HoldUp{Cause: turn.CodeRateLimited,
-			Since: scheduledAt, NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
-			Remedy: t.remedy("it goes on by itself; a higher `_rate` is for new processes only")})
+		holdUp := &turn.HoldUp{Cause: turn.CodeRateLimited, Since: scheduledAt,
+			NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
+			Remedy: t.remedy("it goes on by itself; a higher `_rate` is for new processes only")}
+		if a.reportCallHoldUp(ctx, &a.turnHoldUps, turn.CodeRateLimited, in, holdUp) {
+			activity.GetLogger(ctx).Warn("the Call waits for its turn", "process", in.ProcessID, "instance", in.Token,
+				"call", in.CallID, "tool", in.Tool, "reason", holdUp.Message, "again", holdUp.NextAttempt)
+		}
 	}
 	return temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
 		temporal.ApplicationErrorOptions{NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})

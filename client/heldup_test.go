@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -234,6 +235,47 @@ func TestAListTellsThatAProcessCannotBeContinued(t *testing.T) {
 	info.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
 	if s := p.client.newSummary(info); len(s.HoldUps) > 0 {
 		t.Errorf("it has ended, and is listed as %+v", s)
+	}
+}
+
+// lateCrowd is a crowd on a server that waits for a worker for as long as a query may take.
+type lateCrowd struct{ crowd }
+
+func (lateCrowd) QueryWorkflow(ctx context.Context, _, _, _ string, _ ...any) (converter.EncodedValue, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (c lateCrowd) DescribeTaskQueue(ctx context.Context, queue string,
+	kind enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return c.crowd.DescribeTaskQueue(ctx, queue, kind)
+}
+
+func TestAListSaysThatNoWorkerServesWhatDidNotAnswer(t *testing.T) {
+	t.Parallel()
+	there := []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}}
+	for _, row := range []struct {
+		pollers []*taskqueuepb.PollerInfo
+		want    bool
+	}{{nil, true}, {there, false}} {
+		t.Run(fmt.Sprint(row.want), func(t *testing.T) {
+			t.Parallel()
+			f := &fakeTemporal{pollers: row.pollers}
+			c := f.on(t).client
+			c.temporal = lateCrowd{crowd{f}}
+			list, err := c.List(t.Context(), ListOptions{})
+			for _, s := range list {
+				if isSaid := len(s.HoldUps) == 1 && s.HoldUps[0].Cause == turn.CodeNoWorker; isSaid != row.want {
+					t.Errorf("%+v", s)
+				}
+			}
+			if err != nil || len(list) == 0 {
+				t.Errorf("%v, %v", list, err)
+			}
+		})
 	}
 }
 

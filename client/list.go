@@ -96,7 +96,10 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if !o.OnlyPaused {
 		queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
-		return summaries, errors.Join(c.addLiveStatus(queryCtx, summaries), c.addUndoingProcesses(queryCtx, summaries))
+		err := errors.Join(c.addLiveStatus(queryCtx, summaries), c.addUndoingProcesses(queryCtx, summaries))
+		// A server asks for a worker almost as long as the queries may take, so only now is there time to look for one.
+		c.addNoWorkerHoldUp(ctx, summaries, func(s Summary) bool { return s.DidNotAnswer && len(s.HoldUps) == 0 })
+		return summaries, err
 	}
 	if err := c.addLiveStatus(ctx, summaries); err != nil {
 		return nil, err
@@ -147,7 +150,7 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, pageToken []b
 		}
 		page.Next = answer.GetNextPageToken()
 		if len(page.Processes) > 0 || len(page.Next) == 0 {
-			c.addNoWorkerHoldUp(ctx, page.Processes)
+			c.addNoWorkerHoldUp(ctx, page.Processes, func(Summary) bool { return true })
 			queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 			defer cancel()
 			return page, c.addUndoingProcesses(queryCtx, page.Processes)
@@ -156,14 +159,16 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, pageToken []b
 	}
 }
 
-// addNoWorkerHoldUp marks running processes as held up if no worker serves them.
-func (c *Client) addNoWorkerHoldUp(ctx context.Context, list []Summary) {
-	isRunning := func(s Summary) bool { return s.Status == loop.StatusRunning }
-	if !slices.ContainsFunc(list, isRunning) || c.hasWorker(ctx) {
+// addNoWorkerHoldUp marks those running processes as held up for which mayBe says so, if no worker serves them.
+func (c *Client) addNoWorkerHoldUp(ctx context.Context, list []Summary, mayBe func(Summary) bool) {
+	isAffected := func(s Summary) bool { return s.Status == loop.StatusRunning && mayBe(s) }
+	if !slices.ContainsFunc(list, isAffected) || c.hasWorker(ctx) {
 		return
 	}
 	for n := range list {
-		list[n].addHoldUp(noWorkerHoldUp(protocol.TaskQueue))
+		if isAffected(list[n]) {
+			list[n].addHoldUp(noWorkerHoldUp(protocol.TaskQueue))
+		}
 	}
 }
 

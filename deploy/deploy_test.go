@@ -50,11 +50,13 @@ func TestEveryMetricThatIsNamedIsThere(t *testing.T) {
 	}
 }
 
-// What starts more workers looks at the task queue that they serve.
+// What starts more workers looks at the task queues that they serve.
 func TestTheBacklogThatScalesWorkersIsTheirs(t *testing.T) {
 	data, err := os.ReadFile("kubernetes/autoscale/worker.yaml")
-	if err != nil || !strings.Contains(string(data), "taskQueue: "+protocol.TaskQueue+"\n") {
-		t.Errorf("%v, without the task queue %s\n%s", err, protocol.TaskQueue, data)
+	for _, queue := range []string{protocol.TaskQueue, protocol.RequestQueue} {
+		if err != nil || !strings.Contains(string(data), "taskQueue: "+queue+"\n") {
+			t.Errorf("%v, without the task queue %s\n%s", err, queue, data)
+		}
 	}
 }
 

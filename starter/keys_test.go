@@ -54,11 +54,13 @@ func TestBrokenKeysAreRefusedAndNotShown(t *testing.T) {
 func TestAllThatIsWrongWithTheSettingsIsSaidBeforeAServerStarts(t *testing.T) {
 	d := newDesk(t, judge()).ownServer().set("PROCESSIDEA_KEYS=k1:c2hvcnQ=", "PROCESSIDEA_HOOKS=/no/hooks",
 		"PROCESSIDEA_DECIDERS=/no/deciders", "PROCESSIDEA_LLM_PAUSE=soon", "PROCESSIDEA_MEMORY_LIMIT_BYTES=x",
-		"PROCESSIDEA_MCP_COMMANDS=npx x; *", "OPENAI_RPM=x")
+		"PROCESSIDEA_MCP_COMMANDS=npx x; *", "OPENAI_RPM=x", "PROCESSIDEA_MCP_APPROVALS=yes",
+		"PROCESSIDEA_MCP_IDEAS=/no/ideas")
 	for _, verb := range []string{"dev", "run ."} {
-		e := d.do(strings.Fields(verb)...).is(exit.Usage).quiet().complains("7 settings are wrong")
+		e := d.do(strings.Fields(verb)...).is(exit.Usage).quiet().complains("9 settings are wrong")
 		for _, name := range []string{"PROCESSIDEA_KEYS", "PROCESSIDEA_HOOKS", "PROCESSIDEA_DECIDERS",
-			"PROCESSIDEA_LLM_PAUSE", "PROCESSIDEA_MEMORY_LIMIT_BYTES", "PROCESSIDEA_MCP_COMMANDS", "OPENAI_RPM"} {
+			"PROCESSIDEA_LLM_PAUSE", "PROCESSIDEA_MEMORY_LIMIT_BYTES", "PROCESSIDEA_MCP_COMMANDS", "OPENAI_RPM",
+			"PROCESSIDEA_MCP_APPROVALS", "PROCESSIDEA_MCP_IDEAS"} {
 			if !strings.Contains(e.err, name) {
 				t.Errorf("%s: %s is not said: %s", verb, name, e.err)
 			}

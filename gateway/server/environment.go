@@ -100,11 +100,10 @@ func tokenGuard(address string, tokenOwner access.Person, key *signing.PrivateKe
 func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string) error {
 	var errs []error
 	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	for _, name := range []string{UnverifiedEmailVariable, RemoteTokenVariable, AgentDecisionsVariable} {
-		if text := getenv(name); text != "" && text != "true" && text != "false" {
-			addError("%s is %q; want true or false", name, text)
-		}
+	for _, name := range []string{UnverifiedEmailVariable, RemoteTokenVariable} {
+		errs = append(errs, checkBool(name, getenv))
 	}
+	errs = append(errs, CheckAgentSettings(getenv))
 	for needed, names := range map[string][]string{
 		IssuerVariable: {AudienceVariable, NameClaimVariable, UnverifiedEmailVariable, GroupsClaimVariable,
 			ClientIDVariable,
@@ -132,12 +131,25 @@ func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string)
 			addError("%s: %q is %w", GatewayURLVariable, gatewayURL, err)
 		}
 	}
+	return errors.Join(errs...)
+}
+
+func checkBool(name string, getenv func(string) string) error {
+	if text := getenv(name); text != "" && text != "true" && text != "false" {
+		return fmt.Errorf("%s is %q; want true or false", name, text)
+	}
+	return nil
+}
+
+// CheckAgentSettings returns errors for what AgentOptionsFromEnvironment would ignore silently.
+func CheckAgentSettings(getenv func(string) string) error {
+	err := checkBool(AgentDecisionsVariable, getenv)
 	if folder := getenv(IdeaFolderVariable); folder != "" {
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			addError("%s: %q is not a readable folder", IdeaFolderVariable, folder)
+		if info, statErr := os.Stat(folder); statErr != nil || !info.IsDir() {
+			err = errors.Join(err, fmt.Errorf("%s: %q is not a readable folder", IdeaFolderVariable, folder))
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // AgentOptionsFromEnvironment reads what agents may use.

@@ -32,7 +32,11 @@ func (s *Store) CheckWritable(ctx context.Context) error {
 // object may find room where a large one does not.
 func (s *Store) CheckWritableAtFailedSize(ctx context.Context) error {
 	repetitionCount := 1 + int(s.lastFailedWriteBytes.Load())/len(probeData)
-	return s.Write(WithProcess(ctx, ""), probeObjectName, bytes.Repeat(probeData, repetitionCount))
+	err := s.Write(WithProcess(ctx, ""), probeObjectName, bytes.Repeat(probeData, repetitionCount))
+	if err == nil { // there is room for as much again
+		s.lastFailedWriteBytes.Store(0)
+	}
+	return err
 }
 
 // CheckWritableAfterFailure is CheckWritable if the last write failed; otherwise it costs next to nothing.

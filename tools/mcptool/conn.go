@@ -202,17 +202,24 @@ const maxTools = 1000
 // maxPages bounds how many pages a server's list of tools may have.
 const maxPages = 200
 
+// maxListBytes bounds all pages of a server's list of tools together.
+const maxListBytes = 16 << 20
+
 // listTools asks for the server's tools.
 func (c *conn) listTools(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 	var specs []mcppalette.ToolSpec
 	err := c.runExchange(ctx, func(ctx context.Context) error {
-		seenCursors := map[string]bool{}
+		seenCursors, bytesLeft := map[string]bool{}, maxListBytes
 		for cursor := ""; ; {
 			page, err := c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 			if err != nil {
 				return err
 			}
 			for _, t := range page.Tools {
+				text, _ := t.Meta[exactTextKey].(string)
+				if bytesLeft -= len(text); bytesLeft < 0 {
+					return disallowedError{fmt.Errorf("its list of tools is larger than %d MB", maxListBytes>>20)}
+				}
 				specs = append(specs, c.toolSpec(t))
 			}
 			cursor = page.NextCursor

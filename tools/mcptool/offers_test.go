@@ -47,13 +47,19 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 func TestAListThatNeverEndsIsRefused(t *testing.T) {
 	t.Parallel()
 	var pages atomic.Int32
-	for want, cursor := range map[string]func() string{
-		`the cursor "a" comes again`: func() string { return "a" },
-		"more than 200 pages":        func() string { return fmt.Sprint(pages.Add(1)) },
+	nextPage := func() string { return fmt.Sprint(pages.Add(1)) }
+	large := fmt.Sprintf(`{"name": "t", "description": %q, "inputSchema": {"type": "object"}}`, strings.Repeat("x", 6<<20))
+	for want, page := range map[string]struct {
+		tools  string
+		cursor func() string
+	}{
+		`the cursor "a" comes again`: {"", func() string { return "a" }},
+		"more than 200 pages":        {"", nextPage},
+		"larger than 16 MB":          {large, nextPage},
 	} {
 		s, host := served(t, plain(func(method string, _ json.RawMessage) string {
-			return map[string]string{"initialize": "{}", "tools/list": fmt.Sprintf(`{"tools": [], "nextCursor": %q}`,
-				cursor())}[method]
+			return map[string]string{"initialize": "{}", "tools/list": fmt.Sprintf(`{"tools": [%s], "nextCursor": %q}`,
+				page.tools, page.cursor())}[method]
 		}))
 		refusal(t, hub(t, "", host, nil), s, want)
 	}

@@ -20,6 +20,11 @@ func StatusText(v client.Status) string {
 		if !strings.HasPrefix(w, protocol.WaitingForPersonPrefix) {
 			parts = append(parts, w)
 		}
+		for _, h := range v.HoldUps {
+			if h.Remedy != "" && h.String() == w {
+				parts[len(parts)-1] += " (" + h.Remedy + ")"
+			}
+		}
 		if strings.HasPrefix(w, protocol.WaitingForPlanPrefix) {
 			planCount++
 		}

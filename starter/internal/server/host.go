@@ -160,7 +160,7 @@ func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Log
 	if h.GatewayPort >= 0 {
 		cfg.gateway.Log = log
 		cfg.gateway.Hooks, err = gateway.HooksFromEnvironment(os.Getenv)
-		collect(err)
+		collect(errors.Join(err, gateway.CheckAgentSettings(os.Getenv)))
 		if cfg.gateway.DeciderKeys = cfg.engineParts.DeciderKeys; !h.WithWorker {
 			cfg.gateway.DeciderKeys, err = signing.FromEnvironment(ctx, os.Getenv)
 			collect(err)

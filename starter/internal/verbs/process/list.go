@@ -87,7 +87,16 @@ func listText(processes []client.Summary, width int) string {
 			columns[n] = append(columns[n], print.Compact(cell, print.MaxValueWidth))
 		}
 	}
-	return print.Table(columns, width)
+	text, wasSaid := print.Table(columns, width), map[string]bool{}
+	for _, p := range processes {
+		for _, h := range p.HoldUps {
+			if line := h.Cause + ": " + h.Remedy; h.Remedy != "" && !wasSaid[line] {
+				wasSaid[line] = true
+				text += line + "\n"
+			}
+		}
+	}
+	return text
 }
 
 // waitingText says why a process is paused, how many decisions it waits for, or that it did not answer.

@@ -31,6 +31,17 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	}
 }
 
+// Below the table stands once what mends each cause.
+func TestAListSaysWhatMendsWhatHoldsProcessesUp(t *testing.T) {
+	t.Parallel()
+	h := turn.HoldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue", Remedy: "start a worker"}
+	p := client.Summary{Status: loop.StatusRunning, WaitingTexts: []string{h.String()}, HoldUps: []turn.HoldUp{h}}
+	text := listText([]client.Summary{p, p}, 200)
+	if strings.Count(text, "\nno_worker: start a worker\n") != 1 {
+		t.Error(text)
+	}
+}
+
 // What did not answer is told from what waits for nothing.
 func TestAProcessThatDidNotAnswerIsToldFromOneThatWaitsForNothing(t *testing.T) {
 	t.Parallel()
