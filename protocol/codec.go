@@ -14,13 +14,14 @@ import (
 )
 
 // DataConverter is Temporal's own except for JSON: numbers keep every digit, HTML is not escaped, and an answer to a
-// query is marked (see IsKeptInline).
+// query is marked (see IsKeptInline), or compressed if it is long.
 func DataConverter() converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
 		converter.NewByteSlicePayloadConverter(),
 		converter.NewProtoJSONPayloadConverter(),
 		converter.NewProtoPayloadConverter(),
+		compressedConverter{},
 		jsonConverter{},
 	)
 }
@@ -32,12 +33,26 @@ type jsonConverter struct{}
 // CLI prints it as base64.
 const inlineMark = ' '
 
+// maxPlainAnswerBytes bounds an answer to a query in plain JSON. Temporal takes no answer over 2 MB, and the status of
+// 100,000 instances is longer, so longer answers are compressed.
+const maxPlainAnswerBytes = 1 << 20
+
+// encodingZlib is the encoding of the SDK's zlib codec.
+const encodingZlib = "binary/zlib"
+
+var zlibCodec = converter.NewZlibCodec(converter.ZlibCodecOptions{AlwaysEncode: true})
+
 // IsKeptInline reports whether a payload answers a query. Such a payload stays inline at any size: it is not part of
 // history, and people without our store read it.
 func IsKeptInline(p *commonpb.Payload) bool {
 	data := p.GetData()
-	return len(data) > 0 && data[0] == inlineMark &&
-		string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingJSON
+	switch string(p.GetMetadata()[converter.MetadataEncoding]) {
+	case converter.MetadataEncodingJSON:
+		return len(data) > 0 && data[0] == inlineMark
+	case encodingZlib: // nothing else is compressed
+		return true
+	}
+	return false
 }
 
 // Encoding is plain JSON, which any client can read.
@@ -46,7 +61,8 @@ func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
 // ToPayload encodes a value as JSON.
 func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
 	var b bytes.Buffer
-	if _, ok := v.(InlinePayload); ok {
+	_, isAnswer := v.(InlinePayload)
+	if isAnswer {
 		b.WriteByte(inlineMark)
 	}
 	e := json.NewEncoder(&b)
@@ -55,7 +71,15 @@ func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
 		return nil, fmt.Errorf("%w: %w", converter.ErrUnableToEncode, err)
 	}
 	metadata := map[string][]byte{converter.MetadataEncoding: []byte(c.Encoding())}
-	return &commonpb.Payload{Metadata: metadata, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
+	p := &commonpb.Payload{Metadata: metadata, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}
+	if !isAnswer || len(p.Data) <= maxPlainAnswerBytes {
+		return p, nil
+	}
+	compressed, err := zlibCodec.Encode([]*commonpb.Payload{p})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", converter.ErrUnableToEncode, err)
+	}
+	return compressed[0], nil
 }
 
 // FromPayload decodes JSON with numbers as they were written.
@@ -68,6 +92,22 @@ func (jsonConverter) FromPayload(p *commonpb.Payload, target any) error {
 
 // ToString returns the payload as it is.
 func (jsonConverter) ToString(p *commonpb.Payload) string { return string(p.GetData()) }
+
+// compressedConverter decodes what a jsonConverter compressed.
+type compressedConverter struct{ jsonConverter }
+
+func (compressedConverter) Encoding() string { return encodingZlib }
+
+// ToPayload encodes nothing: jsonConverter knows what to compress.
+func (compressedConverter) ToPayload(any) (*commonpb.Payload, error) { return nil, nil }
+
+func (c compressedConverter) FromPayload(p *commonpb.Payload, target any) error {
+	plain, err := zlibCodec.Decode([]*commonpb.Payload{p})
+	if err != nil {
+		return fmt.Errorf("%w: %w", converter.ErrUnableToDecode, err)
+	}
+	return c.jsonConverter.FromPayload(plain[0], target)
+}
 
 func unmarshal(data []byte, target any) error {
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -39,6 +39,25 @@ func (s *scenario) rawQuery(c client.Client, id, name string) *commonpb.Payload 
 	return a.GetQueryResult().GetPayloads()[0]
 }
 
+func TestAnAnswerOverTemporalsLimitIsRead(t *testing.T) {
+	t.Parallel()
+	state := map[string]any{}
+	for n := range 500 { // 3 MB in values that histories keep inline
+		state[fmt.Sprint("value ", n)] = strings.Repeat("long ", 1200)
+	}
+	till := newTill(t)
+	s := newScenario(t, `{"meta": {"path": "plain"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [
+		{"type": "state", "_instance": "①", "state": `+jsonval.EncodeToString(state)+`}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "done"}]}}`, nothingMore)
+	run := s.start()
+	s.waitsFor(1)
+	if got := jsonval.AsObject(s.instance("①").State); got["value 499"] != state["value 499"] {
+		t.Errorf("the State is not read whole: %d members", len(got))
+	}
+	s.decide("approve", "1.1@①", "")
+	s.end(run)
+}
+
 func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
