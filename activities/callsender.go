@@ -181,8 +181,8 @@ const (
 
 // deliver sends one signal, and tries for as long as the Request may take. It waits for an instance that has not
 // started yet. An instance that is gone is noted, and is no error.
-func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
-	id, startedAt := protocol.InstanceID(c.processID, token), time.Now()
+func (c *callSender) deliver(instanceToken string, s protocol.CallsSignal) error {
+	id, startedAt := protocol.InstanceID(c.processID, instanceToken), time.Now()
 	for {
 		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
 		if err == nil {
@@ -191,7 +191,7 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 		delay := signalRetryDelay
 		if isNotFound(err) {
 			if c.isInstanceWorkflowGone(id, time.Since(startedAt) > instanceStartGracePeriod) {
-				c.markGone(token)
+				c.markGone(instanceToken)
 				return nil
 			}
 			delay = instanceStartPollInterval

@@ -136,12 +136,12 @@ func (c *Chain) fork(ctx context.Context, ideaNumber int, moment time.Time) (jso
 	if err != nil {
 		return nil, err
 	}
-	return c.withEarlierDeciders(ctx, idea, ideaNumber)
+	return c.withPriorDecisions(ctx, idea, ideaNumber)
 }
 
-// withEarlierDeciders records in a fork who decided on the Calls that its policies name, since the same people may not
+// withPriorDecisions records in a fork who decided on the Calls that its policies name, since the same people may not
 // decide on certain others.
-func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, ideaNumber int) (jsonval.Object, error) {
+func (c *Chain) withPriorDecisions(ctx context.Context, fork jsonval.Object, ideaNumber int) (jsonval.Object, error) {
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	if idea == nil || !idea.HasDeciderExclusions() {
 		return fork, nil

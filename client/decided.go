@@ -38,13 +38,13 @@ func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip
 	limit int) (page DecisionPage, err error) {
 	page.OrderedCountByProcess = map[string]int{}
 	var list []PastDecision
-	_, err = c.eachDecision(ctx, func(process string, d RecordedDecision) {
+	_, err = c.eachDecision(ctx, func(processID string, d RecordedDecision) {
 		switch {
 		case !d.Identity().Is(identity):
 		case d.StandingOrderID != "":
-			page.OrderedCountByProcess[blobs.RootProcessID(process)]++
+			page.OrderedCountByProcess[blobs.RootProcessID(processID)]++
 		default:
-			list = append(list, PastDecision{ProcessID: process, RecordedDecision: d})
+			list = append(list, PastDecision{ProcessID: processID, RecordedDecision: d})
 		}
 	})
 	slices.SortStableFunc(list, func(a, b PastDecision) int {
@@ -57,9 +57,9 @@ func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip
 	for n := range list {
 		decisionsByProcess[list[n].ProcessID] = append(decisionsByProcess[list[n].ProcessID], &list[n])
 	}
-	for process, decisions := range decisionsByProcess {
+	for processID, decisions := range decisionsByProcess {
 		if err == nil {
-			err = c.addOutcomes(ctx, process, decisions)
+			err = c.addOutcomes(ctx, processID, decisions)
 		}
 	}
 	page.Decisions = list
@@ -104,7 +104,7 @@ func (c *Client) addOutcomes(ctx context.Context, processID string, pastDecision
 
 // eachDecision calls visit for people's decisions, questions and hand-overs on Calls and Plans in all processes.
 // unreadableProcessCount counts the processes whose record cannot be read.
-func (c *Client) eachDecision(ctx context.Context, visit func(process string,
+func (c *Client) eachDecision(ctx context.Context, visit func(processID string,
 	d RecordedDecision)) (unreadableProcessCount int, err error) {
 	processIDs, err := c.archive.ProcessIDs(ctx)
 	for _, id := range processIDs {

@@ -68,12 +68,12 @@ type DecisionCounts struct {
 func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, error) {
 	insights := &Insights{Since: since, Tools: []ToolInsights{}}
 	insightsByTool := map[string]*ToolInsights{}
-	unreadableProcessCount, err := c.eachDecision(ctx, func(process string, d RecordedDecision) {
+	unreadableProcessCount, err := c.eachDecision(ctx, func(processID string, d RecordedDecision) {
 		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
 			toolInsights := ensureToolInsights(insightsByTool, d.Tool)
-			toolInsights.addToRule(process, d)
+			toolInsights.addToRule(processID, d)
 			if toolInsights.add(d.Decision); toolInsights.Title == "" {
-				toolInsights.Title = c.Process(process).Presenter(ctx).ToolTitle(d.Tool)
+				toolInsights.Title = c.Process(processID).Presenter(ctx).ToolTitle(d.Tool)
 			}
 		}
 	})

@@ -102,7 +102,7 @@ func (a *Archive) PlanUndo(ctx context.Context, id string, o UndoOptions) (*Undo
 		}
 	}
 	lastNumber := len(ideas)
-	u.idea, err = a.Chain(id).withEarlierDeciders(ctx, u.newUndoIdea(ideas[lastNumber-1]), lastNumber)
+	u.idea, err = a.Chain(id).withPriorDecisions(ctx, u.newUndoIdea(ideas[lastNumber-1]), lastNumber)
 	return u, err
 }
 

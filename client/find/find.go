@@ -50,27 +50,27 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 	if needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
-	processes, err := a.ProcessIDs(ctx)
+	processIDs, err := a.ProcessIDs(ctx)
 	if err != nil {
 		return err
 	}
 	chains := chain.New(a.Store())
-	for _, process := range processes {
-		f, err := chains.Find(ctx, process, needle)
+	for _, processID := range processIDs {
+		f, err := chains.Find(ctx, processID, needle)
 		if err != nil {
 			return err
 		}
 		for _, number := range f.UnreadIdeas {
-			o.OnUnreadable(fmt.Sprintf("Idea %d of %s, which is broken", number, process))
+			o.OnUnreadable(fmt.Sprintf("Idea %d of %s, which is broken", number, processID))
 		}
-		if needle.IsIn(process) {
+		if needle.IsIn(processID) {
 			if len(f.Matches) == 0 || f.Matches[0].Instance != "" {
 				f.Matches = slices.Insert(f.Matches, 0, chain.InstanceMatch{})
 			}
 			f.Matches[0].Paths = append(f.Matches[0].Paths, idMatchPath)
 		}
 		for _, match := range f.Matches {
-			if err := o.OnFound(Finding{Process: process, InstanceMatch: match}); err != nil {
+			if err := o.OnFound(Finding{Process: processID, InstanceMatch: match}); err != nil {
 				return err
 			}
 		}
@@ -87,13 +87,13 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 	}
 	service := c.Temporal().WorkflowService()
 	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
-		process, typedToken, isInstance := protocol.ParseInstanceID(workflow)
+		processID, typedToken, isInstance := protocol.ParseInstanceID(workflow)
 		return s.searchMessage(ctx, workflow, m, func(token string) error {
 			if isInstance { // its history is about this instance alone
 				token = typedToken
 			}
 			match := chain.InstanceMatch{Instance: token, Paths: []string{historyMatchPath}}
-			return s.report(Finding{Process: process, InstanceMatch: match})
+			return s.report(Finding{Process: processID, InstanceMatch: match})
 		})
 	})
 	if err == nil {

@@ -22,8 +22,8 @@ type executions struct {
 	includesWorkflow func(workflow string) bool // filters workflows by id
 }
 
-func executionsOf(c *client.Client, process string) *executions {
-	return &executions{c, process, func(id string) bool { return blobs.RootProcessID(id) == process }}
+func executionsOf(c *client.Client, processID string) *executions {
+	return &executions{c, processID, func(id string) bool { return blobs.RootProcessID(id) == processID }}
 }
 
 const (

@@ -42,7 +42,7 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 	for _, word := range in.Words {
 		wordBytes += len(word)
 	}
-	if err := cmp.Or(checkSize("text", len(in.Text), maxTextBytes),
+	if err := cmp.Or(checkSize("text", len(in.Text), maxComparedTextBytes),
 		checkSize("words", wordBytes, maxWordBytes)); err != nil {
 		return matchWordsResult{}, err
 	}

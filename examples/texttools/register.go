@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// maxTextBytes is how many bytes of text are searched, compared or scored at once: the forms made for that take up
-	// to a hundred times as many.
-	maxTextBytes = 256 << 10
-	maxWordBytes = 32 << 10 // of all words to look for
+	// maxComparedTextBytes is how many bytes of text are searched, compared or scored at once: the forms made for that
+	// take up to a hundred times as many.
+	maxComparedTextBytes = 256 << 10
+	maxWordBytes         = 32 << 10 // of all words to look for
 )
 
 // Register registers the tools.

@@ -65,7 +65,7 @@ func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {
 var analyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 
 func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, error) {
-	if err := checkSize("text", len(in.Text), maxTextBytes); err != nil {
+	if err := checkSize("text", len(in.Text), maxComparedTextBytes); err != nil {
 		return sentimentScore{}, err
 	}
 	if err := checkEnglish(in); err != nil {

@@ -37,12 +37,12 @@ func (a *API) decideAll(ctx context.Context, person *access.Person, requestDecis
 		}
 		indicesByProcess[d.Process] = append(indicesByProcess[d.Process], n)
 	}
-	processes := jsonval.SortedKeys(indicesByProcess)
-	err := safego.ForEach(ctx, "gateway.decide", len(processes), maxConcurrentProcesses, func(
+	processIDs := jsonval.SortedKeys(indicesByProcess)
+	err := safego.ForEach(ctx, "gateway.decide", len(processIDs), maxConcurrentProcesses, func(
 		ctx context.Context, n int,
 	) error {
-		a.decideInProcess(ctx, processes[n], indicesByProcess[processes[n]], decisions, results)
-		a.NoteChange(processes[n])
+		a.decideInProcess(ctx, processIDs[n], indicesByProcess[processIDs[n]], decisions, results)
+		a.NoteChange(processIDs[n])
 		return nil
 	})
 	if err != nil {

@@ -78,8 +78,8 @@ func (v *visit) showCall() error {
 
 // findWaitingCall returns the waiting Call that the address names.
 func (v *visit) findWaitingCall() (client.Approval, error) {
-	process, call := v.processID, v.PathValue("call")
-	list, err := v.ApprovalsIn(v.Context(), process)
+	processID, call := v.processID, v.PathValue("call")
+	list, err := v.ApprovalsIn(v.Context(), processID)
 	if err != nil {
 		return client.Approval{}, err
 	}
@@ -89,19 +89,19 @@ func (v *visit) findWaitingCall() (client.Approval, error) {
 		}
 	}
 	return client.Approval{}, notFound("Step %s of %s does not wait: somebody has decided, its time or its process "+
-		"is over, or there is no such step.", visibleText(call), visibleText(process))
+		"is over, or there is no such step.", visibleText(call), visibleText(processID))
 }
 
 // tools returns the Tools of a process; nil if they cannot be read.
-func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
-	return d.latestIdea(ctx, process).Tools
+func (d *Desk) tools(ctx context.Context, processID string) []*ideafile.Tool {
+	return d.latestIdea(ctx, processID).Tools
 }
 
 // latestIdea returns the latest Idea of a process, or an empty one if it cannot be read.
-func (d *Desk) latestIdea(ctx context.Context, process string) *ideafile.Idea {
-	idea, err := d.Client.Process(process).Idea(ctx)
+func (d *Desk) latestIdea(ctx context.Context, processID string) *ideafile.Idea {
+	idea, err := d.Client.Process(processID).Idea(ctx)
 	if err != nil {
-		d.Log.Warn("the Idea of a process cannot be read", "process", process, "error", err)
+		d.Log.Warn("the Idea of a process cannot be read", "process", processID, "error", err)
 		return &ideafile.Idea{}
 	}
 	return idea

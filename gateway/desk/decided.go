@@ -81,8 +81,8 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	if !errors.As(notWaitingErr, &refusal) || refusal.Status != http.StatusNotFound {
 		return p, notWaitingErr
 	}
-	process, call := v.processID, v.PathValue("call")
-	decidedCall, err := v.Client.Process(process).DecidedCall(v.Context(), call)
+	processID, call := v.processID, v.PathValue("call")
+	decidedCall, err := v.Client.Process(processID).DecidedCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
 		return p, notWaitingErr
 	}
@@ -91,18 +91,18 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	}
 	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), CallID: call, DecidedCall: decidedCall,
 		OutcomeText: callOutcomeTexts[decidedCall.Status], BackHref: safePath(v.FormValue("back"))}
-	p.Next = v.findNext(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: process, Call: call}})
+	p.Next = v.findNext(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: processID, Call: call}})
 	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.InstanceName = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, unknownOrigin)
-	p.Result = resultFacts(decidedCall, v.Client.Process(process).Presenter(v.Context()))
-	if p.HasRight[string(access.Decide)] && v.isProcessOpen(process) {
-		p.StandingOrder = orderFormOf(process, call, decidedCall.Tool, decidedCall.Call, p.Now)
+	p.Result = resultFacts(decidedCall, v.Client.Process(processID).Presenter(v.Context()))
+	if p.HasRight[string(access.Decide)] && v.isProcessOpen(processID) {
+		p.StandingOrder = orderFormOf(processID, call, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
 	if p.HasRight[string(access.Steer)] && decidedCall.Status == ideafile.CallDone &&
-		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), process), decidedCall.Tool)) {
-		p.UndoHref = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
+		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), processID), decidedCall.Tool)) {
+		p.UndoHref = undoHref(spelling.WholeProcessID(processID), url.Values{"call": {call}})
 	}
 	return p, nil
 }
@@ -119,8 +119,8 @@ func resultFacts(c client.DecidedCall, presenter *shown.Presenter) []fact {
 }
 
 // isProcessOpen reports whether a process has not ended. A process that does not answer counts as ended.
-func (v *visit) isProcessOpen(process string) bool {
-	status, err := v.Status(v.Context(), spelling.WholeProcessID(process))
+func (v *visit) isProcessOpen(processID string) bool {
+	status, err := v.Status(v.Context(), spelling.WholeProcessID(processID))
 	return err == nil && !hasEnded(status.Status)
 }
 

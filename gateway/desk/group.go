@@ -425,8 +425,8 @@ func shortNames(t bulk.Table) map[string]string {
 	return shortNameByField
 }
 
-func callHref(process, call string) string {
-	return "/desk/calls/" + url.PathEscape(process) + "/" + url.PathEscape(call)
+func callHref(processID, call string) string {
+	return "/desk/calls/" + url.PathEscape(processID) + "/" + url.PathEscape(call)
 }
 
 // onTimeoutText describes what happens at the deadline.

@@ -104,8 +104,8 @@ type ideaView struct {
 	changes   *client.Diff // since another Idea; nil: there is none
 }
 
-func (d *Desk) loadIdeaView(ctx context.Context, process string, ideaNumber, sinceNumber int) (*ideaView, error) {
-	current, err := d.loadIdea(ctx, process, ideaNumber)
+func (d *Desk) loadIdeaView(ctx context.Context, processID string, ideaNumber, sinceNumber int) (*ideaView, error) {
+	current, err := d.loadIdea(ctx, processID, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +114,11 @@ func (d *Desk) loadIdeaView(ctx context.Context, process string, ideaNumber, sin
 		return view, err
 	}
 	view.changes, err = current.changesSince(ctx, sinceNumber, func(ctx context.Context) (*client.Diff, error) {
-		earlierIdea, err := d.loadIdea(ctx, process, sinceNumber)
+		earlierIdea, err := d.loadIdea(ctx, processID, sinceNumber)
 		if err != nil {
 			return nil, err
 		}
-		return d.Client.Chain(process).DiffOf(ctx, sinceNumber, earlierIdea.Idea, ideaNumber, current.Idea)
+		return d.Client.Chain(processID).DiffOf(ctx, sinceNumber, earlierIdea.Idea, ideaNumber, current.Idea)
 	})
 	return view, err
 }

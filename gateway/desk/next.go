@@ -49,9 +49,9 @@ func (v *visit) findNext(back string, decidedOutcomes ...outcome) *nextCase {
 }
 
 // callHrefFrom is callHref for a link in an inbox. The page of the Call leads back to the same filter.
-func callHrefFrom(back, process, call string) string {
+func callHrefFrom(back, processID, call string) string {
 	if back = safePath(back); back == "/" {
-		return callHref(process, call)
+		return callHref(processID, call)
 	}
-	return callHref(process, call) + "?" + url.Values{"back": {back}}.Encode()
+	return callHref(processID, call) + "?" + url.Values{"back": {back}}.Encode()
 }

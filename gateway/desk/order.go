@@ -67,8 +67,8 @@ func (f orderForm) firstError() (id, text string) {
 	return "order-until", f.FieldErrors["until"]
 }
 
-func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *orderForm {
-	f := &orderForm{Href: callHref(process, call), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
+func orderFormOf(processID, call, tool string, c shown.Call, now time.Time) *orderForm {
+	f := &orderForm{Href: callHref(processID, call), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
 		Until: now.Add(7 * 24 * time.Hour).UTC().Format(time.DateOnly)}
 	for n, field := range c.Fields[:min(len(c.Fields), maxOrderFields)] {
 		if one, isOffered := orderFieldOf(field, c); isOffered {

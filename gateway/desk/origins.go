@@ -170,7 +170,7 @@ func valueKey(v any) (key string, isDistinctive bool) {
 // withoutShownValues returns the data of an instance without the values that fields show; nil if nothing is left. A
 // field shows a value of its own name, and a distinctive value that the data has once.
 func withoutShownValues(instanceData any, fields []shown.Field) any {
-	isShown, countByKey := map[string]bool{}, map[string]int{}
+	isShown, countByValueKey := map[string]bool{}, map[string]int{}
 	memberKey := func(name string, v any) string { return "m" + name + "\n" + jsonval.EncodeToString(v) }
 	for _, f := range fields {
 		isShown[memberKey(f.Name[strings.LastIndex(f.Name, ".")+1:], f.Value)] = true
@@ -180,7 +180,7 @@ func withoutShownValues(instanceData any, fields []shown.Field) any {
 	}
 	jsonval.ContainsAny(instanceData, func(v any) bool {
 		key, _ := valueKey(v)
-		countByKey[key]++
+		countByValueKey[key]++
 		return false
 	})
 	var strip func(v any) any
@@ -192,7 +192,7 @@ func withoutShownValues(instanceData any, fields []shown.Field) any {
 		left := jsonval.Object{}
 		for name, member := range object {
 			key, isDistinctive := valueKey(member)
-			if isShown[memberKey(name, member)] || isDistinctive && isShown[key] && countByKey[key] == 1 {
+			if isShown[memberKey(name, member)] || isDistinctive && isShown[key] && countByValueKey[key] == 1 {
 				continue
 			}
 			if rest := strip(member); rest != nil || member == nil {

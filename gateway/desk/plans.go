@@ -20,7 +20,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-func planHref(process string) string { return "/desk/plans/" + url.PathEscape(process) }
+func planHref(processID string) string { return "/desk/plans/" + url.PathEscape(processID) }
 
 // planDenialReason is denial for a Plan.
 func planDenialReason(person *access.Person, p client.PendingPlan) string {

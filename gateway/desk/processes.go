@@ -154,7 +154,7 @@ func (v *visit) newProcessPage() (*processPage, error) {
 		p.UndoHref = undoHref(id, url.Values{})
 	}
 	presenter, language := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
-	p.addInstanceRows(v.URL.Query(), presenter, language, v.casesOf(id, status))
+	p.addInstanceRows(v.URL.Query(), presenter, language, v.instanceFactsOf(id, status))
 	p.Failures = failureRows(status.Failures, presenter)
 	p.Orders = orderRows(status.Orders, presenter, language, p.Now)
 	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
@@ -205,12 +205,12 @@ func (v *visit) listIdeas(id string) (list []report.Idea, omittedCount int) {
 
 // addInstanceRows adds the instances of the requested part of the list. It offers to take back only what can be.
 func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, l shown.Language,
-	cases *processCases) {
+	instanceFacts *processInstanceFacts) {
 	var tokens []string
 	hasUndo := false
 	p.ShownStatus, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
-		hasUndo = hasUndo || p.canUndo(token, cases)
+		hasUndo = hasUndo || p.canUndo(token, instanceFacts)
 		if p.Counts[i.Status]++; i.Status.HasEnded() {
 			p.EndedInstanceCount++
 		}
@@ -231,9 +231,9 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 			Name: clipName(presenter.KnownInstanceName(token)), Amount: clipName(presenter.InstanceAmount(token, l)),
 			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if row.Name == token || presenter.InputFormat().Properties != nil {
-			row.About = clipName(presenter.InputSummary(cases.input(token), row.Name, l))
+			row.About = clipName(presenter.InputSummary(instanceFacts.input(token), row.Name, l))
 		}
-		if p.UndoHref != "" && token != "" && p.canUndo(token, cases) {
+		if p.UndoHref != "" && token != "" && p.canUndo(token, instanceFacts) {
 			row.UndoHref = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
 		}
 		p.HasAmounts, p.HasCosts = p.HasAmounts || row.Amount != "", p.HasCosts || row.Cost > 0
@@ -243,8 +243,8 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 
 // canUndo reports whether something that an instance did can be taken back: while the process is at work, only if the
 // instance has not ended.
-func (p *processPage) canUndo(token string, cases *processCases) bool {
-	return cases.canUndo(token) && (p.HasEnded || !p.Status.Instances[token].Status.HasEnded())
+func (p *processPage) canUndo(token string, instanceFacts *processInstanceFacts) bool {
+	return instanceFacts.canUndo(token) && (p.HasEnded || !p.Status.Instances[token].Status.HasEnded())
 }
 
 // drawPlan gives the Plan of a process as a picture.
@@ -259,9 +259,9 @@ func (v *visit) drawPlan() error {
 	return v.writePlanSVG(v.processID, plan.Calls, plan.StatusCounts)
 }
 
-func (v *visit) writePlanSVG(process string, calls []any, statuses []map[ideafile.CallStatus]int) error {
+func (v *visit) writePlanSVG(processID string, calls []any, statuses []map[ideafile.CallStatus]int) error {
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.planLabels(process))))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.planLabels(processID))))
 	return nil
 }
 
@@ -298,15 +298,15 @@ const liveStateTimeout = 2 * time.Second
 
 // findPlan returns the Plan of a process with the states of its Calls: current ones if wanted and known, or else those
 // of the latest Idea.
-func (d *Desk) findPlan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
+func (d *Desk) findPlan(ctx context.Context, processID string, wantLive bool) (drawnPlan, error) {
 	if wantLive {
 		liveCtx, cancel := context.WithTimeout(ctx, liveStateTimeout)
 		defer cancel()
-		if plan, err := d.LivePlan(liveCtx, process); err == nil && len(plan.Calls) > 0 {
+		if plan, err := d.LivePlan(liveCtx, processID); err == nil && len(plan.Calls) > 0 {
 			return drawnPlan{plan, true}, nil
 		}
 	}
-	i, err := d.loadIdea(ctx, process, 0)
+	i, err := d.loadIdea(ctx, processID, 0)
 	if err != nil {
 		return drawnPlan{}, err
 	}

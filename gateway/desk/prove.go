@@ -74,13 +74,13 @@ const (
 
 // checkChain verifies the chain of a process, unless that was done since its latest Idea. If again is true, that check
 // must also be younger than checkTTL.
-func (d *Desk) checkChain(ctx context.Context, process string, force bool) (*chainCheck, error) {
-	chain := d.Client.Chain(process)
+func (d *Desk) checkChain(ctx context.Context, processID string, force bool) (*chainCheck, error) {
+	chain := d.Client.Chain(processID)
 	latest, err := chain.Link(ctx, 0)
 	if errors.Is(err, client.ErrNotFound) {
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
-	key := process + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
+	key := processID + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
 	if c, isCached := d.checkCache.Get(key); isCached && (!force || time.Since(c.checkedAt) < checkTTL) {
 		return c, nil
 	}

@@ -86,9 +86,9 @@ func (v *visit) processFrame(title string) frame {
 
 // processTitle is what people call the process that they started; without a title, its id. title is that of the process
 // with a Call: a delegate knows only its own.
-func processTitle(process, title string) string {
-	root := blobs.RootProcessID(process)
-	if spelling.WithoutParts(process) != root {
+func processTitle(processID, title string) string {
+	root := blobs.RootProcessID(processID)
+	if spelling.WithoutParts(processID) != root {
 		return root
 	}
 	return cmp.Or(clip(title, maxCellChars), root)

@@ -18,10 +18,10 @@ type cachedIdea struct {
 	States jsonval.Object // by token
 	Tokens []string       // in their order
 
-	loadAuthors func(context.Context) (*chain.AuthorFinder, error)
-	loadPlan    func(context.Context) (*client.DrawablePlan, error)
-	loadCases   func(context.Context) (*processCases, error)
-	sizeBytes   int
+	loadAuthors       func(context.Context) (*chain.AuthorFinder, error)
+	loadPlan          func(context.Context) (*client.DrawablePlan, error)
+	loadInstanceFacts func(context.Context) (*processInstanceFacts, error)
+	sizeBytes         int
 
 	mu                 sync.Mutex // for changes
 	comparedIdeaNumber int        // the Idea of the last comparison; changesLanguage is the language of its texts
@@ -54,13 +54,13 @@ const (
 )
 
 // loadIdea returns an Idea of a process; 0 is the latest. The result is shared: do not change it.
-func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*cachedIdea, error) {
-	c := d.Client.Chain(process)
+func (d *Desk) loadIdea(ctx context.Context, processID string, ideaNumber int) (*cachedIdea, error) {
+	c := d.Client.Chain(processID)
 	link, err := c.Link(ctx, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	key := process + "\n" + link.Digest
+	key := processID + "\n" + link.Digest
 	i, isCached := d.ideaCache.Get(key)
 	if isCached {
 		return i, nil
@@ -77,7 +77,10 @@ func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*c
 		return c.Authors(ctx, link.IdeaNumber)
 	})
 	i.loadPlan = memoize(c.PlanWithStatus)
-	i.loadCases = memoize(func(context.Context) (*processCases, error) { return d.readCases(i.Idea), nil })
+	i.loadInstanceFacts = memoize(func(context.Context) (*processInstanceFacts,
+		error) {
+		return d.readInstanceFacts(i.Idea), nil
+	})
 	if i.sizeBytes <= maxCachedBytes/2 {
 		d.ideaCache.Put(key, i)
 	}

@@ -50,14 +50,14 @@ const ordersFragment = "#orders"
 // steerAndReturn does something to the process of the address, and leads to a place on its page. Of a split process the
 // whole has the orders.
 func (v *visit) steerAndReturn(fragment string, do func(context.Context, *client.Process) error) error {
-	process := v.processID
+	processID := v.processID
 	if fragment == ordersFragment {
-		process = spelling.WholeProcessID(process)
+		processID = spelling.WholeProcessID(processID)
 	}
-	if err := v.Steer(v.Context(), process, do); err != nil {
+	if err := v.Steer(v.Context(), processID, do); err != nil {
 		return err
 	}
-	return v.redirect(processHref(process) + fragment)
+	return v.redirect(processHref(processID) + fragment)
 }
 
 // steerByForm is steerAndReturn for a form on the page of the process. A refused form is shown again.

@@ -14,8 +14,8 @@ import (
 	"processidea/model/undo"
 )
 
-func undoHref(process string, choice url.Values) string {
-	return processHref(process) + "/undo?" + choice.Encode()
+func undoHref(processID string, choice url.Values) string {
+	return processHref(processID) + "/undo?" + choice.Encode()
 }
 
 // undoPage shows which effects of a process would be undone, before that happens.

@@ -27,8 +27,8 @@ func clipParagraph(s string) string { return visibleText(clip(s, maxTextBytes)) 
 const maxTextBytes = readable.MaxTextBytes
 
 // planLabels returns the names for the picture of a process's Plan.
-func (v *visit) planLabels(process string) plangraph.Labels {
-	labels := plangraph.Labels{Presenter: v.Client.Process(process).Presenter(v.Context())}
+func (v *visit) planLabels(processID string) plangraph.Labels {
+	labels := plangraph.Labels{Presenter: v.Client.Process(processID).Presenter(v.Context())}
 	if all, err := loadCatalogues(); err == nil {
 		labels.Translate = all[client.LanguageOf(v.Context())].Translate
 	}

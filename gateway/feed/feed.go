@@ -48,7 +48,7 @@ type Feed struct {
 }
 
 // New makes a Feed. openSource returns the Source of a process by its id.
-func New(openSource func(process string) Source) *Feed {
+func New(openSource func(processID string) Source) *Feed {
 	return &Feed{openSource: openSource, limiter: rate.NewLimiter(CallsPerSecond, CallsPerSecond),
 		watchers: map[string]*watcher{}}
 }
@@ -83,8 +83,8 @@ type Follower struct {
 
 // Follow begins to follow a process: after a Cursor that was seen before, or from now if fresh is true. The error wraps
 // client.ErrNotFound if there is no such process.
-func (f *Feed) Follow(ctx context.Context, process string, cursor Cursor, fromNow bool) (*Follower, error) {
-	w := f.joinWatcher(process)
+func (f *Feed) Follow(ctx context.Context, processID string, cursor Cursor, fromNow bool) (*Follower, error) {
+	w := f.joinWatcher(processID)
 	if err := w.awaitFirstSnapshot(ctx); err != nil {
 		f.leaveWatcher(w)
 		return nil, err
@@ -99,10 +99,10 @@ func (r *Follower) Close() { r.feed.leaveWatcher(r.watcher) }
 func (r *Follower) SawEnd() bool { return !r.startsFromNow && r.cursor.HasEnded }
 
 // WakeWatcher makes the watcher of a process look immediately, after an act on it.
-func (f *Feed) WakeWatcher(process string) {
+func (f *Feed) WakeWatcher(processID string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if w := f.watchers[process]; w != nil {
+	if w := f.watchers[processID]; w != nil {
 		select {
 		case w.wakeSignal <- struct{}{}:
 		default:
@@ -110,16 +110,16 @@ func (f *Feed) WakeWatcher(process string) {
 	}
 }
 
-func (f *Feed) joinWatcher(process string) *watcher {
+func (f *Feed) joinWatcher(processID string) *watcher {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w := f.watchers[process]
+	w := f.watchers[processID]
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		w = &watcher{feed: f, process: process, source: f.openSource(process), cancel: cancel,
+		w = &watcher{feed: f, process: processID, source: f.openSource(processID), cancel: cancel,
 			queryLimiter: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changeSignal: make(chan struct{}),
 			wakeSignal: make(chan struct{}, 1), lastSeen: time.Now()}
-		f.watchers[process] = w
+		f.watchers[processID] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
 			if err != nil {
 				w.setLatest(nil, err)
@@ -204,8 +204,8 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 }
 
 // AwaitEnd waits for the end of a process, until ctx is done, and reports whether it has ended.
-func (f *Feed) AwaitEnd(ctx context.Context, process string) (bool, error) {
-	follower, err := f.Follow(ctx, process, Cursor{}, true)
+func (f *Feed) AwaitEnd(ctx context.Context, processID string) (bool, error) {
+	follower, err := f.Follow(ctx, processID, Cursor{}, true)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, nil

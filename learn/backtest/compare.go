@@ -37,8 +37,8 @@ type Difference struct {
 	RecordedID string `json:"then,omitempty"`
 	ReplayedID string `json:"now,omitempty"`
 	Text       string `json:"text"`
-	// Topic is what differs, without the values that are particular to each instance.
-	Topic string `json:"about"`
+	// CommonText is what differs, without the values that are particular to each instance.
+	CommonText string `json:"about"`
 }
 
 // compareTraces lists what differs between two runs of an instance, in the order of the graph. unknownReasons says what
@@ -73,7 +73,7 @@ func compareTraces(recorded, replayed *trace) (differences []Difference, unknown
 			text += ": " + replayed.fault.Message
 		}
 		differences = append(differences,
-			Difference{Kind: EndChanged, Text: text, Topic: fmt.Sprintf("instances that would end %s",
+			Difference{Kind: EndChanged, Text: text, CommonText: fmt.Sprintf("instances that would end %s",
 				replayed.status)})
 	}
 	if d, differs := compareStates(recorded, replayed, pairs); differs && len(differences) == 0 {
@@ -88,14 +88,15 @@ func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference)
 		wasUnfulfilled := slices.ContainsFunc(recorded, func(t ideafile.StepOutcome) bool {
 			return t.File == o.File && t.StepID == o.StepID && t.Outcome == ideafile.StepUnfulfilled
 		})
-		topic := fmt.Sprintf("step %s of %s would ", o.StepID, o.File)
+		commonText := fmt.Sprintf("step %s of %s would ", o.StepID, o.File)
 		switch {
 		case o.Outcome == ideafile.StepUnfulfilled && !wasUnfulfilled:
-			topic += "not be fulfilled"
-			list = append(list, Difference{Kind: StepUnfulfilled, Topic: topic, Text: topic + ": " + o.Reason})
+			commonText += "not be fulfilled"
+			list = append(list, Difference{Kind: StepUnfulfilled, CommonText: commonText,
+				Text: commonText + ": " + o.Reason})
 		case o.Outcome != ideafile.StepUnfulfilled && wasUnfulfilled:
-			topic += "be " + o.Outcome + ", and was not fulfilled"
-			list = append(list, Difference{Kind: StepFulfilled, Topic: topic, Text: topic})
+			commonText += "be " + o.Outcome + ", and was not fulfilled"
+			list = append(list, Difference{Kind: StepFulfilled, CommonText: commonText, Text: commonText})
 		}
 	}
 	return list
@@ -104,7 +105,7 @@ func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference)
 // describeMissingCall describes a Call of the past that would not run. If the Call may still come, unknownReason says
 // so instead.
 func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, unknownReason string) {
-	d = Difference{Kind: CallMissing, Tool: c.tool, RecordedID: c.id, Topic: c.tool + " would not run",
+	d = Difference{Kind: CallMissing, Tool: c.tool, RecordedID: c.id, CommonText: c.tool + " would not run",
 		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, briefJSON(c.params))}
 	for _, other := range replayed.calls {
 		if other.tool != c.tool || other.hasEffect() || other.notRunReason == "" {
@@ -112,7 +113,7 @@ func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, unknownR
 		}
 		d.ReplayedID = other.id
 		if other.fault != nil && other.fault.Code != ideafile.CodeBlocked {
-			d.Kind, d.Topic = CallInvalid, c.tool+" no longer fits"
+			d.Kind, d.CommonText = CallInvalid, c.tool+" no longer fits"
 			d.Text = fmt.Sprintf("%s with %s no longer fits: %s", c.tool, briefJSON(c.params), other.notRunReason)
 			return d, ""
 		}
@@ -127,9 +128,9 @@ func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, unknownR
 
 // differences lists what differs in a Call.
 func (p *callPair) differences() (list []Difference) {
-	add := func(kind, topic, format string, args ...any) {
+	add := func(kind, commonText, format string, args ...any) {
 		d := Difference{Kind: kind, Tool: p.replayed.tool, ReplayedID: p.replayed.id,
-			Topic: p.replayed.tool + " " + topic, Text: p.replayed.tool + " " + fmt.Sprintf(format, args...)}
+			CommonText: p.replayed.tool + " " + commonText, Text: p.replayed.tool + " " + fmt.Sprintf(format, args...)}
 		if p.recorded != nil {
 			d.RecordedID = p.recorded.id
 		}
@@ -238,5 +239,5 @@ func compareStates(recorded, replayed *trace, pairs []*callPair) (Difference, bo
 	}
 	pathsText := strings.Join(differingPaths, ", ")
 	return Difference{Kind: StateChanged, Text: "the same Calls would leave another value in " + pathsText,
-		Topic: "another value in " + pathsText}, true
+		CommonText: "another value in " + pathsText}, true
 }

@@ -61,9 +61,9 @@ type InstanceReport struct {
 
 // DiffGroup is a kind of difference, and the instances that have it.
 type DiffGroup struct {
-	Kind      string   `json:"kind"`
-	Topic     string   `json:"about"`
-	Instances []string `json:"instances"`
+	Kind       string   `json:"kind"`
+	CommonText string   `json:"about"`
+	Instances  []string `json:"instances"`
 }
 
 // Name names an instance uniquely among several processes.
@@ -170,7 +170,7 @@ func (r *Report) compareOutput(c *chain, output any, areAllSame bool) {
 	if !areAllSame || c.lastOutput == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.lastOutput, output) {
 		return
 	}
-	r.OutputDifferences = append(r.OutputDifferences, Difference{Kind: OutputChanged, Topic: "another output",
+	r.OutputDifferences = append(r.OutputDifferences, Difference{Kind: OutputChanged, CommonText: "another output",
 		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, briefJSON(output),
 			briefJSON(c.lastOutput))})
 }
@@ -178,12 +178,12 @@ func (r *Report) compareOutput(c *chain, output any, areAllSame bool) {
 // summarize groups the differences by kind.
 func (r *Report) summarize() {
 	indexByKey := map[string]int{}
-	add := func(kind, topic, instanceName string) {
-		n, ok := indexByKey[kind+topic]
+	add := func(kind, commonText, instanceName string) {
+		n, ok := indexByKey[kind+commonText]
 		if !ok {
 			n = len(r.DifferenceGroups)
-			indexByKey[kind+topic] = n
-			r.DifferenceGroups = append(r.DifferenceGroups, DiffGroup{Kind: kind, Topic: topic})
+			indexByKey[kind+commonText] = n
+			r.DifferenceGroups = append(r.DifferenceGroups, DiffGroup{Kind: kind, CommonText: commonText})
 		}
 		if list := r.DifferenceGroups[n].Instances; len(list) == 0 || list[len(list)-1] != instanceName {
 			r.DifferenceGroups[n].Instances = append(list, instanceName)
@@ -192,7 +192,7 @@ func (r *Report) summarize() {
 	for _, i := range r.Instances {
 		instanceName := i.Name(len(r.ProcessIDs) > 1)
 		for _, d := range i.Differences {
-			add(d.Kind, d.Topic, instanceName)
+			add(d.Kind, d.CommonText, instanceName)
 		}
 		if i.Verdict == VerdictUnknown {
 			add(VerdictUnknown, "not known", instanceName)
@@ -202,5 +202,5 @@ func (r *Report) summarize() {
 
 // String describes a group in one line.
 func (g DiffGroup) String() string {
-	return fmt.Sprintf("%s: %s (in %s)", g.Kind, g.Topic, diag.SummarizeNames(g.Instances))
+	return fmt.Sprintf("%s: %s (in %s)", g.Kind, g.CommonText, diag.SummarizeNames(g.Instances))
 }

@@ -108,11 +108,11 @@ func (f *field) presenceTests(insideSamples, outsideSamples []int) []*test {
 
 // countByValue counts the samples by their values of the field.
 func (f *field) countByValue() map[string]int {
-	countByKey := map[string]int{}
+	countByText := map[string]int{}
 	for _, key := range f.comparisonTexts {
-		countByKey[key]++
+		countByText[key]++
 	}
-	return countByKey
+	return countByText
 }
 
 // comparesByValue reports whether the field's values are compared one by one.

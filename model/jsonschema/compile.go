@@ -145,5 +145,5 @@ var (
 
 type schemaWithSource struct {
 	parsed *parsedSchema
-	source jsonval.Object
+	keptAliveSource jsonval.Object
 }

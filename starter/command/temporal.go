@@ -19,6 +19,6 @@ func (embeddedServer) Start(ctx context.Context, o server.TemporalOptions) (serv
 	})
 }
 
-func (embeddedServer) Scrub(ctx context.Context, dir string, isForgotten func(workflow string) bool) error {
-	return devserver.Scrub(ctx, dir, isForgotten)
+func (embeddedServer) Scrub(ctx context.Context, dir string, isWorkflowDeleted func(workflow string) bool) error {
+	return devserver.Scrub(ctx, dir, isWorkflowDeleted)
 }

@@ -42,8 +42,8 @@ func (p *Process) decide(a client.Approval, d client.Decision, decider []string)
 
 // Decide sends any decision to a process: this one, a part of it, or a delegate, as Approval.Process names it. A
 // refused decision returns an error, so that a test can check the refusal.
-func (p *Process) Decide(process string, d client.Decision) error {
+func (p *Process) Decide(processID string, d client.Decision) error {
 	ctx, cancel := p.context()
 	defer cancel()
-	return p.client.Process(process).Decide(ctx, d)
+	return p.client.Process(processID).Decide(ctx, d)
 }

@@ -177,8 +177,8 @@ func (p *Process) waitingApprovals(ctx context.Context, target *client.Process,
 			case c.Status == ideafile.CallRunning && !p.isDelegateTool[c.Tool]:
 				return nil, false, nil
 			case c.Status == ideafile.CallRunning:
-				process, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
-				delegateApprovals, isResting, err := p.waitingInDelegate(ctx, protocol.DelegateID(process, c.ID))
+				processID, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
+				delegateApprovals, isResting, err := p.waitingInDelegate(ctx, protocol.DelegateID(processID, c.ID))
 				if !isResting {
 					return nil, false, err
 				}

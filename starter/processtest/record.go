@@ -27,10 +27,10 @@ func (r Request) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-func (p *Process) recordRequest(process string, number int, messages []prompt.Message) {
+func (p *Process) recordRequest(processID string, number int, messages []prompt.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests = append(p.requests, Request{process, number, slices.Clone(messages)})
+	p.requests = append(p.requests, Request{processID, number, slices.Clone(messages)})
 }
 
 // RecordedRequests returns the requests to the LLM so far, by the process and its delegates.

@@ -88,9 +88,9 @@ func (r *KeyRenewal) Finish(ctx context.Context) error {
 }
 
 // dataKeyOwnersOf lists the owners of a process's data keys: the process itself, and the owner of each renewed key.
-func (s *Store) dataKeyOwnersOf(ctx context.Context, process string) ([]string, error) {
-	owners := []string{process}
-	items, err := s.dataKeyOwnersWithPrefix(ctx, url.PathEscape(process+renewedKeySeparator))
+func (s *Store) dataKeyOwnersOf(ctx context.Context, processID string) ([]string, error) {
+	owners := []string{processID}
+	items, err := s.dataKeyOwnersWithPrefix(ctx, url.PathEscape(processID+renewedKeySeparator))
 	for _, i := range items {
 		owners = append(owners, i.Name)
 	}

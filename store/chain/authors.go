@@ -20,9 +20,9 @@ type AuthorFinder struct {
 }
 
 // Authors reads who wrote the States of a process up to Idea at. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) Authors(ctx context.Context, process string, ideaNumber int) (a *AuthorFinder, err error) {
-	defer wrapError(&err, "find who wrote in %s", process)
-	manifests, err := s.manifestsUpTo(ctx, process, ideaNumber)
+func (s *Store) Authors(ctx context.Context, processID string, ideaNumber int) (a *AuthorFinder, err error) {
+	defer wrapError(&err, "find who wrote in %s", processID)
+	manifests, err := s.manifestsUpTo(ctx, processID, ideaNumber)
 	if err != nil {
 		return nil, err
 	}

@@ -106,13 +106,13 @@ var (
 
 // Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in
 // the anonymous instance.
-func (s *Store) Blame(ctx context.Context, process, place string, ideaNumber int) (b *Blame, err error) {
-	defer wrapError(&err, "blame %s of %s", place, process)
-	return s.blame(blobs.WithProcess(ctx, process), process, place, ideaNumber)
+func (s *Store) Blame(ctx context.Context, processID, place string, ideaNumber int) (b *Blame, err error) {
+	defer wrapError(&err, "blame %s of %s", place, processID)
+	return s.blame(blobs.WithProcess(ctx, processID), processID, place, ideaNumber)
 }
 
-func (s *Store) blame(ctx context.Context, process, place string, ideaNumber int) (*Blame, error) {
-	manifests, err := s.manifestsUpTo(ctx, process, ideaNumber)
+func (s *Store) blame(ctx context.Context, processID, place string, ideaNumber int) (*Blame, error) {
+	manifests, err := s.manifestsUpTo(ctx, processID, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (s *Store) blame(ctx context.Context, process, place string, ideaNumber int
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: instance, Path: path.String(),
+	b := &Blame{Process: processID, Instance: instance, Path: path.String(),
 		AsOfIdeaNumber: latestManifest.metaNumber("at"),
 		EarlierWrites:  []LoggedWrite{}}
 	state := splitContext.InstanceView(instance).PayloadByKind[ideafile.TypeState]
@@ -158,8 +158,8 @@ func (s *Store) blame(ctx context.Context, process, place string, ideaNumber int
 // findInOrigin finds the Idea of another process that has the initial value of a fork.
 func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*FoundIdea, error) {
 	claimedOrigin := &manifest{Meta: jsonval.AsObject(b.Origin)}
-	process, ideaNumber := claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at")
-	originBlame, err := s.blame(blobs.WithProcess(ctx, process), process, place, ideaNumber)
+	processID, ideaNumber := claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at")
+	originBlame, err := s.blame(blobs.WithProcess(ctx, processID), processID, place, ideaNumber)
 	switch {
 	case isBroken(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
 		return nil, nil
@@ -168,7 +168,7 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 	case !jsonval.Equal(originBlame.Value, b.Value):
 		return nil, nil
 	}
-	return cmp.Or(originBlame.FoundIn, &FoundIdea{process, ideaNumber}), nil
+	return cmp.Or(originBlame.FoundIn, &FoundIdea{processID, ideaNumber}), nil
 }
 
 // noValueError explains why there is nothing to blame. Writes since the latest Idea are in the next one.
@@ -184,8 +184,8 @@ func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 }
 
 // manifestsUpTo reads the manifests of the Ideas up to a number; 0 means all.
-func (s *Store) manifestsUpTo(ctx context.Context, process string, ideaNumber int) ([]*manifest, error) {
-	allManifests, err := s.manifests(ctx, process)
+func (s *Store) manifestsUpTo(ctx context.Context, processID string, ideaNumber int) ([]*manifest, error) {
+	allManifests, err := s.manifests(ctx, processID)
 	if err != nil || ideaNumber == 0 {
 		return allManifests, err
 	}

@@ -91,7 +91,7 @@ func (c *collector) collect(ctx context.Context) error {
 // mark lists all values, and marks the values that the histories in held need, and those that the chains need for which
 // of returns true. With elsewhere, it also marks what items outside of chains need.
 func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
-	include func(ctx context.Context, process string, items []blobs.ObjectInfo) (bool, error),
+	include func(ctx context.Context, processID string, items []blobs.ObjectInfo) (bool, error),
 	includeOtherFolders bool) error {
 	values, err := c.blobStore.ListValues(ctx)
 	if err != nil {
@@ -100,18 +100,18 @@ func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
 	for _, i := range values {
 		c.valueByName[i.Name] = &collectableValue{ObjectInfo: i}
 	}
-	processes, err := c.Processes(ctx)
+	processIDs, err := c.Processes(ctx)
 	if err != nil {
 		return err
 	}
-	for _, process := range processes {
-		items, err := c.blobStore.ListUnder(ctx, ideasFolder(process))
+	for _, processID := range processIDs {
+		items, err := c.blobStore.ListUnder(ctx, ideasFolder(processID))
 		included := false
 		if err == nil {
-			included, err = include(ctx, process, items)
+			included, err = include(ctx, processID, items)
 		}
 		if err == nil && included {
-			err = c.markReferencesOf(ctx, process, items)
+			err = c.markReferencesOf(ctx, processID, items)
 		}
 		if err != nil {
 			return err
@@ -129,13 +129,13 @@ func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
 }
 
 // keepOrDropChain reports whether a chain stays, and schedules the removal of a chain that does not.
-func (c *collector) keepOrDropChain(ctx context.Context, process string, items []blobs.ObjectInfo) (bool, error) {
-	isOldChain, err := c.isOld(ctx, process)
+func (c *collector) keepOrDropChain(ctx context.Context, processID string, items []blobs.ObjectInfo) (bool, error) {
+	isOldChain, err := c.isOld(ctx, processID)
 	if err != nil {
 		return false, err
 	}
-	if isOldChain && !c.rules.Temporal.isOpen(process) {
-		c.scheduleRemoval(process, items)
+	if isOldChain && !c.rules.Temporal.isOpen(processID) {
+		c.scheduleRemoval(processID, items)
 		return false, nil
 	}
 	c.result.Retained.Chains++
@@ -144,12 +144,12 @@ func (c *collector) keepOrDropChain(ctx context.Context, process string, items [
 
 // isOld reports whether the latest Idea of a process is older than the rules say. An unreadable Idea never counts as
 // old.
-func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
-	ideaNumber, err := c.LatestIdeaNumber(ctx, process)
+func (c *collector) isOld(ctx context.Context, processID string) (bool, error) {
+	ideaNumber, err := c.LatestIdeaNumber(ctx, processID)
 	if err != nil || ideaNumber == 0 {
 		return false, err
 	}
-	m, err := c.manifest(ctx, process, ideaNumber)
+	m, err := c.manifest(ctx, processID, ideaNumber)
 	if isBroken(err) {
 		return false, nil
 	}
@@ -162,13 +162,13 @@ func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
 
 // scheduleRemoval schedules the removal of a chain, the latest Idea first, so that an interrupted collection leaves a
 // chain without gaps.
-func (c *collector) scheduleRemoval(process string, items []blobs.ObjectInfo) {
+func (c *collector) scheduleRemoval(processID string, items []blobs.ObjectInfo) {
 	slices.SortFunc(items, func(a, b blobs.ObjectInfo) int {
-		n, _ := parseIdeaNumber(process, a.Name)
-		m, _ := parseIdeaNumber(process, b.Name)
+		n, _ := parseIdeaNumber(processID, a.Name)
+		m, _ := parseIdeaNumber(processID, b.Name)
 		return m - n
 	})
-	c.result.RemovedProcessIDs = append(c.result.RemovedProcessIDs, process)
+	c.result.RemovedProcessIDs = append(c.result.RemovedProcessIDs, processID)
 	for _, i := range items {
 		c.result.IdeaCount++
 		c.result.IdeaBytes += i.Size
@@ -219,13 +219,13 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	if !c.rules.ShouldRemove {
 		return nil
 	}
-	processes, err := c.Processes(ctx)
+	processIDs, err := c.Processes(ctx)
 	if err != nil {
 		return err
 	}
 	knownProcesses := map[string]bool{}
-	for _, process := range processes {
-		knownProcesses[blobs.RootProcessID(process)] = true
+	for _, processID := range processIDs {
+		knownProcesses[blobs.RootProcessID(processID)] = true
 	}
 	owners, err := c.blobStore.ListDataKeyOwners(ctx)
 	if err != nil {

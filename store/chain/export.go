@@ -26,20 +26,20 @@ type exportHead struct {
 
 // Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
 // exported: the error names the place.
-func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err error) {
-	defer wrapError(&err, "export %s", process)
-	ctx = blobs.WithProcess(ctx, process)
-	manifests, err := s.manifests(ctx, process)
+func (s *Store) Export(ctx context.Context, processID string, w io.Writer) (err error) {
+	defer wrapError(&err, "export %s", processID)
+	ctx = blobs.WithProcess(ctx, processID)
+	manifests, err := s.manifests(ctx, processID)
 	if err != nil {
 		return err
 	}
 	for i, m := range manifests {
 		if number := m.metaNumber("at"); number != i+1 {
-			return brokenErrorf(ManifestName(process, i+1), "%s", gapText(i+1, number-1))
+			return brokenErrorf(ManifestName(processID, i+1), "%s", gapText(i+1, number-1))
 		}
 	}
 	lastManifest := manifests[len(manifests)-1]
-	head := exportHead{exportFormat, exportVersion, process, len(manifests), lastManifest.Digest}
+	head := exportHead{exportFormat, exportVersion, processID, len(manifests), lastManifest.Digest}
 	if err := writeLine(w, jsonval.ToJSONValue(head)); err != nil {
 		return err
 	}

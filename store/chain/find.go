@@ -31,11 +31,11 @@ type Findings struct {
 
 // Find looks for a text, ignoring case, in everything that the Ideas of a process hold, including keys, numbers and
 // large values. It keeps one Idea and one value in memory at a time. A forgotten chain holds nothing.
-func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (findings *Findings, err error) {
-	defer wrapError(&err, "look through the Ideas of %s", process)
-	ctx = blobs.WithProcess(ctx, process)
-	ideaNumbers, _, err := s.ideaNumbers(ctx, process)
-	f := finder{Store: s, process: process, needle: needle, digestsWithoutText: map[string]bool{}}
+func (s *Store) Find(ctx context.Context, processID string, needle texts.Needle) (findings *Findings, err error) {
+	defer wrapError(&err, "look through the Ideas of %s", processID)
+	ctx = blobs.WithProcess(ctx, processID)
+	ideaNumbers, _, err := s.ideaNumbers(ctx, processID)
+	f := finder{Store: s, process: processID, needle: needle, digestsWithoutText: map[string]bool{}}
 	for _, number := range ideaNumbers {
 		if err != nil {
 			break

@@ -52,39 +52,39 @@ type ForgetResult struct {
 func (s *Store) Forget(ctx context.Context, f ForgetOptions) (result *ForgetResult, err error) {
 	defer wrapError(&err, "forget %s", f.Process)
 	ctx = blobs.WithProcess(ctx, "")
-	processes, err := s.listProcessTree(ctx, f.Process)
+	processIDs, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return nil, err
 	}
-	result = &ForgetResult{EmptiedProcessIDs: processes, KeyDestroyed: s.blobStore.Keys() != nil}
-	for _, process := range processes {
-		ideaCount, err := s.sealForgotten(ctx, process, f.ForgetRecord)
+	result = &ForgetResult{EmptiedProcessIDs: processIDs, KeyDestroyed: s.blobStore.Keys() != nil}
+	for _, processID := range processIDs {
+		ideaCount, err := s.sealForgotten(ctx, processID, f.ForgetRecord)
 		if err != nil {
-			return nil, fmt.Errorf("say so in the chain of %s: %w", process, err)
+			return nil, fmt.Errorf("say so in the chain of %s: %w", processID, err)
 		}
 		result.IdeaCount += ideaCount
 	}
 	listUnshared := func(ctx context.Context) ([]*collectableValue,
 		error) {
-		return s.unsharedValues(ctx, f, processes)
+		return s.unsharedValues(ctx, f, processIDs)
 	}
 	if err := s.removeUnshared(ctx, f.QuietPeriod, listUnshared, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
-	for _, process := range processes {
-		if err := s.eraseChain(ctx, process); err != nil {
-			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
+	for _, processID := range processIDs {
+		if err := s.eraseChain(ctx, processID); err != nil {
+			return nil, fmt.Errorf("empty the chain of %s: %w", processID, err)
 		}
 	}
 	return result, s.blobStore.Forget(ctx, f.Process)
 }
 
 // listProcessTree lists the process, and its parts and delegates that have a chain.
-func (s *Store) listProcessTree(ctx context.Context, process string) ([]string, error) {
-	processes, err := s.Processes(ctx)
-	treeProcesses := []string{process}
-	for _, id := range processes {
-		if id != process && blobs.RootProcessID(id) == process {
+func (s *Store) listProcessTree(ctx context.Context, processID string) ([]string, error) {
+	processIDs, err := s.Processes(ctx)
+	treeProcesses := []string{processID}
+	for _, id := range processIDs {
+		if id != processID && blobs.RootProcessID(id) == processID {
 			treeProcesses = append(treeProcesses, id)
 		}
 	}
@@ -93,14 +93,14 @@ func (s *Store) listProcessTree(ctx context.Context, process string) ([]string, 
 
 // sealForgotten appends an Idea to a chain which records that the contents of all Ideas before it were forgotten. It
 // does nothing if the chain already ends with such an Idea. It returns the number of Ideas before it.
-func (s *Store) sealForgotten(ctx context.Context, process string, f ForgetRecord) (ideaCount int, err error) {
-	numbers, _, err := s.ideaNumbers(ctx, process)
+func (s *Store) sealForgotten(ctx context.Context, processID string, f ForgetRecord) (ideaCount int, err error) {
+	numbers, _, err := s.ideaNumbers(ctx, processID)
 	if err != nil {
 		return 0, err
 	}
 	digests, parentDigest := []any{}, ""
 	for _, ideaNumber := range numbers {
-		m, err := s.manifest(ctx, process, ideaNumber)
+		m, err := s.manifest(ctx, processID, ideaNumber)
 		if isBroken(err) {
 			continue // it was broken before
 		}
@@ -118,11 +118,12 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f ForgetRecor
 	}
 	record := jsonval.AsObject(jsonval.ToJSONValue(f))
 	record[forgottenDigestsKey] = digests
-	m, err := s.storeForgetRecord(ctx, IdeaToSeal{Process: process, IdeaNumber: ideaNumber, ParentDigest: parentDigest,
-		Created: f.ForgottenAt,
-		Idea:    jsonval.Object{"context": []any{}}}, forgottenKey, record, nil)
+	m, err := s.storeForgetRecord(ctx, IdeaToSeal{Process: processID, IdeaNumber: ideaNumber,
+		ParentDigest: parentDigest,
+		Created:      f.ForgottenAt,
+		Idea:         jsonval.Object{"context": []any{}}}, forgottenKey, record, nil)
 	if err == nil {
-		err = s.blobStore.Write(ctx, ManifestName(process, ideaNumber), m.encode())
+		err = s.blobStore.Write(ctx, ManifestName(processID, ideaNumber), m.encode())
 	}
 	return len(numbers), err
 }
@@ -147,9 +148,9 @@ func (s *Store) storeForgetRecord(ctx context.Context, e IdeaToSeal, key string,
 var metaKeysKeptByForget = []string{"process", "at", "parent", createdAtKey, originKey}
 
 // eraseChain reduces all Ideas of a chain except the last to what links them.
-func (s *Store) eraseChain(ctx context.Context, process string) error {
-	s.latestIdeas.Remove(process)
-	numbers, otherFiles, err := s.ideaNumbers(ctx, process)
+func (s *Store) eraseChain(ctx context.Context, processID string) error {
+	s.latestIdeas.Remove(processID)
+	numbers, otherFiles, err := s.ideaNumbers(ctx, processID)
 	if err != nil {
 		return err
 	}
@@ -158,30 +159,30 @@ func (s *Store) eraseChain(ctx context.Context, process string) error {
 			return err
 		}
 	}
-	lastManifest, err := s.manifest(ctx, process, numbers[len(numbers)-1])
+	lastManifest, err := s.manifest(ctx, processID, numbers[len(numbers)-1])
 	if err != nil {
 		return err
 	}
 	for _, number := range numbers[:len(numbers)-1] {
-		if err := s.eraseIdea(ctx, process, number, lastManifest.forgotten()); err != nil {
+		if err := s.eraseIdea(ctx, processID, number, lastManifest.forgotten()); err != nil {
 			return err
 		}
 	}
-	return s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, ideasFolder(process)) })
+	return s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, ideasFolder(processID)) })
 }
 
-func (s *Store) eraseIdea(ctx context.Context, process string, ideaNumber int, f *ForgetRecord) error {
-	m, err := s.manifest(ctx, process, ideaNumber)
+func (s *Store) eraseIdea(ctx context.Context, processID string, ideaNumber int, f *ForgetRecord) error {
+	m, err := s.manifest(ctx, processID, ideaNumber)
 	switch {
 	case isBroken(err):
-		return s.blobStore.Remove(ctx, ManifestName(process, ideaNumber))
+		return s.blobStore.Remove(ctx, ManifestName(processID, ideaNumber))
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
 	remainingManifest := manifest{Format: manifestFormat, Digest: m.Digest,
 		lineage: lineage{RootIdeaNumber: ideaNumber}, Forgotten: f,
 		Meta: jsonval.WithOnlyKeys(m.Meta, metaKeysKeptByForget...)}
-	return s.blobStore.Write(ctx, ManifestName(process, ideaNumber), remainingManifest.encode())
+	return s.blobStore.Write(ctx, ManifestName(processID, ideaNumber), remainingManifest.encode())
 }
 
 // maxRemovalRounds bounds how often removal is repeated for values that others wrote meanwhile.
@@ -253,16 +254,16 @@ func (s *Store) removeUnfinished(matches func(name string) bool) error {
 }
 
 // unsharedValues lists the values that only the process refers to, each after something that refers to it.
-func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, processes []string) ([]*collectableValue, error) {
+func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, processIDs []string) ([]*collectableValue, error) {
 	ownContents, otherContents, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ownCollector, err := s.markReferenced(ctx, ownContents, f, processes, false, nil)
+	ownCollector, err := s.markReferenced(ctx, ownContents, f, processIDs, false, nil)
 	if err != nil || len(ownCollector.neededValues) == 0 {
 		return nil, err
 	}
-	otherCollector, err := s.markReferenced(ctx, otherContents, f, processes, true, nil)
+	otherCollector, err := s.markReferenced(ctx, otherContents, f, processIDs, true, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -285,12 +286,12 @@ func (f ForgetOptions) readTemporalReferences(ctx context.Context) (ownContents,
 // values that contents and everything except these chains refer to. onNeeded, if not nil, is called for each marked
 // value.
 func (s *Store) markReferenced(
-	ctx context.Context, contents *NamespaceContents, f ForgetOptions, processes []string, skipChains bool,
+	ctx context.Context, contents *NamespaceContents, f ForgetOptions, processIDs []string, skipChains bool,
 	onNeeded func(digestReference) error,
 ) (*collector, error) {
 	c := s.newCollector(ctx, CollectRules{Decrypt: f.Decrypt})
 	c.onNeeded = onNeeded
-	return c, c.mark(ctx, contents, func(_ context.Context, process string, _ []blobs.ObjectInfo) (bool, error) {
-		return slices.Contains(processes, process) != skipChains, nil
+	return c, c.mark(ctx, contents, func(_ context.Context, processID string, _ []blobs.ObjectInfo) (bool, error) {
+		return slices.Contains(processIDs, processID) != skipChains, nil
 	}, skipChains)
 }

@@ -59,8 +59,8 @@ const (
 	redactedSuffix = ".without"
 )
 
-func journalPlace(process string) string {
-	return strings.TrimSuffix(ideasFolder(process), "/") + journalSuffix
+func journalPlace(processID string) string {
+	return strings.TrimSuffix(ideasFolder(processID), "/") + journalSuffix
 }
 
 // ForgetInstance removes one instance from all Ideas of a process, forgets its delegates, and removes the values that
@@ -95,10 +95,10 @@ func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (result *Fo
 
 // FindInstance returns the token of an instance in the Ideas of a process or of its parts. typedToken may be in either
 // spelling. The error wraps ErrNoInstance if no Idea names it.
-func (s *Store) FindInstance(ctx context.Context, process, typedToken string) (token string, err error) {
-	defer wrapError(&err, "find instance %q of %s", typedToken, process)
-	processes, err := s.listProcessTree(ctx, process)
-	for _, id := range processes {
+func (s *Store) FindInstance(ctx context.Context, processID, typedToken string) (token string, err error) {
+	defer wrapError(&err, "find instance %q of %s", typedToken, processID)
+	processIDs, err := s.listProcessTree(ctx, processID)
+	for _, id := range processIDs {
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
 			continue
 		}
@@ -116,12 +116,12 @@ func (s *Store) FindInstance(ctx context.Context, process, typedToken string) (t
 }
 
 // ForgottenInstances returns the instances that were removed from the Ideas of a process, by token.
-func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[string]ForgetRecord, error) {
+func (s *Store) ForgottenInstances(ctx context.Context, processID string) (map[string]ForgetRecord, error) {
 	forgottenByToken := map[string]ForgetRecord{}
-	ideaNumber, err := s.LatestIdeaNumber(ctx, process)
+	ideaNumber, err := s.LatestIdeaNumber(ctx, processID)
 	for ; err == nil && ideaNumber > 0; ideaNumber-- { // the Ideas that record removals end the chain
 		var m *manifest
-		if m, err = s.manifest(ctx, process, ideaNumber); err != nil {
+		if m, err = s.manifest(ctx, processID, ideaNumber); err != nil {
 			break
 		}
 		record := m.forgottenInstance()
@@ -139,17 +139,17 @@ func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[str
 // writeRedactedChains rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j forgetJournal, err error) {
 	j = forgetJournal{Token: f.Instance, Forgotten: f.ForgetRecord}
-	processes, err := s.listProcessTree(ctx, f.Process)
+	processIDs, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return j, err
 	}
 	var chains []string
-	for _, process := range processes {
+	for _, processID := range processIDs {
 		switch {
-		case protocol.BelongsToInstance(process, f.Instance):
-			j.ForgottenDelegateIDs = append(j.ForgottenDelegateIDs, process)
-		case !strings.Contains(process, "/~call/"):
-			chains = append(chains, process)
+		case protocol.BelongsToInstance(processID, f.Instance):
+			j.ForgottenDelegateIDs = append(j.ForgottenDelegateIDs, processID)
+		case !strings.Contains(processID, "/~call/"):
+			chains = append(chains, processID)
 		}
 	}
 	r := &redaction{token: f.Instance, isOnlyInInstanceByText: map[string]bool{}}
@@ -161,10 +161,10 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 		slices.Concat(j.RewrittenProcessIDs, j.ForgottenDelegateIDs)); err != nil {
 		return j, err
 	}
-	for _, process := range j.RewrittenProcessIDs {
-		ideaCount, mentions, err := s.writeRedactedChain(ctx, r, process, f)
+	for _, processID := range j.RewrittenProcessIDs {
+		ideaCount, mentions, err := s.writeRedactedChain(ctx, r, processID, f)
 		if err != nil {
-			return j, fmt.Errorf("write the Ideas of %s without it: %w", process, err)
+			return j, fmt.Errorf("write the Ideas of %s without it: %w", processID, err)
 		}
 		j.IdeaCount, j.Mentions = j.IdeaCount+ideaCount, append(j.Mentions, mentions...)
 	}
@@ -173,10 +173,10 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 
 // chainsWithInstance reads all Ideas, and returns the chains that have the instance.
 func (s *Store) chainsWithInstance(ctx context.Context, r *redaction,
-	processes []string) (matching []string, err error) {
-	for _, process := range processes {
+	processIDs []string) (matching []string, err error) {
+	for _, processID := range processIDs {
 		hasInstance := false
-		err := s.eachLoadedIdea(ctx, process, func(m *manifest, st *loadedIdea) error {
+		err := s.eachLoadedIdea(ctx, processID, func(m *manifest, st *loadedIdea) error {
 			hasInstance = r.collectTexts(m, st.body) || hasInstance
 			return nil
 		})
@@ -184,7 +184,7 @@ func (s *Store) chainsWithInstance(ctx context.Context, r *redaction,
 			return nil, err
 		}
 		if hasInstance {
-			matching = append(matching, process)
+			matching = append(matching, processID)
 		}
 	}
 	r.buildNeedles()
@@ -200,14 +200,14 @@ func (s *Store) chainsWithInstance(ctx context.Context, r *redaction,
 }
 
 // eachLoadedIdea reads the Ideas of a chain one after the other.
-func (s *Store) eachLoadedIdea(ctx context.Context, process string, visit func(*manifest, *loadedIdea) error) error {
-	numbers, _, err := s.ideaNumbers(ctx, process)
+func (s *Store) eachLoadedIdea(ctx context.Context, processID string, visit func(*manifest, *loadedIdea) error) error {
+	numbers, _, err := s.ideaNumbers(ctx, processID)
 	if err != nil {
 		return err
 	}
 	var previous *loadedIdea
 	for _, number := range numbers {
-		m, err := s.manifest(ctx, process, number)
+		m, err := s.manifest(ctx, processID, number)
 		if err == nil {
 			previous, err = s.readIdea(ctx, m, previous)
 		}
@@ -223,12 +223,12 @@ func (s *Store) eachLoadedIdea(ctx context.Context, process string, visit func(*
 
 // removableValues lists the values that the chains and histories to be removed refer to.
 func (s *Store) removableValues(ctx context.Context, f ForgetOptions,
-	processes []string) (valueNames []string, err error) {
+	processIDs []string) (valueNames []string, err error) {
 	contents, _, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.markReferenced(blobs.WithProcess(ctx, ""), contents, f, processes, false, nil)
+	c, err := s.markReferenced(blobs.WithProcess(ctx, ""), contents, f, processIDs, false, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -240,15 +240,15 @@ func (s *Store) removableValues(ctx context.Context, f ForgetOptions,
 
 // writeRedactedChain writes the Ideas of one chain without the instance, and one more Idea that records this.
 func (s *Store) writeRedactedChain(
-	ctx context.Context, r *redaction, process string, f ForgetOptions,
-) (changedCount int, mentions []Mention, err error) {
-	ctx = blobs.WithProcess(ctx, process)
+	ctx context.Context, r *redaction, processID string, f ForgetOptions,
+) (changedIdeaCount int, mentions []Mention, err error) {
+	ctx = blobs.WithProcess(ctx, processID)
 	var lastIdea *loadedIdea
 	var lastManifest *manifest
 	var redactedDraft draft
 	var redactedIdeas []redactedIdea
-	mentionSearch := &mentionFinder{process: process, redaction: r}
-	err = s.eachLoadedIdea(ctx, process, func(m *manifest, st *loadedIdea) error {
+	mentionSearch := &mentionFinder{process: processID, redaction: r}
+	err = s.eachLoadedIdea(ctx, processID, func(m *manifest, st *loadedIdea) error {
 		log, err := s.logValue(ctx, m)
 		if err != nil {
 			return err
@@ -264,22 +264,22 @@ func (s *Store) writeRedactedChain(
 		}
 		if digest != m.Digest {
 			lastManifest.RedactedDigest = digest
-			changedCount++
+			changedIdeaCount++
 		}
 		redactedIdeas = append(redactedIdeas, redactedIdea{st.number, m.Digest, lastManifest.RedactedDigest})
 		if err := mentionSearch.collect(s.valueLoader(ctx), st.number, redactedDraft); err != nil {
 			return err
 		}
-		return s.blobStore.Write(ctx, ManifestName(process, st.number)+redactedSuffix, lastManifest.encode())
+		return s.blobStore.Write(ctx, ManifestName(processID, st.number)+redactedSuffix, lastManifest.encode())
 	})
 	if err != nil {
 		return 0, nil, err
 	}
 	record, err := s.storeInstanceRecord(ctx, lastManifest, redactedDraft, f, redactedIdeas, lastIdea, mentionSearch)
 	if err == nil {
-		err = s.blobStore.Write(ctx, ManifestName(process, record.metaNumber("at"))+redactedSuffix, record.encode())
+		err = s.blobStore.Write(ctx, ManifestName(processID, record.metaNumber("at"))+redactedSuffix, record.encode())
 	}
-	return changedCount, mentionSearch.mentions, err
+	return changedIdeaCount, mentionSearch.mentions, err
 }
 
 // storeInstanceRecord stores the Idea which records that an instance was forgotten. It has the body of the last Idea,
@@ -354,19 +354,19 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), idea
 func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJournal) (*ForgetResult, error) {
 	result := &ForgetResult{EmptiedProcessIDs: append(j.RewrittenProcessIDs, j.ForgottenDelegateIDs...),
 		IdeaCount: j.IdeaCount, Mentions: j.Mentions}
-	for _, process := range j.RewrittenProcessIDs {
-		if err := s.eachRedacted(ctx, process, s.replaceByRedacted); err != nil {
+	for _, processID := range j.RewrittenProcessIDs {
+		if err := s.eachRedacted(ctx, processID, s.replaceByRedacted); err != nil {
 			return nil, err
 		}
-		s.latestIdeas.Remove(process)
+		s.latestIdeas.Remove(processID)
 	}
-	for _, process := range j.ForgottenDelegateIDs {
-		_, err := s.sealForgotten(blobs.WithProcess(ctx, process), process, j.Forgotten)
+	for _, processID := range j.ForgottenDelegateIDs {
+		_, err := s.sealForgotten(blobs.WithProcess(ctx, processID), processID, j.Forgotten)
 		if err == nil {
-			err = s.eraseChain(blobs.WithProcess(ctx, process), process)
+			err = s.eraseChain(blobs.WithProcess(ctx, processID), processID)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
+			return nil, fmt.Errorf("empty the chain of %s: %w", processID, err)
 		}
 	}
 	listUnneeded := func(ctx context.Context) ([]*collectableValue, error) {
@@ -384,8 +384,8 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 	remove := func(ctx context.Context, redactedPlace, _ string) error {
 		return s.blobStore.Remove(ctx, redactedPlace)
 	}
-	for _, process := range j.RewrittenProcessIDs {
-		if err := s.eachRedacted(ctx, process, remove); err != nil {
+	for _, processID := range j.RewrittenProcessIDs {
+		if err := s.eachRedacted(ctx, processID, remove); err != nil {
 			return nil, err
 		}
 	}
@@ -394,10 +394,10 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 
 // eachRedacted visits the rewritten Ideas of a chain.
 func (s *Store) eachRedacted(
-	ctx context.Context, process string, visit func(ctx context.Context, redactedPlace, place string) error,
+	ctx context.Context, processID string, visit func(ctx context.Context, redactedPlace, place string) error,
 ) error {
-	ctx = blobs.WithProcess(ctx, process)
-	_, otherFiles, err := s.ideaNumbers(ctx, process)
+	ctx = blobs.WithProcess(ctx, processID)
+	_, otherFiles, err := s.ideaNumbers(ctx, processID)
 	for _, name := range otherFiles {
 		if place, isRedacted := strings.CutSuffix(name, redactedSuffix); isRedacted && err == nil {
 			err = visit(ctx, name, place)
@@ -455,12 +455,12 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isDestroyed bool
 	if err != nil {
 		return false, err
 	}
-	processes, err := s.listProcessTree(ctx, f.Process)
+	processIDs, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return false, err
 	}
-	for _, process := range processes {
-		items, err := s.blobStore.ListUnder(ctx, ideasFolder(process))
+	for _, processID := range processIDs {
+		items, err := s.blobStore.ListUnder(ctx, ideasFolder(processID))
 		if err != nil {
 			return false, err
 		}

@@ -106,16 +106,16 @@ func (v *verifier) checkForgottenDigests() {
 
 // Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
 // were not forgotten. They still hold what the process had worked on by then.
-func (s *Store) Forks(ctx context.Context, process string) (forks []string, err error) {
-	defer wrapError(&err, "look for forks of %s", process)
-	processes, err := s.Processes(ctx)
+func (s *Store) Forks(ctx context.Context, processID string) (forks []string, err error) {
+	defer wrapError(&err, "look for forks of %s", processID)
+	processIDs, err := s.Processes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	forks = []string{}
-	for _, id := range processes {
+	for _, id := range processIDs {
 		rootProcess := blobs.RootProcessID(id)
-		if rootProcess == process || slices.Contains(forks, rootProcess) {
+		if rootProcess == processID || slices.Contains(forks, rootProcess) {
 			continue
 		}
 		firstLink, err := s.LinkAt(ctx, id, 1)
@@ -126,7 +126,7 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 			return nil, err
 		}
 		originProcess := jsonval.AsText(jsonval.AsObject(firstLink.Origin)["process"])
-		if firstLink.Forgotten == nil && blobs.RootProcessID(originProcess) == process {
+		if firstLink.Forgotten == nil && blobs.RootProcessID(originProcess) == processID {
 			forks = append(forks, rootProcess)
 		}
 	}

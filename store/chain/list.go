@@ -40,16 +40,16 @@ type Link struct {
 const maxConcurrentReads = 16
 
 // List returns the Ideas of a process in order. The error wraps ErrNoIdea if there are none.
-func (s *Store) List(ctx context.Context, process string) (links []Link, err error) {
-	defer wrapError(&err, "list Ideas of %s", process)
-	manifests, err := s.manifests(ctx, process)
+func (s *Store) List(ctx context.Context, processID string) (links []Link, err error) {
+	defer wrapError(&err, "list Ideas of %s", processID)
+	manifests, err := s.manifests(ctx, processID)
 	return jsonval.Map(manifests, (*manifest).link), err
 }
 
 // LinkAt returns one Idea of a process by its number. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) LinkAt(ctx context.Context, process string, ideaNumber int) (l Link, err error) {
-	defer wrapError(&err, "read Idea %d of %s", ideaNumber, process)
-	m, err := s.manifest(ctx, process, ideaNumber)
+func (s *Store) LinkAt(ctx context.Context, processID string, ideaNumber int) (l Link, err error) {
+	defer wrapError(&err, "read Idea %d of %s", ideaNumber, processID)
+	m, err := s.manifest(ctx, processID, ideaNumber)
 	if err == nil {
 		l = m.link()
 	}
@@ -73,8 +73,8 @@ func (m *manifest) link() Link {
 }
 
 // manifests reads all manifests of a process in order.
-func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, error) {
-	numbers, _, err := s.ideaNumbers(ctx, process)
+func (s *Store) manifests(ctx context.Context, processID string) ([]*manifest, error) {
+	numbers, _, err := s.ideaNumbers(ctx, processID)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 	all := make([]*manifest, len(numbers))
 	err = safego.ForEach(ctx, "chain.manifests", len(numbers), maxConcurrentReads,
 		func(ctx context.Context, n int) (err error) {
-			all[n], err = s.manifest(ctx, process, numbers[n])
+			all[n], err = s.manifest(ctx, processID, numbers[n])
 			return err
 		})
 	if err != nil {
@@ -97,48 +97,48 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 const manifestFolder = "ideas/"
 
 // ManifestName names the place of a process's Idea in the store.
-func ManifestName(process string, ideaNumber int) string {
-	return fmt.Sprintf("%s%d.json", ideasFolder(process), ideaNumber)
+func ManifestName(processID string, ideaNumber int) string {
+	return fmt.Sprintf("%s%d.json", ideasFolder(processID), ideaNumber)
 }
 
 // ideasFolder names the folder of a process's Ideas.
-func ideasFolder(process string) string { return manifestFolder + url.PathEscape(process) + "/" }
+func ideasFolder(processID string) string { return manifestFolder + url.PathEscape(processID) + "/" }
 
 // parseIdeaNumber parses the number of the Idea at a place; ok is false if no Idea of the process has such a name.
-func parseIdeaNumber(process, name string) (number int, ok bool) {
-	text, ok := strings.CutSuffix(strings.TrimPrefix(name, ideasFolder(process)), ".json")
+func parseIdeaNumber(processID, name string) (number int, ok bool) {
+	text, ok := strings.CutSuffix(strings.TrimPrefix(name, ideasFolder(processID)), ".json")
 	number, err := strconv.Atoi(text)
 	return number, ok && err == nil && number > 0 && strconv.Itoa(number) == text
 }
 
 // Processes lists the processes that have Ideas, in the order of their names.
-func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
+func (s *Store) Processes(ctx context.Context) (processIDs []string, err error) {
 	return s.processesWithPrefix(ctx, "")
 }
 
 // ListPartsAndDelegates lists the parts and delegates of a process, at any depth, that have Ideas.
-func (s *Store) ListPartsAndDelegates(ctx context.Context, process string) (processes []string, err error) {
-	return s.processesWithPrefix(ctx, process+"/")
+func (s *Store) ListPartsAndDelegates(ctx context.Context, processID string) (processIDs []string, err error) {
+	return s.processesWithPrefix(ctx, processID+"/")
 }
 
-func (s *Store) processesWithPrefix(ctx context.Context, prefix string) (processes []string, err error) {
+func (s *Store) processesWithPrefix(ctx context.Context, prefix string) (processIDs []string, err error) {
 	defer wrapError(&err, "list processes")
 	folders, err := s.blobStore.ListFolders(ctx, manifestFolder+url.PathEscape(prefix))
-	processes = []string{}
+	processIDs = []string{}
 	for _, f := range folders {
 		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, manifestFolder), "/")); err == nil {
-			processes = append(processes, p)
+			processIDs = append(processIDs, p)
 		}
 	}
-	slices.Sort(processes)
-	return processes, err
+	slices.Sort(processIDs)
+	return processIDs, err
 }
 
 // ideaNumbers lists the numbers of a process's Ideas in order, and the names of other files in their folder.
-func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, otherFiles []string, err error) {
-	items, err := s.blobStore.ListUnder(ctx, ideasFolder(process))
+func (s *Store) ideaNumbers(ctx context.Context, processID string) (numbers []int, otherFiles []string, err error) {
+	items, err := s.blobStore.ListUnder(ctx, ideasFolder(processID))
 	for _, i := range items {
-		if number, ok := parseIdeaNumber(process, i.Name); ok {
+		if number, ok := parseIdeaNumber(processID, i.Name); ok {
 			numbers = append(numbers, number)
 		} else {
 			otherFiles = append(otherFiles, i.Name)
@@ -149,9 +149,9 @@ func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int,
 }
 
 // LatestIdeaNumber returns the number of a process's latest Idea; 0 if it has none.
-func (s *Store) LatestIdeaNumber(ctx context.Context, process string) (number int, err error) {
-	defer wrapError(&err, "find the latest Idea of %s", process)
-	numbers, _, err := s.ideaNumbers(ctx, process)
+func (s *Store) LatestIdeaNumber(ctx context.Context, processID string) (number int, err error) {
+	defer wrapError(&err, "find the latest Idea of %s", processID)
+	numbers, _, err := s.ideaNumbers(ctx, processID)
 	if len(numbers) > 0 {
 		number = numbers[len(numbers)-1]
 	}

@@ -14,10 +14,10 @@ import (
 
 // Load returns a whole Idea of a process, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea if the chain has no Idea with the number; it names a part that is missing or broken.
-func (s *Store) Load(ctx context.Context, process string, ideaNumber int) (wholeIdea jsonval.Object, err error) {
-	defer wrapError(&err, "load Idea %d of %s", ideaNumber, process)
-	ctx = blobs.WithProcess(ctx, process)
-	m, err := s.manifest(ctx, process, ideaNumber)
+func (s *Store) Load(ctx context.Context, processID string, ideaNumber int) (wholeIdea jsonval.Object, err error) {
+	defer wrapError(&err, "load Idea %d of %s", ideaNumber, processID)
+	ctx = blobs.WithProcess(ctx, processID)
+	m, err := s.manifest(ctx, processID, ideaNumber)
 	if err == nil {
 		wholeIdea, _, err = s.load(ctx, m, nil)
 	}
@@ -94,10 +94,10 @@ func (s *Store) draft(ctx context.Context, m *manifest, previous *loadedIdea) (d
 
 // ListWrites returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error
 // wraps ErrNoIdea if the process has none.
-func (s *Store) ListWrites(ctx context.Context, process string) (writes []turn.LogEntry, err error) {
-	defer wrapError(&err, "read the log of %s", process)
-	ctx = blobs.WithProcess(ctx, process)
-	manifests, err := s.manifests(ctx, process)
+func (s *Store) ListWrites(ctx context.Context, processID string) (writes []turn.LogEntry, err error) {
+	defer wrapError(&err, "read the log of %s", processID)
+	ctx = blobs.WithProcess(ctx, processID)
+	manifests, err := s.manifests(ctx, processID)
 	if err != nil {
 		return nil, err
 	}
@@ -125,20 +125,20 @@ func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, shouldRest
 }
 
 // LogAt returns all log entries of one Idea.
-func (s *Store) LogAt(ctx context.Context, process string, ideaNumber int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, ideaNumber, true)
+func (s *Store) LogAt(ctx context.Context, processID string, ideaNumber int) ([]turn.LogEntry, error) {
+	return s.logAt(ctx, processID, ideaNumber, true)
 }
 
 // LogWithHandlesAt is LogAt, with handles in place of large values.
-func (s *Store) LogWithHandlesAt(ctx context.Context, process string, ideaNumber int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, ideaNumber, false)
+func (s *Store) LogWithHandlesAt(ctx context.Context, processID string, ideaNumber int) ([]turn.LogEntry, error) {
+	return s.logAt(ctx, processID, ideaNumber, false)
 }
 
-func (s *Store) logAt(ctx context.Context, process string, ideaNumber int,
+func (s *Store) logAt(ctx context.Context, processID string, ideaNumber int,
 	shouldRestore bool) (log []turn.LogEntry, err error) {
-	defer wrapError(&err, "read the log of Idea %d of %s", ideaNumber, process)
-	ctx = blobs.WithProcess(ctx, process)
-	m, err := s.manifest(ctx, process, ideaNumber)
+	defer wrapError(&err, "read the log of Idea %d of %s", ideaNumber, processID)
+	ctx = blobs.WithProcess(ctx, processID)
+	m, err := s.manifest(ctx, processID, ideaNumber)
 	if err == nil {
 		log, err = s.log(ctx, m, shouldRestore)
 	}
@@ -146,9 +146,9 @@ func (s *Store) logAt(ctx context.Context, process string, ideaNumber int,
 }
 
 // States returns the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, ref protocol.IdeaRef) (states jsonval.Object, err error) {
-	defer wrapError(&err, "read the States of Idea %d of %s", ref.IdeaNumber, process)
-	st, err := s.readOrCachedIdea(ctx, process, ref)
+func (s *Store) States(ctx context.Context, processID string, ref protocol.IdeaRef) (states jsonval.Object, err error) {
+	defer wrapError(&err, "read the States of Idea %d of %s", ref.IdeaNumber, processID)
+	st, err := s.readOrCachedIdea(ctx, processID, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +161,9 @@ func (s *Store) States(ctx context.Context, process string, ref protocol.IdeaRef
 }
 
 // Context returns the context of an Idea, with handles in place of large values.
-func (s *Store) Context(ctx context.Context, process string, ref protocol.IdeaRef) (ideaContext any, err error) {
-	defer wrapError(&err, "read the context of Idea %d of %s", ref.IdeaNumber, process)
-	st, err := s.readOrCachedIdea(ctx, process, ref)
+func (s *Store) Context(ctx context.Context, processID string, ref protocol.IdeaRef) (ideaContext any, err error) {
+	defer wrapError(&err, "read the context of Idea %d of %s", ref.IdeaNumber, processID)
+	st, err := s.readOrCachedIdea(ctx, processID, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +171,12 @@ func (s *Store) Context(ctx context.Context, process string, ref protocol.IdeaRe
 }
 
 // readOrCachedIdea returns an Idea from the cache, or reads it.
-func (s *Store) readOrCachedIdea(ctx context.Context, process string, ref protocol.IdeaRef) (*loadedIdea, error) {
-	if st := s.cachedLatestIdea(process, ref.Digest); st != nil {
+func (s *Store) readOrCachedIdea(ctx context.Context, processID string, ref protocol.IdeaRef) (*loadedIdea, error) {
+	if st := s.cachedLatestIdea(processID, ref.Digest); st != nil {
 		return st, nil
 	}
-	ctx = blobs.WithProcess(ctx, process)
-	m, err := s.manifest(ctx, process, ref.IdeaNumber)
+	ctx = blobs.WithProcess(ctx, processID)
+	m, err := s.manifest(ctx, processID, ref.IdeaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (s *Store) readOrCachedIdea(ctx context.Context, process string, ref protoc
 	}
 	st, err := s.readIdea(ctx, m, nil)
 	if err == nil {
-		s.latestIdeas.Put(process, st)
+		s.latestIdeas.Put(processID, st)
 	}
 	return st, err
 }

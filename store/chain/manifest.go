@@ -85,8 +85,8 @@ func decodeManifest(data []byte) (*manifest, error) {
 }
 
 // manifest reads the manifest of an Idea. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) manifest(ctx context.Context, process string, ideaNumber int) (*manifest, error) {
-	place := ManifestName(process, ideaNumber)
+func (s *Store) manifest(ctx context.Context, processID string, ideaNumber int) (*manifest, error) {
+	place := ManifestName(processID, ideaNumber)
 	data, ok, err := s.blobStore.Read(ctx, place)
 	if isBroken(err) {
 		return nil, &brokenPartError{brokenPartName(place, err), err}
@@ -101,7 +101,7 @@ func (s *Store) manifest(ctx context.Context, process string, ideaNumber int) (*
 	if err != nil {
 		return nil, &brokenPartError{place, err}
 	}
-	if m.Meta["process"] != process || m.metaNumber("at") != ideaNumber {
+	if m.Meta["process"] != processID || m.metaNumber("at") != ideaNumber {
 		return nil, brokenErrorf(place, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
 	}
 	return m, nil

@@ -52,8 +52,8 @@ func (c *collector) markValue(r digestReference) {
 }
 
 // markValuesIn marks the values that some bytes refer to.
-func (c *collector) markValuesIn(process string, data []byte) {
-	eachDigest(data, func(text []byte) { c.markValue(digestReference{process, string(text)}) })
+func (c *collector) markValuesIn(processID string, data []byte) {
+	eachDigest(data, func(text []byte) { c.markValue(digestReference{processID, string(text)}) })
 }
 
 // DecryptFunc decrypts a payload. It returns an unencrypted payload unchanged.
@@ -98,13 +98,13 @@ func (c *collector) markNeeded(ctx context.Context) error {
 
 // markPieces marks what a payload in pieces refers to. The pieces are joined first, since a digest may be cut between
 // two.
-func (c *collector) markPieces(ctx context.Context, process string, data []byte) error {
+func (c *collector) markPieces(ctx context.Context, processID string, data []byte) error {
 	pieceDigests := blobs.ParsePieceDigests(data)
 	value, err := c.blobStore.JoinPieces(ctx, pieceDigests, c.blobStore.GetUncached)
 	if isLost(err) {
 		return nil
 	}
-	c.markValuesIn(process, value)
+	c.markValuesIn(processID, value)
 	return err
 }
 
@@ -114,7 +114,7 @@ func isLost(err error) bool {
 }
 
 // markReferencesOf marks what named items refer to. They belong to a process, or to no process if it is empty.
-func (c *collector) markReferencesOf(ctx context.Context, process string, items []blobs.ObjectInfo) error {
+func (c *collector) markReferencesOf(ctx context.Context, processID string, items []blobs.ObjectInfo) error {
 	for _, i := range items {
 		if strings.HasSuffix(i.Name, journalSuffix) {
 			continue // a journal names the values to be removed
@@ -126,7 +126,7 @@ func (c *collector) markReferencesOf(ctx context.Context, process string, items 
 		if err != nil {
 			return err
 		}
-		c.markValuesIn(blobs.RootProcessID(process), data)
+		c.markValuesIn(blobs.RootProcessID(processID), data)
 	}
 	return nil
 }

@@ -115,8 +115,8 @@ func newIdeaCache() *blobs.LRU[*loadedIdea] {
 }
 
 // cachedLatestIdea returns the cached Idea of a process if it has the digest; else nil.
-func (s *Store) cachedLatestIdea(process, digest string) *loadedIdea {
-	if st, ok := s.latestIdeas.Get(process); ok && st.digest == digest {
+func (s *Store) cachedLatestIdea(processID, digest string) *loadedIdea {
+	if st, ok := s.latestIdeas.Get(processID); ok && st.digest == digest {
 		return st
 	}
 	return nil

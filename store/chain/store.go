@@ -119,8 +119,8 @@ type BrokenItem struct {
 	UnloadableIdeas []int  `json:"harms,omitempty"`
 }
 
-func newReport(process string) *Report {
-	return &Report{Process: process, Broken: []BrokenItem{}, UnreadableIdeas: []int{},
+func newReport(processID string) *Report {
+	return &Report{Process: processID, Broken: []BrokenItem{}, UnreadableIdeas: []int{},
 		brokenIndexByItem: map[string]int{}}
 }
 

@@ -29,13 +29,13 @@ type NamespaceContents struct {
 }
 
 // hasProcess reports whether the namespace has an execution of a process, or data that the process's data key encrypts.
-func (h *NamespaceContents) hasProcess(process string) bool {
-	return h != nil && h.knownProcesses[process]
+func (h *NamespaceContents) hasProcess(processID string) bool {
+	return h != nil && h.knownProcesses[processID]
 }
 
 // isOpen reports whether an execution of a process is open: of the process itself, an instance or a part.
-func (h *NamespaceContents) isOpen(process string) bool {
-	return h != nil && h.openProcesses[blobs.RootProcessID(process)]
+func (h *NamespaceContents) isOpen(processID string) bool {
+	return h != nil && h.openProcesses[blobs.RootProcessID(processID)]
 }
 
 func (h *NamespaceContents) references() map[digestReference]bool {
@@ -187,24 +187,24 @@ func EachSchedule(
 
 // noteDigests records every digest in the payloads of a process's message: claims of stored payloads, and handles of
 // values.
-func (h *NamespaceContents) noteDigests(ctx context.Context, process string, m proto.Message) error {
-	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return h.noteReferences(process, p) })
+func (h *NamespaceContents) noteDigests(ctx context.Context, processID string, m proto.Message) error {
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return h.noteReferences(processID, p) })
 }
 
-func (h *NamespaceContents) noteReferences(process string, p *commonpb.Payload) error {
-	note := func(process string, p *commonpb.Payload) {
-		eachDigest(p.GetData(), func(text []byte) { h.referenceSet[digestReference{process, string(text)}] = true })
+func (h *NamespaceContents) noteReferences(processID string, p *commonpb.Payload) error {
+	note := func(processID string, p *commonpb.Payload) {
+		eachDigest(p.GetData(), func(text []byte) { h.referenceSet[digestReference{processID, string(text)}] = true })
 	}
 	if owner := blobs.OwnerOfClaim(p); owner != "" { // for a Schedule the owner is another process
 		h.knownProcesses[owner] = true
 		note(owner, p)
 	}
-	note(process, p)
+	note(processID, p)
 	if h.decrypt == nil {
 		return nil
 	}
 	p, err := h.decrypt(p)
-	note(process, p)
+	note(processID, p)
 	return err
 }
 

@@ -17,8 +17,8 @@ import (
 // Verify checks a whole chain in the store: the Ideas are numbered without a gap, each names the one before, and every
 // manifest, part, value, log and Idea has its digest. The error is for a store that does not answer; it wraps ErrNoIdea
 // if there is no chain.
-func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
-	return s.VerifyWitnessed(ctx, process, nil, func(int, int) {})
+func (s *Store) Verify(ctx context.Context, processID string) (*Report, error) {
+	return s.VerifyWitnessed(ctx, processID, nil, func(int, int) {})
 }
 
 // WitnessedDigests maps the number of an Idea to the digests by which it is known elsewhere.
@@ -31,18 +31,18 @@ func (d WitnessedDigests) Add(ideaNumber int, digest string) {
 
 // VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write
 // to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
-func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessedDigests WitnessedDigests,
+func (s *Store) VerifyWitnessed(ctx context.Context, processID string, witnessedDigests WitnessedDigests,
 	progress func(checked, total int)) (r *Report, err error) {
-	defer wrapError(&err, "verify %s", process)
-	ctx = blobs.WithProcess(ctx, process)
-	numbers, otherFiles, err := s.ideaNumbers(ctx, process)
+	defer wrapError(&err, "verify %s", processID)
+	ctx = blobs.WithProcess(ctx, processID)
+	numbers, otherFiles, err := s.ideaNumbers(ctx, processID)
 	if err == nil && len(numbers)+len(otherFiles) == 0 {
 		err = ErrNoIdea
 	}
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: process, report: newReport(process), witnessedDigests: witnessedDigests,
+	v := &verifier{Store: s, process: processID, report: newReport(processID), witnessedDigests: witnessedDigests,
 		audit: proofs.New(s.deciderKeys), errorByDigest: map[string]error{}, deepErrorByDigest: map[string]error{}}
 	v.report.IdeaCount = len(numbers)
 	for _, name := range otherFiles {
@@ -55,7 +55,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessedDi
 	for n, number := range numbers {
 		progress(n, len(numbers))
 		if number > previousNumber+1 {
-			v.report.add(previousNumber+1, ManifestName(process, previousNumber+1), "%s",
+			v.report.add(previousNumber+1, ManifestName(processID, previousNumber+1), "%s",
 				gapText(previousNumber+1, number-1))
 			v.previousManifest = nil
 		}
@@ -66,13 +66,13 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessedDi
 	}
 	for number, value := range jsonval.Sorted(witnessedDigests) {
 		if number > previousNumber {
-			v.report.add(number, ManifestName(process, number),
+			v.report.add(number, ManifestName(processID, number),
 				"Idea %d is missing: Temporal's history has its digest %s", number, strings.Join(value, " and "))
 		}
 	}
 	v.report.Decisions = v.audit.Counts
 	v.checkForgottenDigests()
-	v.redactions.reportMismatches(v.report, ideasFolder(process))
+	v.redactions.reportMismatches(v.report, ideasFolder(processID))
 	if v.previousManifest != nil {
 		v.report.Digest, v.report.Created = v.previousManifest.Digest, v.previousManifest.link().Created
 	}
@@ -110,7 +110,7 @@ func (v *verifier) checkNext(ctx context.Context, ideaNumber int) error {
 		return v.noteBroken(ideaNumber, err)
 	}
 	v.checkMeta(m)
-	if err := v.checkOrigin(ctx, m); err != nil {
+	if err := v.checkForkOrigin(ctx, m); err != nil {
 		return err
 	}
 	v.previousManifest = m
@@ -169,8 +169,8 @@ func (v *verifier) checkMeta(m *manifest) {
 	}
 }
 
-// checkOrigin checks that a forked process names the right digest of its origin, if the store has that chain.
-func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
+// checkForkOrigin checks that a forked process names the right digest of its origin, if the store has that chain.
+func (v *verifier) checkForkOrigin(ctx context.Context, m *manifest) error {
 	ideaNumber := m.metaNumber("at")
 	if ideaNumber != 1 || m.Meta[originKey] == nil {
 		return nil

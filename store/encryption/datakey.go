@@ -15,27 +15,27 @@ const wrapHeader = "processidea data key 1 "
 const aadDataKey = "processidea data key 1 "
 
 // NewDataKey makes a data key for a process, wrapped by the primary key, which must exist.
-func (k *Keys) NewDataKey(process string) (wrappedKey []byte, err error) {
+func (k *Keys) NewDataKey(processID string) (wrappedKey []byte, err error) {
 	secret := make([]byte, keySize)
 	_, _ = rand.Read(secret) // it never fails
-	ciphertext, err := k.Seal(secret, aadDataKey+process)
+	ciphertext, err := k.Seal(secret, aadDataKey+processID)
 	return append([]byte(wrapHeader+k.PrimaryID()+"\n"), ciphertext...), err
 }
 
 // OpenDataKey unwraps the data key of a process. It returns the errors of Open.
-func (k *Keys) OpenDataKey(process string, wrappedKey []byte) (*Key, error) {
+func (k *Keys) OpenDataKey(processID string, wrappedKey []byte) (*Key, error) {
 	entry, hasHeader := bytes.CutPrefix(wrappedKey, []byte(wrapHeader))
 	id, ciphertext, isComplete := bytes.Cut(entry, []byte("\n"))
 	if !hasHeader || !isComplete {
 		return nil, ErrAltered
 	}
-	secret, err := k.Open(string(id), ciphertext, aadDataKey+process)
+	secret, err := k.Open(string(id), ciphertext, aadDataKey+processID)
 	if err != nil {
 		return nil, err
 	}
-	key, err := newKey("of "+process, secret)
+	key, err := newKey("of "+processID, secret)
 	if err == nil {
-		key.Owner = process
+		key.Owner = processID
 	}
 	return key, err
 }

@@ -57,10 +57,10 @@ type CallChange struct {
 }
 
 // Compare compares the Ideas with the numbers a and b of a process.
-func Compare(process string, a, b int, from, to jsonval.Object) (*Diff, error) {
-	d := &Diff{Process: process, IdeaNumberA: a, IdeaNumberB: b, Changes: []Change{}, Calls: diffCalls(from, to)}
+func Compare(processID string, a, b int, from, to jsonval.Object) (*Diff, error) {
+	d := &Diff{Process: processID, IdeaNumberA: a, IdeaNumberB: b, Changes: []Change{}, Calls: diffCalls(from, to)}
 	if err := d.compare(from, to); err != nil {
-		return nil, fmt.Errorf("ideadiff: compare Ideas %d and %d of %s: %w", a, b, process, err)
+		return nil, fmt.Errorf("ideadiff: compare Ideas %d and %d of %s: %w", a, b, processID, err)
 	}
 	return d, nil
 }

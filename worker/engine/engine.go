@@ -155,8 +155,8 @@ func NewWorker(c client.Client, p Dependencies) (worker.Worker, error) {
 
 // newHoldUpTracker makes the Tracker of the processes that the worker holds up.
 func (p Dependencies) newHoldUpTracker(c client.Client) *holdups.Tracker {
-	sendSignal := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
-		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
+	sendSignal := func(ctx context.Context, processID string, s protocol.WorkerHoldUpSignal) error {
+		return c.SignalWorkflow(ctx, processID, "", protocol.SignalWorkerHoldUp, s)
 	}
 	o := holdups.Options{CheckStore: p.Store.CheckWritableAtFailedSize, SendSignal: sendSignal, Log: p.Log,
 		ListHoldUpsInTemporal: func(ctx context.Context) (map[string][]turn.HoldUp, error) {

@@ -179,8 +179,8 @@ func (p Dependencies) newActivities(c client.Client) (*activities.Activities, er
 		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.MemoryBytes, memory.DefaultBudgetBytes)),
 	}
 	queryClient := processes.New(c, "", p.Store) // queries by workflow id need no namespace
-	a.PendingApprovals = func(ctx context.Context, process string) ([]protocol.Approval, error) {
-		return queryClient.Process(process).Approvals(ctx)
+	a.PendingApprovals = func(ctx context.Context, processID string) ([]protocol.Approval, error) {
+		return queryClient.Process(processID).Approvals(ctx)
 	}
 	if p.Limits.Requests > 0 {
 		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))

@@ -144,8 +144,8 @@ func (k *Tracker) checkAll(ctx context.Context, now time.Time) {
 	keys := k.keysToReport(now)
 	var storeErr error
 	if slices.ContainsFunc(keys, holdUpKey.isOfStore) {
-		checkCtx, cancel := context.WithTimeout(ctx, checkInterval)
-		storeErr = k.CheckStore(checkCtx)
+		storeCheckCtx, cancel := context.WithTimeout(ctx, checkInterval)
+		storeErr = k.CheckStore(storeCheckCtx)
 		cancel()
 	}
 	for _, key := range keys {

@@ -16,7 +16,8 @@ const stopGracePeriod = 5 * time.Second
 func (s *service) runWorker(ctx context.Context) error {
 	s.health.addCondition(&condition{name: "pollers", check: s.pollMonitor.check})
 	s.health.addCondition(&condition{name: "temporal", interval: time.Second, check: s.checkTemporal})
-	s.health.addCondition(&condition{name: "store", interval: storeCheckInterval, check: s.store.CheckWritableAtFailedSize})
+	s.health.addCondition(&condition{name: "store", interval: storeCheckInterval,
+		check: s.store.CheckWritableAtFailedSize})
 	if s.buildID != "" {
 		s.health.addCondition(&condition{
 			name: "version", interval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,

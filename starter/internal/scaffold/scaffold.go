@@ -107,7 +107,7 @@ func Write(o Options) ([]File, error) {
 type templateData struct {
 	Name, Program, DocsHint, Command string
 	HasGoProgram                     bool // there is a Go program
-	Table                            table
+	Table                            instanceTable
 }
 
 func newTemplateData(o Options, name string) templateData {

@@ -17,14 +17,14 @@ const tableFileName = "instances.csv"
 
 const sampleCSV = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
 
-// table holds the instances as they were given, and their columns.
-type table struct {
+// instanceTable holds the instances as they were given, and their columns.
+type instanceTable struct {
 	csvData []byte
 	columns []ideafiles.Column
 }
 
 // readTable reads the instances in the same way as "run".
-func (o Options) readTable() (t table, err error) {
+func (o Options) readTable() (t instanceTable, err error) {
 	fileName := tableFileName
 	t.csvData = []byte(sampleCSV)
 	if o.TableFile != "" {
@@ -54,16 +54,16 @@ func (o Options) readTable() (t table, err error) {
 // The methods below return JSON for the templates. The first column identifies the row.
 
 // KeyProperty returns the first column as a member of a schema's properties.
-func (t table) KeyProperty() string { return joinMembers(t.columns[:1], propertySchema) }
+func (t instanceTable) KeyProperty() string { return joinMembers(t.columns[:1], propertySchema) }
 
 // KeyName is the name of the first column.
-func (t table) KeyName() string { return quoteJSON(t.columns[0].Name) }
+func (t instanceTable) KeyName() string { return quoteJSON(t.columns[0].Name) }
 
 // Properties returns the properties of all columns.
-func (t table) Properties() string { return joinMembers(t.columns, propertySchema) }
+func (t instanceTable) Properties() string { return joinMembers(t.columns, propertySchema) }
 
 // Required returns the names of the columns that are filled in every row.
-func (t table) Required() string {
+func (t instanceTable) Required() string {
 	var names []string
 	for _, c := range t.columns {
 		if c.HasNoEmptyCell {
@@ -74,10 +74,10 @@ func (t table) Required() string {
 }
 
 // KeyParam returns the param that passes the first column to a Call.
-func (t table) KeyParam() string { return joinMembers(t.columns[:1], inputReference) }
+func (t instanceTable) KeyParam() string { return joinMembers(t.columns[:1], inputReference) }
 
 // Params returns the params that pass every column to a Call.
-func (t table) Params() string { return joinMembers(t.columns, inputReference) }
+func (t instanceTable) Params() string { return joinMembers(t.columns, inputReference) }
 
 func joinMembers(columns []ideafiles.Column, memberValueOf func(ideafiles.Column) string) string {
 	list := make([]string, len(columns))

@@ -18,17 +18,17 @@ import (
 // ScrubForgottenProcess removes a process's deleted data from the files of the embedded server, and the lines of its
 // log that name the process. wasReached is false for a server that does not use this folder: its files cannot be
 // reached.
-func (s *Session) ScrubForgottenProcess(ctx context.Context, process string) (wasReached bool, err error) {
+func (s *Session) ScrubForgottenProcess(ctx context.Context, processID string) (wasReached bool, err error) {
 	if !s.IsEmbedded && !s.Place.isServerAt(s.Place.Remote.HostPort) {
 		return false, nil
 	}
 	for _, name := range []string{logFileName, logFileName + ".old"} {
-		if err := blankLogLines(filepath.Join(s.Place.Dir, name), process); err != nil {
-			return false, fmt.Errorf("remove %s from the log: %w", process, err)
+		if err := blankLogLines(filepath.Join(s.Place.Dir, name), processID); err != nil {
+			return false, fmt.Errorf("remove %s from the log: %w", processID, err)
 		}
 	}
 	return true, s.Place.Temporal.Scrub(ctx, s.Place.Dir, func(workflow string) bool {
-		return blobs.RootProcessID(workflow) == process
+		return blobs.RootProcessID(workflow) == processID
 	})
 }
 
@@ -49,7 +49,7 @@ func localPort(address string) string {
 
 // blankLogLines overwrites with spaces the lines of a log that name a process. The log keeps its length, because others
 // are writing at its end.
-func blankLogLines(path, process string) error {
+func blankLogLines(path, processID string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -61,7 +61,7 @@ func blankLogLines(path, process string) error {
 	if err != nil {
 		return err
 	}
-	pattern := regexp.MustCompile(`(^|[^A-Za-z0-9._-])` + regexp.QuoteMeta(process) + `($|[^A-Za-z0-9._-])`)
+	pattern := regexp.MustCompile(`(^|[^A-Za-z0-9._-])` + regexp.QuoteMeta(processID) + `($|[^A-Za-z0-9._-])`)
 	offset := int64(0)
 	for line := range bytes.Lines(data) {
 		if text := bytes.TrimSuffix(line, []byte("\n")); pattern.Match(text) && err == nil {

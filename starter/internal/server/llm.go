@@ -12,10 +12,10 @@ import (
 // HasLLM reports whether this program's environment names an LLM.
 func HasLLM() bool { return engine.LLMFromEnvironment(os.Getenv).IsConfigured() }
 
-// ChooseReplies decides who answers a process's Requests. Recorded replies answer if they were asked for, or if the
+// ChooseReplySource decides who answers a process's Requests. Recorded replies answer if they were asked for, or if the
 // folder has some and no LLM is configured; otherwise the LLM answers. It refuses a process that nobody would answer,
 // unless its Plan runs without a Request.
-func (p Place) ChooseReplies(d *ideafiles.Definition) error {
+func (p Place) ChooseReplySource(d *ideafiles.Definition) error {
 	if !d.Source.IsRepliesChosen && HasLLM() {
 		d.RepliesText = ""
 	}

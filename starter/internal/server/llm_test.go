@@ -33,7 +33,7 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 			idea, _ := ideafile.ParseIdea([]byte(`{"context": [` + c.plan + `]}`))
 			d := &ideafiles.Definition{RepliesText: c.script, Source: ideafiles.Source{IsRepliesChosen: c.scripted},
 				ParsedIdea: idea}
-			err := Place{Dir: t.TempDir()}.ChooseReplies(d)
+			err := Place{Dir: t.TempDir()}.ChooseReplySource(d)
 			if (err != nil) != c.refused || d.RepliesText != c.want {
 				t.Errorf("the script is %q, error %v", d.RepliesText, err)
 			}

@@ -58,8 +58,8 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, storePlace str
 	}
 	s.Client, err = client.Dial(ctx, client.Options{
 		Temporal: temporal, StorePlace: storePlace, Keys: keys, Logger: log, PollsFrequently: s.IsEmbedded,
-		OnNoWorker: func(process string, cause error) {
-			s.Place.Note("no worker answers for %s; it takes effect when a worker runs: %s", process, cause)
+		OnNoWorker: func(processID string, cause error) {
+			s.Place.Note("no worker answers for %s; it takes effect when a worker runs: %s", processID, cause)
 		},
 	})
 	if err == nil {

@@ -28,11 +28,11 @@ type RepliesRecording struct {
 }
 
 // RecordReply records the reply to a Request. The worker calls it for every process that it serves.
-func (t *RepliesRecording) RecordReply(process string, requestPosition int, content, finishReason, refusal string) {
+func (t *RepliesRecording) RecordReply(processID string, requestPosition int, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	writeReply := func() {
-		if t.err == nil && process == t.processID {
+		if t.err == nil && processID == t.processID {
 			t.file.nextPosition = requestPosition
 			t.err = t.recorder.Record(content, finishReason, refusal)
 		}
@@ -45,7 +45,7 @@ func (t *RepliesRecording) RecordReply(process string, requestPosition int, cont
 }
 
 // Start begins the recording of a process. If appends is set, it appends to the file; otherwise it truncates the file.
-func (t *RepliesRecording) Start(process string, shouldAppend bool) error {
+func (t *RepliesRecording) Start(processID string, shouldAppend bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	openFlags := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
@@ -60,7 +60,7 @@ func (t *RepliesRecording) Start(process string, shouldAppend bool) error {
 	if info, err := file.Stat(); err == nil {
 		t.file.startOffset = info.Size()
 	}
-	t.processID, t.recorder = process, rehearsal.NewRecorder(t.file)
+	t.processID, t.recorder = processID, rehearsal.NewRecorder(t.file)
 	for _, write := range t.pendingWrites {
 		write()
 	}

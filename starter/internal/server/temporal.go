@@ -8,7 +8,7 @@ type TemporalHost interface {
 	// Start runs a server on a folder, and returns when it can be used.
 	Start(ctx context.Context, o TemporalOptions) (TemporalServer, error)
 	// Scrub removes from the folder's files what a server deleted there, and what remains of forgotten workflows.
-	Scrub(ctx context.Context, dir string, isForgotten func(workflow string) bool) error
+	Scrub(ctx context.Context, dir string, isWorkflowDeleted func(workflowID string) bool) error
 }
 
 // TemporalOptions are the devserver.Options that a Place sets.

@@ -86,8 +86,8 @@ func collectResultText(c *chain.CollectResult) string {
 	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.RemovedProcessIDs), "chain"),
 		print.Plural(c.IdeaCount, "Idea"), sizeText(c.IdeaBytes),
 		print.Plural(c.ValueCount, "value"), sizeText(c.ValueBytes))
-	for _, process := range c.RemovedProcessIDs {
-		print.Fprintf(&b, "  %s\n", process)
+	for _, processID := range c.RemovedProcessIDs {
+		print.Fprintf(&b, "  %s\n", processID)
 	}
 	if c.UnfinishedFileCount > 0 {
 		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", verb,

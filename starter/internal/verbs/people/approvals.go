@@ -51,8 +51,8 @@ func runApprovals(ctx context.Context, a *app.App, args []string) error {
 			}
 		}
 		if len(args) > 0 {
-			process, _, _ := protocol.ParseInstanceID(args[0])
-			text += ordersInForceText(ctx, s, process)
+			processID, _, _ := protocol.ParseInstanceID(args[0])
+			text += ordersInForceText(ctx, s, processID)
 		}
 		return errors.Join(a.Print(text), unansweredErr)
 	})

@@ -77,15 +77,15 @@ func prepareDecision(opts *actionOptions) (do action, err error) {
 
 // qualifyCallID reads a process id and a Call id. The process id may name an instance, refunds/13; the Call id then
 // need not name it.
-func qualifyCallID(id, callID string) (process, fullCallID string, err error) {
-	process, typedToken, isInstance := protocol.ParseInstanceID(id)
+func qualifyCallID(id, callID string) (processID, fullCallID string, err error) {
+	processID, typedToken, isInstance := protocol.ParseInstanceID(id)
 	instanceToken := ideafile.InstanceTokenOfCallID(callID)
 	switch {
 	case !isInstance || spelling.MatchesToken(typedToken, instanceToken) ||
 		spelling.MatchesToken(instanceToken, typedToken):
-		return process, callID, nil
+		return processID, callID, nil
 	case instanceToken == "":
-		return process, callID + "@" + typedToken, nil
+		return processID, callID + "@" + typedToken, nil
 	}
 	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", callID, id, instanceToken)
 }

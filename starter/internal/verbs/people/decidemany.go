@@ -72,8 +72,8 @@ func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 	if err := o.validate(opts); err != nil {
 		return true, err
 	}
-	process, typedToken, isInstance := protocol.ParseInstanceID(opts.args[0])
-	return true, a.WithProcess(ctx, process, func(p *client.Process) error {
+	processID, typedToken, isInstance := protocol.ParseInstanceID(opts.args[0])
+	return true, a.WithProcess(ctx, processID, func(p *client.Process) error {
 		waitingApprovals, err := p.Approvals(ctx)
 		if err != nil {
 			return err

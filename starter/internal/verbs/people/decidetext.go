@@ -159,9 +159,9 @@ func (t callTable) moneySum(name string) string {
 }
 
 // text shows the table.
-func (t callTable) text(process string, matchCount, width int, showAll bool) string {
+func (t callTable) text(processID string, matchCount, width int, showAll bool) string {
 	var b strings.Builder
-	print.Fprintf(&b, "%s: %s", process, print.Plural(t.CallCount, "Call"))
+	print.Fprintf(&b, "%s: %s", processID, print.Plural(t.CallCount, "Call"))
 	if matchCount > t.CallCount {
 		fmt.Fprintf(&b, " of %d that fit", matchCount)
 	}

@@ -121,8 +121,8 @@ func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 }
 
 // ordersInForceText lists the standing orders that are in force, or "" if there are none.
-func ordersInForceText(ctx context.Context, s *server.Session, process string) string {
-	v, err := s.Process(process).Status(ctx)
+func ordersInForceText(ctx context.Context, s *server.Session, processID string) string {
+	v, err := s.Process(processID).Status(ctx)
 	if err != nil {
 		return "" // the waiting Calls were printed anyway
 	}
@@ -131,7 +131,7 @@ func ordersInForceText(ctx context.Context, s *server.Session, process string) s
 	if len(list) == 0 {
 		return ""
 	}
-	return "standing orders:\n" + ordersText(list, s.Process(process).Presenter(ctx), now)
+	return "standing orders:\n" + ordersText(list, s.Process(processID).Presenter(ctx), now)
 }
 
 // orderConditionText says in words which Calls an order covers, or as JSON where the words would leave something out.

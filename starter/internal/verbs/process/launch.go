@@ -28,7 +28,7 @@ func checkDefinition(a *app.App, p server.Place, d *ideafiles.Definition, proble
 			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+
 				"meta.simulated and the messages' _simulated", d.Source.Path)
 	}
-	if err := p.ChooseReplies(d); err != nil {
+	if err := p.ChooseReplySource(d); err != nil {
 		return err
 	}
 	if d.RepliesText != "" && recordFile != "" {

@@ -60,8 +60,8 @@ func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.
 		return
 	}
 	var lines []string
-	addLine := func(process, sentence string, since time.Time) {
-		if spelling.WholeProcessID(process) != p.ProcessID {
+	addLine := func(processID, sentence string, since time.Time) {
+		if spelling.WholeProcessID(processID) != p.ProcessID {
 			lines = append(lines, fmt.Sprintf("a person: %s, since %s", sentence, since.Local().Format(time.DateTime)))
 		}
 	}

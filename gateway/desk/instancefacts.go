@@ -12,35 +12,35 @@ import (
 	"processidea/model/turn"
 )
 
-// processCases is what the latest Idea of a process says of its instances.
-type processCases struct {
+// processInstanceFacts is what the latest Idea of a process says of its instances.
+type processInstanceFacts struct {
 	inputByToken map[string]any // by token
 	// reversibleCallIDs has, by token, the ids of the Calls that ran and that something takes back.
 	reversibleCallIDs map[string][]string
 }
 
 // canUndo reports whether something that an instance did can be taken back; of unknown cases it may be.
-func (c *processCases) canUndo(token string) bool {
+func (c *processInstanceFacts) canUndo(token string) bool {
 	return c == nil || len(c.reversibleCallIDs[token]) > 0
 }
 
 // input returns the input of an instance; nil: it is not known.
-func (c *processCases) input(token string) any {
+func (c *processInstanceFacts) input(token string) any {
 	if c == nil {
 		return nil
 	}
 	return c.inputByToken[token]
 }
 
-// readCases reads what an Idea says of its instances; nil if it cannot be read.
-func (d *Desk) readCases(source jsonval.Object) *processCases {
+// readInstanceFacts reads what an Idea says of its instances; nil if it cannot be read.
+func (d *Desk) readInstanceFacts(source jsonval.Object) *processInstanceFacts {
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
 	if idea == nil {
 		return nil
 	}
-	cases := &processCases{map[string]any{}, map[string][]string{}}
+	instanceFacts := &processInstanceFacts{map[string]any{}, map[string][]string{}}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
-		cases.inputByToken[token] = ideafile.OwnInstanceView(messages, token).PayloadByKind[ideafile.TypeInput]
+		instanceFacts.inputByToken[token] = ideafile.OwnInstanceView(messages, token).PayloadByKind[ideafile.TypeInput]
 	}
 	bindings, tokens := d.Tools.Bind(idea), idea.InstanceTokens()
 	for _, m := range idea.Context {
@@ -52,12 +52,13 @@ func (d *Desk) readCases(source jsonval.Object) *processCases {
 				}
 				hasRun := (status == ideafile.CallDone || status == ideafile.CallFailed) && !call.CallKey().IsUndo()
 				if tool := idea.Tool(name); hasRun && tool != nil && isReversible(tool, bindings[name]) {
-					cases.reversibleCallIDs[token] = append(cases.reversibleCallIDs[token], call.CallKey().ID(token))
+					instanceFacts.reversibleCallIDs[token] = append(instanceFacts.reversibleCallIDs[token],
+						call.CallKey().ID(token))
 				}
 			}
 		}
 	}
-	return cases
+	return instanceFacts
 }
 
 func isReversible(t *ideafile.Tool, b ideafile.ToolBinding) bool {
@@ -65,33 +66,34 @@ func isReversible(t *ideafile.Tool, b ideafile.ToolBinding) bool {
 	return kind == ideafile.UndoByTool || kind == ideafile.UndoByProcess
 }
 
-// casesOf returns what the record says of the instances of a process; nil: it is not known yet, or parts have them.
-func (v *visit) casesOf(id string, status api.ProcessStatus) *processCases {
+// instanceFactsOf returns what the record says of the instances of a process; nil: it is not known yet, or parts have
+// them.
+func (v *visit) instanceFactsOf(id string, status api.ProcessStatus) *processInstanceFacts {
 	if len(status.Parts) > 0 {
 		return nil
 	}
-	cases, _ := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "cases\n"+id,
-		func(*processCases) bool { return true },
-		func(ctx context.Context) (*processCases, error) {
+	instanceFacts, _ := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "cases\n"+id,
+		func(*processInstanceFacts) bool { return true },
+		func(ctx context.Context) (*processInstanceFacts, error) {
 			idea, err := v.loadIdea(ctx, id, 0)
 			if err != nil {
 				return nil, err
 			}
-			cases, err := idea.loadCases(ctx)
-			if err != nil || cases == nil || len(status.UndoingProcessIDs) == 0 {
-				return cases, err
+			instanceFacts, err := idea.loadInstanceFacts(ctx)
+			if err != nil || instanceFacts == nil || len(status.UndoingProcessIDs) == 0 {
+				return instanceFacts, err
 			}
 			undone, err := v.Client.Chain(id).UndoneCalls(ctx)
 			if err != nil {
 				return nil, err
 			}
-			left := maps.Clone(cases.reversibleCallIDs)
+			left := maps.Clone(instanceFacts.reversibleCallIDs)
 			for token, calls := range left {
 				left[token] = slices.DeleteFunc(slices.Clone(calls), func(call string) bool {
 					return slices.ContainsFunc(undone, func(u client.UndoneCall) bool { return u.CallID == call })
 				})
 			}
-			return &processCases{cases.inputByToken, left}, nil
+			return &processInstanceFacts{instanceFacts.inputByToken, left}, nil
 		})
-	return cases
+	return instanceFacts
 }

@@ -24,8 +24,8 @@ const refunded = `{"meta": {"path": "refundPolicy"}, "schema": {"tools": {
 func TestTakingBackIsOfferedWhereSomethingCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	d := &Desk{Options: Options{API: &api.API{}}}
-	cases := d.readCases(jsonval.AsObject(modeltest.MustDecodeJSON(refunded)))
-	show := func(isAtWork bool, first ideafile.InstanceStatus, cases *processCases) (all, source string) {
+	cases := d.readInstanceFacts(jsonval.AsObject(modeltest.MustDecodeJSON(refunded)))
+	show := func(isAtWork bool, first ideafile.InstanceStatus, cases *processInstanceFacts) (all, source string) {
 		page := &processPage{HasEnded: !isAtWork, UndoHref: "/undo"}
 		page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: first}, "②": {Status: "settled"},
 			"③": {Status: "waiting"}}
