@@ -27,6 +27,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	archives "processidea/client"
 	"processidea/internal/devserver/devtest"
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
@@ -34,7 +35,6 @@ import (
 	"processidea/model/loop"
 	"processidea/protocol"
 	_ "processidea/store/buckets" // the test binary is the workers, too
-	"processidea/store/chain"
 )
 
 const (
@@ -351,6 +351,9 @@ func (k *cluster) decide(t *testing.T, ended <-chan struct{}) {
 		case <-ended:
 			t.Logf("%d decisions were taken by one gateway, %d by the other; they could not answer: %v", taken[0],
 				taken[1], failures)
+			if min(taken[0], taken[1]) == 0 {
+				t.Error("one gateway took no decision")
+			}
 			return
 		case <-time.After(500 * time.Millisecond):
 		}
@@ -390,7 +393,8 @@ func (k *cluster) approve(ctx context.Context, gateway string) (taken int, err e
 	return taken, err
 }
 
-var instances = flag.Int("instances", 100, "how many the process of the cluster has")
+// instances is more than a part has, so that the first process is split.
+var instances = flag.Int("instances", 200, "how many the process of the cluster has")
 
 // Four services of Temporal on a database that is 20 ms away, two workers, two gateways and one store: whatever of it is
 // stopped, nothing is lost and nothing is done under two keys. It is not parallel, for it has the machine to itself.
@@ -444,8 +448,13 @@ func runThrough(t *testing.T, instances int, place string) {
 		t.Errorf("it comes to %s with %+v of %d instances", r.Status, r.Calls, len(r.Instances))
 	}
 	k.effects.check(t, instances)
-	report, err := chain.New(k.store).Verify(t.Context(), clusterID)
-	if err != nil || !report.IsIntact {
-		t.Errorf("the chain is not whole: %v %+v", err, report)
+	archive, err := archives.OpenArchive(t.Context(), place, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	report, err := archive.Chain(clusterID).Verify(t.Context())
+	if err != nil || !report.IsIntact || report.ChildChainCount < instances {
+		t.Errorf("the chains are not whole: %v %+v", err, report)
 	}
 }
