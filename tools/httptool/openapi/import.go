@@ -59,7 +59,7 @@ func Import(data []byte, o Options) (*Result, error) {
 	}
 	all := d.operations()
 	if len(all) == 0 {
-		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(d.notes, "; "), ": ")
+		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(listedNotes(d.notes), "; "), ": ")
 		return nil, fmt.Errorf("openapi: import: %s", text)
 	}
 	chosenOperations, err := chooseOperations(all, o.OperationNames)
@@ -84,10 +84,20 @@ func Import(data []byte, o Options) (*Result, error) {
 	}
 	delete(hosts, "")
 	r.Hosts = jsonval.SortedKeys(hosts)
+	r.Notes = listedNotes(r.Notes)
 	if len(r.Tools) == 0 {
 		return nil, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
 	}
 	return r, nil
+}
+
+// listedNotes returns as many notes as people read, and how many more there are.
+func listedNotes(notes []string) []string {
+	if len(notes) <= diag.MaxListedProblems {
+		return notes
+	}
+	return append(notes[:diag.MaxListedProblems:diag.MaxListedProblems],
+		diag.AndMoreText(len(notes)-diag.MaxListedProblems))
 }
 
 func (o *Options) check() error {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,5 +48,22 @@ func TestALargeDocumentWhoseSchemasReferToEachOtherIsImported(t *testing.T) {
 	form := string(jsonval.Encode(r.Tools["get7"].(map[string]any)["_output"]))
 	if len(form) > maxResultSchemaBytes || !strings.Contains(form, `"r7":{"anyOf":[{"type":"string"},{"properties"`) {
 		t.Errorf("%d bytes: %.300s", len(form), form)
+	}
+}
+
+func TestOfVeryManyNotesTheFirstAreListedAndTheOthersCounted(t *testing.T) {
+	t.Parallel()
+	for name, method := range map[string]string{"no Tool can be made": "get", "the document describes no operation": "trace"} {
+		var b strings.Builder
+		b.WriteString(`{"openapi": "3.0.0", "info": {"title": "S", "version": "1"}, "paths": {"/x0": {}`)
+		for n := range 1000 {
+			fmt.Fprintf(&b, `, "/y%d": {%q: {}}`, n, method) // without a server, no Tool can be made
+		}
+		b.WriteString("}}")
+		_, err := Import([]byte(b.String()), Options{})
+		if err == nil || !strings.Contains(err.Error(), name) || strings.Count(err.Error(), "; ") != 100 ||
+			!regexp.MustCompile(`; and 90[01] more$`).MatchString(err.Error()) {
+			t.Errorf("%s: %d notes, %v", name, strings.Count(fmt.Sprint(err), "; "), err)
+		}
 	}
 }
