@@ -96,7 +96,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 		b.isSending = true
 		c.senderGroup.Add(1)
 		safego.Go("activities.callsender", func() error { return c.send(token, b) },
-			func(err error) { c.onSent(b, err) })
+			func(err error) { c.onSenderEnded(b, err) })
 	}
 }
 
@@ -159,8 +159,8 @@ func (c *callSender) sendBatch(token string, b *callBatch) error {
 	return c.deliver(token, s)
 }
 
-// onSent handles the end of send. After an error another goroutine may send what is added to the batch.
-func (c *callSender) onSent(b *callBatch, err error) {
+// onSenderEnded handles the end of send. After an error another goroutine may send what is added to the batch.
+func (c *callSender) onSenderEnded(b *callBatch, err error) {
 	defer c.senderGroup.Done()
 	if err == nil {
 		return // another goroutine may be sending by now

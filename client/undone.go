@@ -39,36 +39,36 @@ type forkOrigin struct {
 
 // findOrigin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty if
 // the process is no fork; the number is 0 if that Idea no longer exists.
-func (c *Chain) findOrigin(ctx context.Context, idea *ideafile.Idea) (originChain *Chain, ideaNumber int, err error) {
+func (c *Chain) findOrigin(ctx context.Context, idea *ideafile.Idea) (forkOriginChain *Chain, ideaNumber int, err error) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	origin := jsonval.AsObject(meta["origin"])
-	originChain = &Chain{c.chainStore, jsonval.AsText(origin["process"])}
+	forkOriginChain = &Chain{c.chainStore, jsonval.AsText(origin["process"])}
 	// an undoing process has done all its Calls itself
-	if originChain.processID == "" || meta[protocol.UndoesMetaKey] != nil {
+	if forkOriginChain.processID == "" || meta[protocol.UndoesMetaKey] != nil {
 		return &Chain{}, 0, nil
 	}
 	if ideaNumber, err = jsonval.ReadPositiveInt(origin["at"]); err != nil {
-		return originChain, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w", originChain.processID,
+		return forkOriginChain, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w", forkOriginChain.processID,
 			err)
 	}
-	if lastNumber, err := originChain.Length(ctx); err != nil || ideaNumber > lastNumber ||
-		originChain.checkNotForgotten(ctx, lastNumber) != nil {
-		return originChain, 0, err
+	if lastNumber, err := forkOriginChain.Length(ctx); err != nil || ideaNumber > lastNumber ||
+		forkOriginChain.checkNotForgotten(ctx, lastNumber) != nil {
+		return forkOriginChain, 0, err
 	}
-	return originChain, ideaNumber, nil
+	return forkOriginChain, ideaNumber, nil
 }
 
 func (c *Chain) readForkOrigin(ctx context.Context, idea *ideafile.Idea) (f forkOrigin, err error) {
-	originChain, ideaNumber, err := c.findOrigin(ctx, idea)
-	if f.processID = originChain.processID; ideaNumber == 0 || err != nil {
+	forkOriginChain, ideaNumber, err := c.findOrigin(ctx, idea)
+	if f.processID = forkOriginChain.processID; ideaNumber == 0 || err != nil {
 		return f, err
 	}
-	endIdeaNumbers, err := originChain.firstEndIdeaNumbers(ctx)
+	endIdeaNumbers, err := forkOriginChain.firstEndIdeaNumbers(ctx)
 	if err != nil {
 		return f, err
 	}
 	f.doneCallIDs = map[string]bool{}
-	f.undoneByCallID, err = originChain.undoneCallsWithOrigin(ctx)
+	f.undoneByCallID, err = forkOriginChain.undoneCallsWithOrigin(ctx)
 	for id, endIdeaNumber := range endIdeaNumbers[ideafile.CallDone] {
 		if f.doneCallIDs[id] = endIdeaNumber <= ideaNumber; !f.doneCallIDs[id] {
 			delete(f.undoneByCallID, id)
@@ -102,11 +102,11 @@ func (c *Chain) undoneCallsWithOrigin(ctx context.Context) (map[string]UndoneCal
 // undoneCallsOfOrigin returns the undone Calls that a process inherited as a fork.
 func (c *Chain) undoneCallsOfOrigin(ctx context.Context, idea *ideafile.Idea) (byID map[string]UndoneCall, err error) {
 	byID = map[string]UndoneCall{}
-	originChain, ideaNumber, err := c.findOrigin(ctx, idea)
+	forkOriginChain, ideaNumber, err := c.findOrigin(ctx, idea)
 	if ideaNumber == 0 || err != nil {
 		return byID, err
 	}
-	if undoneByID, err := originChain.undoneCallsWithOrigin(ctx); len(undoneByID) == 0 || err != nil {
+	if undoneByID, err := forkOriginChain.undoneCallsWithOrigin(ctx); len(undoneByID) == 0 || err != nil {
 		return byID, err // the usual case: not all of its Ideas must be read then
 	}
 	f, err := c.readForkOrigin(ctx, idea)

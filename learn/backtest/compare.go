@@ -86,15 +86,15 @@ func compareTraces(recorded, replayed *trace) (differences []Difference, unknown
 func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference) {
 	for _, o := range replayed {
 		wasUnfulfilled := slices.ContainsFunc(recorded, func(t ideafile.StepOutcome) bool {
-			return t.File == o.File && t.StepID == o.StepID && t.Outcome == ideafile.StepUnfulfilled
+			return t.File == o.File && t.StepID == o.StepID && t.Outcome == ideafile.StepOutcomeUnfulfilled
 		})
 		commonText := fmt.Sprintf("step %s of %s would ", o.StepID, o.File)
 		switch {
-		case o.Outcome == ideafile.StepUnfulfilled && !wasUnfulfilled:
+		case o.Outcome == ideafile.StepOutcomeUnfulfilled && !wasUnfulfilled:
 			commonText += "not be fulfilled"
 			list = append(list, Difference{Kind: StepUnfulfilled, CommonText: commonText,
 				Text: commonText + ": " + o.Reason})
-		case o.Outcome != ideafile.StepUnfulfilled && wasUnfulfilled:
+		case o.Outcome != ideafile.StepOutcomeUnfulfilled && wasUnfulfilled:
 			commonText += "be " + o.Outcome + ", and was not fulfilled"
 			list = append(list, Difference{Kind: StepFulfilled, CommonText: commonText, Text: commonText})
 		}

@@ -44,21 +44,21 @@ func nestedSchema(path jsonval.Path, valueSchema jsonval.Object, isRequired bool
 
 // allOf returns a schema that requires all of the JSON Schemas. It merges them where they constrain different things.
 func allOf(list []jsonval.Object) jsonval.Object {
-	out := []any{}
+	unmerged := []any{}
 	var joined jsonval.Object
 	for _, s := range list {
 		if merged, ok := mergeSchemas(joined, s); ok {
 			joined = merged
 			continue
 		}
-		if !jsonval.ContainsValue(out, any(s)) {
-			out = append(out, s)
+		if !jsonval.ContainsValue(unmerged, any(s)) {
+			unmerged = append(unmerged, s)
 		}
 	}
-	if len(out) == 0 {
+	if len(unmerged) == 0 {
 		return joined
 	}
-	return jsonval.Object{"allOf": append([]any{joined}, out...)}
+	return jsonval.Object{"allOf": append([]any{joined}, unmerged...)}
 }
 
 func anyOf(list []jsonval.Object) jsonval.Object {

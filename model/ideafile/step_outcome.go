@@ -10,10 +10,10 @@ import (
 
 // Outcomes of a step in an instance.
 const (
-	StepFulfilled     = "fulfilled"
-	StepUnfulfilled   = "unfulfilled"
-	StepNotApplicable = "notApplicable" // its `when` does not hold
-	StepUnchecked     = "unchecked"     // nothing is required, or values are too large, or too many, to be looked at
+	StepOutcomeFulfilled     = "fulfilled"
+	StepOutcomeUnfulfilled   = "unfulfilled"
+	StepOutcomeNotApplicable = "notApplicable" // its `when` does not hold
+	StepOutcomeUnchecked     = "unchecked"     // nothing is required, or values are too large, or too many, to be looked at
 )
 
 // StepOutcome is the outcome of one step of an instruction in an instance.
@@ -33,7 +33,7 @@ var evidenceKeys = []string{TypeState, "calls"}
 func (i *Instruction) StepOutcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
 	evidence := jsonval.Object{TypeState: view[TypeState], "calls": calls}
 	for _, s := range i.Steps {
-		o := StepOutcome{File: i.FilePath, Version: i.Version, StepID: s.ID, Outcome: StepFulfilled}
+		o := StepOutcome{File: i.FilePath, Version: i.Version, StepID: s.ID, Outcome: StepOutcomeFulfilled}
 		applies, err := s.ViewCondition.Matches(view)
 		evidenceErr := s.EvidenceSchema.Validate(evidence)
 		if evidenceErr != nil && err == nil {
@@ -44,11 +44,11 @@ func (i *Instruction) StepOutcomes(view jsonval.Object, calls []any) (list []Ste
 			applies && evidenceErr != nil && jsonval.ContainsBlobHandle(evidence),
 			applies && !s.ViewCondition.MatchesForAnyBlobs(view),
 			applies && evidenceErr == nil && !s.EvidenceSchema.MatchesForAnyBlobs(evidence):
-			o.Outcome = StepUnchecked
+			o.Outcome = StepOutcomeUnchecked
 		case !applies:
-			o.Outcome = StepNotApplicable
+			o.Outcome = StepOutcomeNotApplicable
 		case evidenceErr != nil:
-			o.Outcome, o.Reason = StepUnfulfilled, jsonval.Clip(evidenceErr.Error(), maxStepReasonLength)
+			o.Outcome, o.Reason = StepOutcomeUnfulfilled, jsonval.Clip(evidenceErr.Error(), maxStepReasonLength)
 		}
 		list = append(list, o)
 	}
@@ -65,7 +65,7 @@ const maxStepReasonLength = 300
 
 // UnfulfilledOutcomes picks the steps that apply and are not fulfilled.
 func UnfulfilledOutcomes(outcomes []StepOutcome) []StepOutcome {
-	return jsonval.Filter(outcomes, func(o StepOutcome) bool { return o.Outcome == StepUnfulfilled })
+	return jsonval.Filter(outcomes, func(o StepOutcome) bool { return o.Outcome == StepOutcomeUnfulfilled })
 }
 
 // StepCount counts the instances in which a step of an instruction was fulfilled, or was not.
@@ -131,11 +131,11 @@ func (c StepCounts) WithOutcomes(outcomes []StepOutcome) StepCounts {
 	for _, o := range outcomes {
 		count := StepCount{File: o.File, Version: o.Version, StepID: o.StepID}
 		switch o.Outcome {
-		case StepFulfilled:
+		case StepOutcomeFulfilled:
 			count.Fulfilled = 1
-		case StepUnfulfilled:
+		case StepOutcomeUnfulfilled:
 			count.Unfulfilled = 1
-		case StepNotApplicable:
+		case StepOutcomeNotApplicable:
 			count.NotApplicable = 1
 		default:
 			count.Unchecked = 1

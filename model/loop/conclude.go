@@ -51,7 +51,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	}
 	l.addRequestErrors(req, acceptedCount)
 	if len(req.Questions) == 0 && req.Reply.IsComplete {
-		l.recordFinishedReply(req)
+		l.recordSaysFinished(req)
 		l.settleInstances(req)
 		l.resolveOrDropWiredOutput()
 	}
@@ -216,7 +216,7 @@ func (l *Loop) trackBadReplies(req *llmRequest) {
 		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
 	case req.Reply.IsNotRetryable:
-		l.PauseWithFault(describeRequestFault(req))
+		l.PauseWithFault(requestFaultWithPurpose(req))
 		return
 	case req.Reply.IsWorkerLost:
 		l.WorkerLossesInRow++
@@ -237,9 +237,9 @@ func (l *Loop) trackBadReplies(req *llmRequest) {
 	}
 }
 
-// describeRequestFault adds to the fault of a failed Request what the Request was made for, unless it was for the first
+// requestFaultWithPurpose adds to the fault of a failed Request what the Request was made for, unless it was for the first
 // plan of its process. Without the purpose, a reader of the fault would look for the cause in the LLM.
-func describeRequestFault(req *llmRequest) *diag.Fault {
+func requestFaultWithPurpose(req *llmRequest) *diag.Fault {
 	f := *req.Reply.Fault
 	var purposes []string
 	for _, q := range req.Questions {

@@ -208,7 +208,7 @@ func (l *Loop) resumeFinalReply(readyInstances []*InstanceProgress, reply *turn.
 		return !slices.Contains(readyInstances, inst) && inst.Status != ideafile.InstanceSettled
 	})
 	l.recordNotes(req)
-	l.recordFinishedReply(req)
+	l.recordSaysFinished(req)
 	if !l.doesReplyWireOutput(req) {
 		return
 	}

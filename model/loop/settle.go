@@ -68,9 +68,9 @@ func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
 		inst.LastCoveringRequest == l.requestInFlight.RequestNumber
 }
 
-// recordFinishedReply records that the LLM wants to plan nothing more for the instances of a Request, if the reply says
+// recordSaysFinished records that the LLM wants to plan nothing more for the instances of a Request, if the reply says
 // so and was allowed to.
-func (l *Loop) recordFinishedReply(req *llmRequest) {
+func (l *Loop) recordSaysFinished(req *llmRequest) {
 	if !req.MayBeLast || !req.Reply.SaysFinished {
 		return
 	}

@@ -25,15 +25,15 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 	if err != nil {
 		return nil, err
 	}
-	reopenedInstances, err := l.instancesToReopen(reopenedTokens)
+	instancesToReopen, err := l.instancesToReopen(reopenedTokens)
 	if err != nil {
 		return nil, err
 	}
-	changesViewByInstance, err := l.checkCorrections(messages, reopenedInstances)
+	changesViewByInstance, err := l.checkCorrections(messages, instancesToReopen)
 	if err != nil {
 		return nil, err
 	}
-	for _, inst := range reopenedInstances {
+	for _, inst := range instancesToReopen {
 		l.reopenByPerson(inst, s)
 	}
 	oldMessageCount := len(l.Idea.Context)
@@ -91,13 +91,13 @@ var ErrNoPlanToReplace = errors.New("it could only replace a Plan that runs dire
 // checkCorrections returns the instances that messages are about, each with whether the messages change its view, or
 // why one of the messages cannot be applied. A message without a payload, such as text, is for the LLM only.
 func (l *Loop) checkCorrections(messages []ideafile.Message,
-	reopenedInstances []*InstanceProgress) (map[*InstanceProgress]bool, error) {
+	instancesToReopen []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	changesViewByInstance := map[*InstanceProgress]bool{}
 	if err := l.Idea.CheckInstructions(messages); err != nil {
 		return nil, err
 	}
 	for n, msg := range messages {
-		instances, err := l.instancesAffectedByRevision(msg, reopenedInstances)
+		instances, err := l.instancesAffectedByRevision(msg, instancesToReopen)
 		if err == nil && msg.IsDirectPlan() &&
 			!slices.ContainsFunc(instances, (*InstanceProgress).usesDirectPlan) {
 			err = ErrNoPlanToReplace
@@ -128,19 +128,19 @@ func (l *Loop) AllCorrectionsAcked() bool {
 // instancesAffectedByRevision lists the instances that a message is about: the one that it names or, if it names none,
 // all that are at work, have settled only for now, or are reopened with it.
 func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
-	reopenedInstances []*InstanceProgress) ([]*InstanceProgress, error) {
+	instancesToReopen []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
 		inst := l.instanceByToken[msg.InstanceToken]
 		switch {
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
-		case !inst.isWorking() && !slices.Contains(reopenedInstances, inst):
+		case !inst.isWorking() && !slices.Contains(instancesToReopen, inst):
 			return nil, InstanceEndedError(inst.Token, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
 	return l.instancesWhere(func(inst *InstanceProgress) bool {
-		return inst.CanReceiveCalls() || slices.Contains(reopenedInstances, inst)
+		return inst.CanReceiveCalls() || slices.Contains(instancesToReopen, inst)
 	}), nil
 }
 

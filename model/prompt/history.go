@@ -89,12 +89,12 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 		!hasOutputPath || len(outputPath) == 0 || outputPath.HasBranches() {
 		return "", false
 	}
-	return oneLine(entry.Call.Tool) + "(…)" + planSuffix(entry) + " → " + oneLine(outputPath.String()), true
+	return oneLine(entry.Call.Tool) + "(…)" + planNameSuffix(entry) + " → " + oneLine(outputPath.String()), true
 }
 
 // writeCall writes one Call as it was planned, its outcome, and its result if State does not hold that.
 func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
-	w.writeLine("- %s%s %s: %s", entry.CallID, planSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
+	w.writeLine("- %s%s %s: %s", entry.CallID, planNameSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
 	for token, v := range jsonval.Sorted(entry.ResultByInstance) {
 		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", v)
 	}
@@ -232,7 +232,7 @@ func (w *promptWriter) callName(id string) string {
 	return "Call " + id
 }
 
-func planSuffix(entry turn.PlannedCallSummary) string {
+func planNameSuffix(entry turn.PlannedCallSummary) string {
 	if entry.PlanName == "" {
 		return ""
 	}

@@ -151,7 +151,7 @@ func (p *Process) partOutputWirings(idea *ideafile.Idea) []loop.OutputWiring {
 
 // planOutputWirings returns the outputs of direct Plans in the order of these Plans in the context of the whole.
 func planOutputWirings(idea *ideafile.Idea, settledParts []Part) []loop.OutputWiring {
-	wiringByPosition := map[int]loop.OutputWiring{}
+	wiringByPlanPosition := map[int]loop.OutputWiring{}
 	for _, part := range settledParts {
 		if len(part.Report.OutputWirings) == 0 {
 			return nil
@@ -162,13 +162,13 @@ func planOutputWirings(idea *ideafile.Idea, settledParts []Part) []loop.OutputWi
 				return nil
 			}
 			position := positions[w.DirectPlanPosition-1]
-			merged := wiringByPosition[position]
-			wiringByPosition[position] = loop.OutputWiring{WrittenOutput: w.WrittenOutput,
+			merged := wiringByPlanPosition[position]
+			wiringByPlanPosition[position] = loop.OutputWiring{WrittenOutput: w.WrittenOutput,
 				Instances: append(merged.Instances, w.Instances...), DirectPlanPosition: position}
 		}
 	}
 	var list []loop.OutputWiring
-	for _, w := range jsonval.Sorted(wiringByPosition) {
+	for _, w := range jsonval.Sorted(wiringByPlanPosition) {
 		list = append(list, w)
 	}
 	return list

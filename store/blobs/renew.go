@@ -25,9 +25,9 @@ type KeyRenewal struct {
 	newOwner  string // owner of the new data key
 }
 
-// RenewDataKey begins a KeyRenewal; nil if the process has no data key. Nobody else may write for the process
+// BeginKeyRenewal begins a KeyRenewal; nil if the process has no data key. Nobody else may write for the process
 // meanwhile.
-func (s *Store) RenewDataKey(ctx context.Context, processID string) (*KeyRenewal, error) {
+func (s *Store) BeginKeyRenewal(ctx context.Context, processID string) (*KeyRenewal, error) {
 	s.dataKeys.Remove(processID)
 	oldKey, err := s.dataKeyOf(ctx, processID)
 	if oldKey == nil || err != nil {

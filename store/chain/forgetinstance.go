@@ -442,7 +442,7 @@ func (s *Store) markAllReferenced(ctx context.Context, f ForgetOptions,
 
 // renewKey encrypts what remains of the process with a new data key, and destroys the previous one.
 func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isDestroyed bool, err error) {
-	renewal, err := s.blobStore.RenewDataKey(ctx, f.Process)
+	renewal, err := s.blobStore.BeginKeyRenewal(ctx, f.Process)
 	if renewal == nil || err != nil {
 		return false, err
 	}

@@ -16,12 +16,12 @@ import (
 	"processidea/internal/pause"
 )
 
-// closeTimeout bounds the wait until visibility shows as closed what has ended.
-const closeTimeout = time.Minute
+// closedRunsTimeout bounds the wait until visibility shows as closed what has ended.
+const closedRunsTimeout = time.Minute
 
 // AwaitClosedRuns lists every run of every workflow on the server. It waits until visibility shows them all as closed.
 func (b *TestBed) AwaitClosedRuns(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
-	waitCtx, stop := context.WithTimeout(ctx, closeTimeout)
+	waitCtx, stop := context.WithTimeout(ctx, closedRunsTimeout)
 	defer stop()
 	for {
 		runs, openWorkflowID, err := b.listRuns(ctx)

@@ -129,10 +129,10 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 	case 1:
 		printInstance(b, naming, tokens[0], instances[tokens[0]], width)
 	default:
-		censuses := countValues(instances)
+		valueCounts := countValues(instances)
 		b.WriteByte('\n')
-		b.WriteString(Table(tableColumns(tokens, instances, naming, censuses), cmp.Or(width, defaultTableWidth)))
-		printCensuses(b, censuses)
+		b.WriteString(Table(tableColumns(tokens, instances, naming, valueCounts), cmp.Or(width, defaultTableWidth)))
+		printValueCounts(b, valueCounts)
 	}
 }
 
@@ -187,7 +187,7 @@ func printInstance(b *strings.Builder, naming InstanceNaming, token string, i lo
 
 // tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
 func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming InstanceNaming,
-	censuses []census) [][]string {
+	valueCounts []pathValueCounts) [][]string {
 	nameColumn, statusColumn, costColumn, inputColumn := []string{"instance"}, []string{"status"}, []string{"cost"},
 		[]string{"input"}
 	keys, hasInput, hasCost := map[string]bool{}, false, false
@@ -211,7 +211,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, nam
 	if hasInput {
 		columns = append(columns, inputColumn)
 	}
-	for _, key := range columnOrder(jsonval.SortedKeys(keys), censuses) {
+	for _, key := range columnOrder(jsonval.SortedKeys(keys), valueCounts) {
 		columns = append(columns, stateColumn(key, tokens, instances, naming))
 	}
 	return columns

@@ -137,8 +137,7 @@ func (t *toolBuilder) readJSON(schema any, description string, isBodyRequired bo
 	template := jsonval.Object{}
 	t.noteRequired(members, isBodyRequired)
 	for _, m := range members {
-		name := m.name
-		template[name] = t.addParam(m, "body")
+		template[m.name] = t.addParam(m, "body")
 	}
 	t.bodyTemplate = template
 }

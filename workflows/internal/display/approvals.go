@@ -14,7 +14,7 @@ const (
 	// MaxShownPending is how many of the Calls that wait are shown; the query has them all.
 	MaxShownPending         = 8
 	maxShownRefusals        = 3
-	maxParamsBytes          = 1200 // bytes of one Call's parameters
+	maxFencedJSONBytes          = 1200 // bytes of one Call's parameters
 	maxApprovalContextBytes = 500  // bytes of the Call's input and State
 )
 

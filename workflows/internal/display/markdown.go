@@ -64,7 +64,7 @@ func truncateToDepth(v any, depth int) any {
 }
 
 // fencedJSON shows JSON as a block of code that nothing in the JSON can end: a backtick is written as its JSON escape.
-func fencedJSON(v any) string { return fencedJSONUpTo(v, maxParamsBytes) }
+func fencedJSON(v any) string { return fencedJSONUpTo(v, maxFencedJSONBytes) }
 
 func fencedJSONUpTo(v any, maxBytes int) string {
 	var b bytes.Buffer

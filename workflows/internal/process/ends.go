@@ -32,14 +32,14 @@ type instanceEnd struct {
 type instanceEndQueue struct {
 	instanceEnds []instanceEnd
 	mustSend     bool // they have waited long enough
-	activeTimer  endTimerKind
+	activeTimer  endNotifyTimerKind
 }
 
-// endTimerKind is the kind of timer set for the pending notifications. A short one may be set beside a long one.
-type endTimerKind int
+// endNotifyTimerKind is the kind of timer set for the pending notifications. A short one may be set beside a long one.
+type endNotifyTimerKind int
 
 const (
-	noTimer endTimerKind = iota
+	noTimer endNotifyTimerKind = iota
 	longTimer
 	shortTimer
 )

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	minCensusInstances   = 5  // people can count fewer themselves
-	maxDistinctValues    = 6  // a path with more distinct values gets no census
-	maxCensusValueLength = 40 // characters of a value
+	minCountedInstances   = 5  // people can count fewer themselves
+	maxDistinctValues     = 6  // a path with more distinct values is not counted
+	maxCountedValueLength = 40 // characters of a value
 )
 
-// census counts the values at one path in the States of many instances. It shows what a batch decided.
-type census struct {
+// pathValueCounts counts the values at one path in the States of many instances. It shows what a batch decided.
+type pathValueCounts struct {
 	key, path    string // the State's key, and the place below it
 	countByValue map[string]int
 }
 
 // countValues finds the paths where most instances have a text or a boolean, with few distinct values.
-func countValues(instances map[string]loop.InstanceResult) []census {
-	if len(instances) < minCensusInstances {
+func countValues(instances map[string]loop.InstanceResult) []pathValueCounts {
+	if len(instances) < minCountedInstances {
 		return nil
 	}
-	censusByPath := map[string]*census{}
+	countsByPath := map[string]*pathValueCounts{}
 	count := func(key, path string, v any) {
 		text, isText := v.(string)
 		if _, isBool := v.(bool); isBool {
@@ -34,10 +34,10 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 		} else if !isText {
 			return
 		}
-		if censusByPath[path] == nil {
-			censusByPath[path] = &census{key: key, path: path, countByValue: map[string]int{}}
+		if countsByPath[path] == nil {
+			countsByPath[path] = &pathValueCounts{key: key, path: path, countByValue: map[string]int{}}
 		}
-		censusByPath[path].countByValue[Compact(text, maxCensusValueLength)]++
+		countsByPath[path].countByValue[Compact(text, maxCountedValueLength)]++
 	}
 	for _, i := range instances {
 		for key, v := range jsonval.AsObject(i.State) {
@@ -47,9 +47,9 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 			}
 		}
 	}
-	var out []census
-	for _, path := range jsonval.SortedKeys(censusByPath) {
-		if t := censusByPath[path]; t.isInformative(len(instances)) {
+	var out []pathValueCounts
+	for _, path := range jsonval.SortedKeys(countsByPath) {
+		if t := countsByPath[path]; t.isInformative(len(instances)) {
 			out = append(out, *t)
 		}
 	}
@@ -57,7 +57,7 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 }
 
 // isInformative reports whether the counts say more than the States themselves.
-func (t *census) isInformative(instanceCount int) bool {
+func (t *pathValueCounts) isInformative(instanceCount int) bool {
 	total := 0
 	for _, n := range t.countByValue {
 		total += n
@@ -66,7 +66,7 @@ func (t *census) isInformative(instanceCount int) bool {
 }
 
 // String lists the values, the most frequent first.
-func (t census) String() string {
+func (t pathValueCounts) String() string {
 	values := jsonval.SortedKeys(t.countByValue)
 	sort.SliceStable(values, func(i, j int) bool { return t.countByValue[values[i]] > t.countByValue[values[j]] })
 	for i, v := range values {
@@ -75,25 +75,25 @@ func (t census) String() string {
 	return strings.Join(values, " · ")
 }
 
-func printCensuses(b *strings.Builder, censuses []census) {
-	if len(censuses) == 0 {
+func printValueCounts(b *strings.Builder, valueCounts []pathValueCounts) {
+	if len(valueCounts) == 0 {
 		return
 	}
 	b.WriteString("\nsummary\n")
 	paths, values := []string{}, []string{}
-	for _, t := range censuses {
+	for _, t := range valueCounts {
 		paths, values = append(paths, "  "+Printable(t.path)), append(values, t.String())
 	}
 	WriteColumns(b, [][]string{paths, values})
 }
 
-// columnOrder puts the keys that have a census first.
-func columnOrder(keys []string, censuses []census) []string {
-	hasCensus := map[string]bool{}
-	for _, t := range censuses {
-		hasCensus[t.key] = true
+// columnOrder puts the keys whose values are counted first.
+func columnOrder(keys []string, valueCounts []pathValueCounts) []string {
+	hasCounts := map[string]bool{}
+	for _, t := range valueCounts {
+		hasCounts[t.key] = true
 	}
-	sort.SliceStable(keys, func(i, j int) bool { return hasCensus[keys[i]] && !hasCensus[keys[j]] })
+	sort.SliceStable(keys, func(i, j int) bool { return hasCounts[keys[i]] && !hasCounts[keys[j]] })
 	return keys
 }
 
