@@ -39,7 +39,7 @@ type Activities struct {
 	// MCP asks the MCP servers of an Idea for their tools.
 	MCP *mcptool.Hub
 	// DeciderKeys are the keys that sign decisions; nil: none, so that no signed decision counts.
-	DeciderKeys *signing.Source
+	DeciderKeys *signing.KeySource
 	// DefaultPrices of LLMs apply if an Idea has none.
 	DefaultPrices price.List
 	// LLM is asked unless an Idea is scripted; nil: no LLM.
@@ -53,9 +53,9 @@ type Activities struct {
 	LLMRetryDelays llm.RetryPauses
 	// NoticeSender notifies people of what waits for them; nil: no notifications.
 	NoticeSender *notify.Sender
-	// PendingApprovals lists the Calls that wait in a process, in the words of the business; nil: notices contain ids
-	// only.
-	PendingApprovals func(ctx context.Context, process string) ([]protocol.Approval, error)
+	// ListPendingApprovals lists the Calls that wait in a process, in the words of the business; nil: notices contain
+	// ids only.
+	ListPendingApprovals func(ctx context.Context, process string) ([]protocol.Approval, error)
 	// Client sends Calls to instances.
 	Client client.Client
 	// MaxResultBytes is the maximum size of a Tool's result in bytes; 0: 20 MB.
@@ -68,27 +68,29 @@ type Activities struct {
 	ReplyRecorder ReplyRecorder
 	// PromptRecorder receives the prompts before they are sent; nil: none.
 	PromptRecorder PromptRecorder
-	// DailyBudget bounds what the Requests of all processes and workers cost in a day, in dollars; 0: no bound.
-	DailyBudget float64
+	// DailyBudgetDollars bounds what the Requests of all processes and workers cost in a day, in dollars; 0: no bound.
+	DailyBudgetDollars float64
 	// MinimizesActions makes processes save actions that a hosted server bills, at the price of time.
 	MinimizesActions bool
-	// BatchesReports has instances of one process report together, which makes their workflow tasks wait for a moment.
-	BatchesReports bool
+	// BatchesInstanceReports has instances of one process report together, which makes their workflow tasks wait for a
+	// moment.
+	BatchesInstanceReports bool
 	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer Observer
 	// HoldUpRecorder records which processes wait for an LLM's server; nil: none.
 	HoldUpRecorder HoldUpRecorder
 
-	toolHoldUps, turnHoldUps callHoldUps
-	rateLimitTurns           rateLimitTurns
-	reports                  reportBatcher
+	toolHoldUps, limitTurnHoldUps callHoldUps
+	rateLimitTurns                rateLimitTurns
+	reports                       reportBatcher
 
 	objectCache *lru.Cache[string, map[string]any] // the stored objects read last; nil before Register
 }
 
 // ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended.
 // turnNumber gives the order of replies, since a recheck may end after a later Request. An empty
-// finishReason means that the reply broke off; with rehearsal.FinishNoAnswer, content is why a recheck got no reply.
+// finishReason means that the reply broke off; with rehearsal.FinishReasonNoAnswer, content is why a recheck got no
+// reply.
 type ReplyRecorder func(process string, turnNumber int, content, finishReason, refusal string)
 
 // PromptRecorder receives the prompt of each attempt at a Request of a process; request is the Request's number, from
@@ -111,24 +113,24 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 // activityByName are the activities by the names under which workflows call them.
 func (a *Activities) activityByName() map[string]any {
 	return map[string]any{
-		protocol.ActivityDiscover:      a.DiscoverMCPTools,
-		protocol.ActivityNotify:        a.NotifyPeople,
-		protocol.ActivityVerifyProof:   a.VerifyProof,
-		protocol.ActivityLoadObject:    a.LoadObject,
-		protocol.ActivityUpdateBlobs:   a.UpdateBlobs,
-		protocol.ActivityPrepare:       a.PrepareTools,
-		protocol.ActivityRequest:       a.SendRequest,
-		protocol.ActivitySendLLMBatch:  a.SendLLMBatch,
-		protocol.ActivityReadLLMBatch:  a.ReadLLMBatch,
-		protocol.ActivityExecute:       a.ExecuteCall,
-		protocol.ActivityExecuteBatch:  a.ExecuteBatch,
-		protocol.ActivitySeal:          a.SealIdea,
-		protocol.ActivityIsProcessGone: a.IsProcessGone,
-		protocol.ActivityDeliver:       a.DeliverSignals,
-		protocol.ActivityGather:        a.GatherParts,
+		protocol.ActivityDiscoverMCPTools: a.DiscoverMCPTools,
+		protocol.ActivityNotifyPeople:     a.NotifyPeople,
+		protocol.ActivityVerifyProof:      a.VerifyProof,
+		protocol.ActivityLoadObject:       a.LoadObject,
+		protocol.ActivityUpdateBlobs:      a.UpdateBlobs,
+		protocol.ActivityPrepareProcess:   a.PrepareTools,
+		protocol.ActivityRequestLLM:       a.SendRequest,
+		protocol.ActivitySendLLMBatch:     a.SendLLMBatch,
+		protocol.ActivityReadLLMBatch:     a.ReadLLMBatch,
+		protocol.ActivityExecute:          a.ExecuteCall,
+		protocol.ActivityExecuteBatch:     a.ExecuteBatch,
+		protocol.ActivitySealIdea:         a.SealIdea,
+		protocol.ActivityIsProcessGone:    a.IsProcessGone,
+		protocol.ActivityDeliverSignals:   a.DeliverSignals,
+		protocol.ActivityGatherParts:      a.GatherParts,
 
-		protocol.ActivityAwaitStore: a.ProbeStore,
-		protocol.ActivityAwaitTurn:  a.AwaitTurn,
+		protocol.ActivityAwaitStore:     a.ProbeStore,
+		protocol.ActivityAwaitLimitTurn: a.AwaitTurn,
 	}
 }
 
@@ -160,7 +162,7 @@ func StartHeartbeats(ctx context.Context, details ...any) (stop func()) {
 		}
 		return nil
 	}, func(err error) {
-		safego.Fail(ctx, err)
+		safego.FailContext(ctx, err)
 		close(done)
 	})
 	return func() { cancel(); <-done }

@@ -17,7 +17,7 @@ import (
 // that another attempt finds the batch that an earlier one has sent.
 func (a *Activities) SendLLMBatch(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (batch *protocol.SentLLMBatch, err error) {
-	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
+	err = a.runRequestAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if err = a.awaitDailyBudget(ctx); err == nil {
 			batch, err = a.sendLLMBatchOnce(ctx, setup, input)
 		}

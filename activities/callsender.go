@@ -76,15 +76,15 @@ func newCallSender(ctx context.Context, c client.Client, processID string, reque
 }
 
 // addToBatch adds to the next signal for an instance.
-func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)) {
+func (c *callSender) addToBatch(instanceToken string, changeSignal func(*protocol.CallsSignal)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.batchByToken[token]
+	b := c.batchByToken[instanceToken]
 	if b == nil {
 		b = &callBatch{sendNowChannel: make(chan struct{}, 1)}
-		c.batchByToken[token] = b
+		c.batchByToken[instanceToken] = b
 	}
-	change(&b.pendingSignal)
+	changeSignal(&b.pendingSignal)
 	b.hasPending, b.lastAddedAt = true, time.Now()
 	if b.pendingSignal.IsLast || len(b.pendingSignal.Calls) >= maxCallsPerSignal {
 		select {
@@ -95,7 +95,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	if !b.isSending {
 		b.isSending = true
 		c.senderGroup.Add(1)
-		safego.Go("activities.callsender", func() error { return c.send(token, b) },
+		safego.Go("activities.callsender", func() error { return c.send(instanceToken, b) },
 			func(err error) { c.onSenderEnded(b, err) })
 	}
 }
@@ -133,10 +133,10 @@ func (b *callBatch) takePending() protocol.CallsSignal {
 }
 
 // send sends to one instance until nothing is left for it.
-func (c *callSender) send(token string, b *callBatch) error {
+func (c *callSender) send(instanceToken string, b *callBatch) error {
 	for {
 		c.waitUntilBatchDue(b)
-		if err := c.sendBatch(token, b); err != nil {
+		if err := c.sendBatch(instanceToken, b); err != nil {
 			return err
 		}
 		c.mu.Lock()
@@ -149,14 +149,14 @@ func (c *callSender) send(token string, b *callBatch) error {
 	}
 }
 
-func (c *callSender) sendBatch(token string, b *callBatch) error {
+func (c *callSender) sendBatch(instanceToken string, b *callBatch) error {
 	c.signalSlots <- struct{}{}
 	defer func() { <-c.signalSlots }()
 	c.mu.Lock()
 	s := b.takePending()
 	c.mu.Unlock()
-	s.RequestNumber, s.CausedBy = c.requestNumber, policy.ReadCausers(c.ideaSource, token)
-	return c.deliver(token, s)
+	s.RequestNumber, s.CausedBy = c.requestNumber, policy.ReadCausers(c.ideaSource, instanceToken)
+	return c.deliver(instanceToken, s)
 }
 
 // onSenderEnded handles the end of send. After an error another goroutine may send what is added to the batch.
@@ -182,15 +182,15 @@ const (
 // deliver sends one signal, and tries for as long as the Request may take. It waits for an instance that has not
 // started yet. An instance that is gone is noted, and is no error.
 func (c *callSender) deliver(instanceToken string, s protocol.CallsSignal) error {
-	id, startedAt := protocol.InstanceID(c.processID, instanceToken), time.Now()
+	workflowID, startedAt := protocol.InstanceID(c.processID, instanceToken), time.Now()
 	for {
-		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
+		err := c.client.SignalWorkflow(c.ctx, workflowID, "", protocol.SignalCalls, s)
 		if err == nil {
 			return nil
 		}
 		delay := signalRetryDelay
 		if isNotFound(err) {
-			if c.isInstanceWorkflowGone(id, time.Since(startedAt) > instanceStartGracePeriod) {
+			if c.isInstanceWorkflowGone(workflowID, time.Since(startedAt) > instanceStartGracePeriod) {
 				c.markGone(instanceToken)
 				return nil
 			}
@@ -204,8 +204,8 @@ func (c *callSender) deliver(instanceToken string, s protocol.CallsSignal) error
 
 // isInstanceWorkflowGone reports whether a workflow that could not be signalled has ended, or was deleted. isOverdue:
 // it should have started by now.
-func (c *callSender) isInstanceWorkflowGone(id string, isOverdue bool) bool {
-	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
+func (c *callSender) isInstanceWorkflowGone(workflowID string, isOverdue bool) bool {
+	d, err := c.client.DescribeWorkflowExecution(c.ctx, workflowID, "")
 	switch {
 	case err == nil:
 		return !protocol.IsOpen(d.GetWorkflowExecutionInfo().GetStatus())
@@ -214,20 +214,20 @@ func (c *callSender) isInstanceWorkflowGone(id string, isOverdue bool) bool {
 	case c.startState == startStateAllStarted:
 		return true
 	}
-	return isOverdue && !c.isPendingChild(id)
+	return isOverdue && !c.isPendingChild(workflowID)
 }
 
 // isPendingChild reports whether the process may still be starting a workflow; true if the process cannot be described.
-func (c *callSender) isPendingChild(id string) bool {
+func (c *callSender) isPendingChild(workflowID string) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, c.processID, "")
 	return err != nil || slices.ContainsFunc(d.GetPendingChildren(),
-		func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == id })
+		func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == workflowID })
 }
 
-func (c *callSender) markGone(token string) {
+func (c *callSender) markGone(instanceToken string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.goneTokens = jsonval.AppendNew(c.goneTokens, token)
+	c.goneTokens = jsonval.AppendNew(c.goneTokens, instanceToken)
 }
 
 func isNotFound(err error) bool {

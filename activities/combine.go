@@ -32,7 +32,7 @@ func (a *Activities) updateBlob(ctx context.Context, in protocol.BlobUpdateInput
 	tooLargeErr := nonRetryableError(ideafile.CodeBadOutput,
 		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxResolvedBytes>>20))
 	const copies = 2 // the existing values, and the combined ones
-	restoredInputs, err := a.restoreWithin(ctx, []any{u.OldValue, u.NewValue}, jsonval.MaxResolvedBytes, copies,
+	restoredInputs, err := a.restoreWithin(ctx, []any{u.OldValue, u.ResultValue}, jsonval.MaxResolvedBytes, copies,
 		tooLargeErr)
 	switch {
 	case errors.Is(err, blobs.ErrMissing), errors.Is(err, blobs.ErrChanged), errors.Is(err, blobs.ErrMismatch):
@@ -40,7 +40,7 @@ func (a *Activities) updateBlob(ctx context.Context, in protocol.BlobUpdateInput
 	case err != nil:
 		return nil, err
 	}
-	u.OldValue, u.NewValue = restoredInputs.([]any)[0], restoredInputs.([]any)[1]
+	u.OldValue, u.ResultValue = restoredInputs.([]any)[0], restoredInputs.([]any)[1]
 	value, err := u.Combine(in.OutputMethod, in.ResultContract)
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)

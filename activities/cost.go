@@ -19,17 +19,17 @@ const dailyBudgetLimitName = "_money"
 
 // awaitDailyBudget returns why a Request must wait, if all processes together have spent what they may on this day.
 func (a *Activities) awaitDailyBudget(ctx context.Context) error {
-	if a.DailyBudget == 0 {
+	if a.DailyBudgetDollars == 0 {
 		return nil
 	}
 	key := activityKey(ctx)
-	t, err := a.awaitGrant(ctx, dailyBudgetLimitName, limit.Rule{MaxCostPerDay: a.DailyBudget}, key, 0,
+	t, err := a.awaitLimitTurn(ctx, dailyBudgetLimitName, limit.Rule{MaxCostPerDay: a.DailyBudgetDollars}, key, 0,
 		time.Until(activity.GetInfo(ctx).Deadline)/2)
 	if err != nil {
 		return err
 	}
 	if t.IsGranted {
-		a.updateTurnRequests(dailyBudgetLimitName, false, func(s *turnRequests) { s.endTurn(key) })
+		a.updateLimitTurnRequests(dailyBudgetLimitName, false, func(s *limitTurnRequests) { s.endTurn(key) })
 		return nil
 	}
 	reason := "today's Requests have cost all that a day may cost"
@@ -37,7 +37,7 @@ func (a *Activities) awaitDailyBudget(ctx context.Context) error {
 		reason = "what today's Requests have cost cannot be asked: " + t.err.Error() + "; the limit of a day"
 	}
 	return &llm.Error{Code: turn.CodeRateLimited, IsRetryable: true, RetryAfter: t.Wait, IsHeldBack: true,
-		Message: fmt.Sprintf("%s: %g dollars (--money-a-day)", reason, a.DailyBudget),
+		Message: fmt.Sprintf("%s: %g dollars (--money-a-day)", reason, a.DailyBudgetDollars),
 		Remedy:  t.remedy("it goes on by itself after midnight UTC; a higher --money-a-day allows more")}
 }
 
@@ -45,12 +45,13 @@ func (a *Activities) awaitDailyBudget(ctx context.Context) error {
 // that the next Request is judged by it, and no cost is lost with a killed worker. If the limit does not answer in
 // time, the cost is sent later.
 func (a *Activities) chargeDailyBudget(cost price.Money) {
-	if a.DailyBudget == 0 || cost == 0 {
+	if a.DailyBudgetDollars == 0 || cost == 0 {
 		return
 	}
 	costReceived := make(chan struct{})
-	a.updateTurnRequests(dailyBudgetLimitName, true, func(s *turnRequests) {
-		s.Rule.MaxCostPerDay, s.SpentCost = a.DailyBudget, s.SpentCost+float64(cost)/float64(price.Dollar)
+	a.updateLimitTurnRequests(dailyBudgetLimitName, true, func(s *limitTurnRequests) {
+		s.Rule.MaxCostPerDay, s.ExtraSpentCost = a.DailyBudgetDollars,
+			s.ExtraSpentCost+float64(cost)/float64(price.Dollar)
 		s.requestReceivedChannels = append(s.requestReceivedChannels, costReceived)
 	})
 	select {
@@ -73,7 +74,7 @@ func (a *Activities) setAndChargeReplyCost(reply *llm.Reply, config ideafile.Con
 			return
 		}
 	}
-	if len(config.Prices)+len(a.DefaultPrices) > 0 || config.Limits.Money > 0 || a.DailyBudget > 0 {
+	if len(config.Prices)+len(a.DefaultPrices) > 0 || config.Limits.Money > 0 || a.DailyBudgetDollars > 0 {
 		u.UnpricedTokens = u.Total()
 	}
 }

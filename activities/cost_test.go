@@ -12,8 +12,9 @@ import (
 func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
 	t.Parallel()
 	of := func(name string, dollars price.Money) price.List {
-		return price.List{{Name: name, Input: dollars * price.Dollar, CachedInput: dollars * price.Dollar / 10,
-			Output: 2 * dollars * price.Dollar}}
+		return price.List{{LLMName: name, InputPrice: dollars * price.Dollar,
+			CachedInputPrice: dollars * price.Dollar / 10,
+			OutputPrice:      2 * dollars * price.Dollar}}
 	}
 	for name, c := range map[string]struct {
 		idea, worker price.List
@@ -35,7 +36,7 @@ func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
 	} {
 		answer := &llm.Reply{RequestedModel: "m", ServedModel: "m-2026-01",
 			Usage: turn.TokenUsage{PromptTokens: 1000, CachedTokens: 500, CompletionTokens: 100}}
-		a := &Activities{DefaultPrices: c.worker, DailyBudget: c.aDay}
+		a := &Activities{DefaultPrices: c.worker, DailyBudgetDollars: c.aDay}
 		a.setAndChargeReplyCost(answer, ideafile.Config{Prices: c.idea, Limits: ideafile.Limits{Money: c.limit}}, false)
 		if got := (turn.TokenUsage{Cost: answer.Usage.Cost,
 			UnpricedTokens: answer.Usage.UnpricedTokens}); got != c.want {

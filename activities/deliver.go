@@ -33,10 +33,10 @@ func (a *Activities) DeliverSignals(ctx context.Context, deliveries []protocol.S
 	return missingIDs, nil
 }
 
-// deliver sends one signal. With BatchesReports, a list of reports goes together with those of other instances.
+// deliver sends one signal. With BatchesInstanceReports, a list of reports goes together with those of other instances.
 func (a *Activities) deliver(ctx context.Context, d protocol.SignalDelivery) error {
 	var s rawReportsSignal
-	if !a.BatchesReports || d.Signal != protocol.SignalInstanceReport || json.Unmarshal(d.Payload, &s) != nil ||
+	if !a.BatchesInstanceReports || d.Signal != protocol.SignalInstanceReport || json.Unmarshal(d.Payload, &s) != nil ||
 		len(s.Reports) == 0 {
 		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
 	}

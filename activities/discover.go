@@ -29,16 +29,17 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 	if parsedIdea.Simulation != nil {
 		return &mcppalette.PaletteAddition{ToolSources: jsonval.Object{}}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverMCPToolsTimeout)
 	defer cancel()
 	specsByServer := map[string][]mcppalette.ToolSpec{}
 	for _, s := range parsedIdea.MCPServersToAskForTools() {
 		var err error
-		specsByServer[s.Name], err = a.MCP.List(ctx, s)
+		specsByServer[s.Name], err = a.MCP.ListTools(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// The server hangs: another attempt would take as long.
 			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, addPreviousError(
-				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, protocol.DiscoverTimeout, err),
+				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, protocol.DiscoverMCPToolsTimeout,
+					err),
 				previousError))
 		}
 		info := activity.GetInfo(ctx)
@@ -59,8 +60,8 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 		}
 	}
 	addition := mcppalette.ResolveTools(parsedIdea, specsByServer)
-	addition.StoredTools, err = a.storePalette(ctx, addition.AddToIdeaSource(idea))
-	if addition.StoredTools != nil {
+	addition.StoredPalette, err = a.storePalette(ctx, addition.AddToIdeaSource(idea))
+	if addition.StoredPalette != nil {
 		addition.ToolSources = nil
 	}
 	return &addition, err

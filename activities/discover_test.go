@@ -52,7 +52,7 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if err := result.Get(&found); err != nil || len(found.Problems) > 0 {
 			t.Fatal(err, found)
 		}
-		if stored, offered := found.StoredTools != nil, len(found.ToolSources) > 0; stored != want.stored ||
+		if stored, offered := found.StoredPalette != nil, len(found.ToolSources) > 0; stored != want.stored ||
 			offered != want.offered {
 			t.Errorf("%d tools: stored %t, offered %t", others, stored, offered)
 		}

@@ -36,15 +36,15 @@ func storeUnavailableError(err error) error {
 	return nonRetryableError(ideafile.CodeStoreUnavailable, errors.New(jsonval.Clip(err.Error(), maxErrorChars)))
 }
 
-// maxToolWait bounds how long a Tool's server may ask callers to wait.
-const maxToolWait = 24 * time.Hour
+// maxToolServerWait bounds how long a Tool's server may ask callers to wait.
+const maxToolServerWait = 24 * time.Hour
 
 // toolError turns a runner's error into one of Temporal's, which says whether to try again, and the earliest time.
 func toolError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), runner.FaultCode(err),
 		temporal.ApplicationErrorOptions{
 			NonRetryable: tools.IsFinal(err), Details: panicStack(err),
-			NextRetryDelay: min(runner.RetryDelay(err), maxToolWait),
+			NextRetryDelay: min(runner.RetryDelay(err), maxToolServerWait),
 		})
 }
 

@@ -31,7 +31,7 @@ func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) 
 	if wasAttemptedBefore(activity.GetInfo(ctx)) {
 		return nil, errEndedByOperator
 	}
-	endTurn, err := a.acquireTurn(ctx, in)
+	endTurn, err := a.acquireLimitTurn(ctx, in)
 	if err != nil {
 		return nil, translateShutdownError(ctx, err)
 	}
@@ -69,7 +69,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
-	result, err = a.offloadLargeValues(ctx, result, in.IsForWholeState)
+	result, err = a.offloadLargeValues(ctx, result, in.IsResultForWholeState)
 	if err == nil && hasBranch {
 		result = in.ResultContract.WrapResultWithBranch(branch, result)
 	}
@@ -115,17 +115,17 @@ func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 		ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 }
 
-// maxInputBytes bounds the parameters and scopes of a Call together, in bytes of JSON.
-const maxInputBytes = jsonval.MaxResolvedBytes + 1<<10 // with the names around them
+// maxCallInputBytes bounds the parameters and scopes of a Call together, in bytes of JSON.
+const maxCallInputBytes = jsonval.MaxResolvedBytes + 1<<10 // with the names around them
 
-var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
+var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrResolvedTooLarge)
 
 // restoreInputs returns parameters and scopes with the large values in them. Parameters with large values are checked
 // now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
 	in protocol.ExecuteInput) (params, scopeValues jsonval.Object, err error) {
 	restoredInputs, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.ScopeValues},
-		maxInputBytes, 1,
+		maxCallInputBytes, 1,
 		nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge))
 	if err != nil {
 		return nil, nil, err
@@ -142,19 +142,23 @@ func (a *Activities) restoreInputs(ctx context.Context,
 	return params, scopeValues, nil
 }
 
-// restoreWithin returns a value with the large values in it, of at most limit bytes, or else tooLarge. The memory of as
-// many copies is reserved for it.
-func (a *Activities) restoreWithin(ctx context.Context, value any, limit, copyCount int, tooLarge error) (any, error) {
-	size := jsonval.SizeWithBlobsUpToLimit(value, limit)
-	if size > limit {
-		return nil, tooLarge
+// restoreWithin returns a value with the large values in it, of at most limit bytes, or else tooLargeErr. The memory of
+// as many copies is reserved for it.
+func (a *Activities) restoreWithin(ctx context.Context, value any, maxBytes, copyCount int,
+	tooLargeErr error) (any, error) {
+	size := jsonval.SizeWithBlobsUpToLimit(value, maxBytes)
+	if size > maxBytes {
+		return nil, tooLargeErr
 	}
 	if err := memory.Reserve(ctx, copyCount*size); err != nil {
 		return nil, err
 	}
-	restored, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, value, limit) })
+	restored, err := retryStoreOperation(ctx, func() (any, error) {
+		return a.Store.RestoreWithin(ctx, value,
+			maxBytes)
+	})
 	if errors.Is(err, blobs.ErrTooLarge) {
-		return nil, tooLarge
+		return nil, tooLargeErr
 	}
 	return restored, err
 }
@@ -181,11 +185,11 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 		return nil, a.Runners.NewUnknownKindError(in.Binding.Kind)
 	}
 	call := runner.Input{
-		ProcessID: in.ProcessID, Token: in.Token, CallID: in.CallID, Tool: in.Tool, Params: params,
+		ProcessID: in.ProcessID, InstanceToken: in.InstanceToken, CallID: in.CallID, ToolName: in.Tool, Params: params,
 		ScopeValues:    scopeValues,
-		Spec:           in.Spec,
+		Spec:           in.RunnerSpec,
 		IdempotencyKey: in.IdempotencyKey(), Attempt: int(activity.GetInfo(ctx).Attempt),
-		Fits: func(value any) bool {
+		FitsAsResult: func(value any) bool {
 			_, _, _, err := a.selectAndCheckBranch(in, value)
 			return err == nil
 		},
@@ -195,7 +199,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	err := safego.GoAndWait("activities.tool", func() (err error) {
 		defer func() {
 			if p := recover(); p != nil { // not logged: it may quote encrypted data
-				err = &tools.PanicError{Value: safego.PanicText(p), Stack: safego.Stack()}
+				err = &tools.PanicError{ValueText: safego.PanicText(p), Stack: safego.Stack()}
 			}
 		}()
 		value, err = toolRunner.Run(ctx, call)
@@ -218,10 +222,10 @@ func (a *Activities) selectAndCheckBranch(in protocol.ExecuteInput, value any) (
 
 // checkResult returns why a result is unfit: it is too large, or violates the Tool's `_output` or the State schema.
 func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any) error {
-	limit := cmp.Or(a.MaxResultBytes, defaultMaxResultBytes)
+	maxBytes := cmp.Or(a.MaxResultBytes, defaultMaxResultBytes)
 	data := jsonval.Encode(value)
-	if n := len(data); n > limit {
-		return fmt.Errorf("the result has %d bytes; the limit is %d", n, limit)
+	if n := len(data); n > maxBytes {
+		return fmt.Errorf("the result has %d bytes; the limit is %d", n, maxBytes)
 	}
 	// It must be readable again: nested no deeper, and with no larger numbers, than Decode accepts.
 	if _, err := jsonval.Decode(data); err != nil {

@@ -24,8 +24,9 @@ func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result
 	s := serve(t, h)
 	in.ProcessID, in.CallID, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay",
 		ideafile.ToolBinding{Kind: ideafile.KindHTTP}
-	in.Token = "①"
-	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
+	in.InstanceToken = "①"
+	in.RunnerSpec = map[string]any{"url": s.URL + "/pay",
+		"headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, llm.Config{})
 	client := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(s.URL, "http://"),
 		AllowedSecrets: "PAY_*@127.0.0.1",

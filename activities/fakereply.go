@@ -22,7 +22,7 @@ func fakesLLMReplies(idea *ideafile.Idea) bool {
 // makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file. ok is false if the LLM
 // answers, or if a script has an unused line for the Request.
 func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput,
-	messages []prompt.Message) (line string, ok bool) {
+	messages []prompt.Message) (replyLine string, ok bool) {
 	if !fakesLLMReplies(idea) || (setup.ScriptedReplies != "" &&
 		hasScriptedAnswer(setup.ScriptedReplies, input, messages)) {
 		return "", false
@@ -59,7 +59,7 @@ func startScriptedLLM(scriptedReplies string, turnNumber int) (c *llm.Client, he
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	server, err := rehearsal.Start(replyList, rehearsal.WithoutLog())
+	server, err := rehearsal.Start(replyList, rehearsal.WithoutRequestLog())
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -68,5 +68,5 @@ func startScriptedLLM(scriptedReplies string, turnNumber int) (c *llm.Client, he
 		server.Close()
 		return nil, nil, nil, err
 	}
-	return c, map[string]string{rehearsal.TurnHeader: strconv.Itoa(turnNumber)}, server.Close, nil
+	return c, map[string]string{rehearsal.TurnNumberHeader: strconv.Itoa(turnNumber)}, server.Close, nil
 }

@@ -18,11 +18,11 @@ import (
 // whose part has sealed nothing has its initial State.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer StartHeartbeats(ctx)()
-	result := &protocol.GatherResult{States: map[string]any{}}
+	result := &protocol.GatherResult{StateByInstance: map[string]any{}}
 	snapshotInput, log, llmUsages := &turn.RequestInput{ProcessID: in.ProcessID}, in.Log, in.LLMUsages
 	var partIdeas []protocol.PartIdea
 	planPositionsByToken := turn.DirectPlanPositionsByToken(in.Idea["context"])
-	initialContext := a.readOnce(ctx, in.Idea)
+	initialContext := a.lazyContextReader(ctx, in.Idea)
 	for _, part := range in.Parts {
 		lastContext, states, err := a.latestPartContents(ctx, initialContext, part)
 		if err != nil {
@@ -38,11 +38,11 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		}
 		log = append(log, partLog...)
 		firstIndex := len(snapshotInput.Instances)
-		snapshotInput.AddPartContext(planPositionsByToken, lastContext, part.Tokens, states)
-		for n, token := range part.Tokens {
-			result.States[token] = states[token]
-			if status, hasStatus := part.Statuses[token]; hasStatus {
-				snapshotInput.Instances[firstIndex+n].Status = status
+		snapshotInput.AddPartContext(planPositionsByToken, lastContext, part.InstanceTokens, states)
+		for n, token := range part.InstanceTokens {
+			result.StateByInstance[token] = states[token]
+			if status, hasStatus := part.StatusByInstance[token]; hasStatus {
+				snapshotInput.Instances[firstIndex+n].EndStatus = status
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 			return nil, err
 		}
 		result.Output, result.Fault = loop.ResolveOutputWirings(idea, in.Wirings, func(token string) any {
-			return result.States[token]
+			return result.StateByInstance[token]
 		}, nil)
 	}
 	if result.Fault != nil || in.GathersOnlyStates {
@@ -68,14 +68,15 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		return nil, err
 	}
 	if result.LastIdea = *sealedRef; in.OmitsStates {
-		result.States = nil
+		result.StateByInstance = nil
 	}
 	return result, nil
 }
 
-// readOnce returns a function that reads an Idea at its first call and returns its context at each: a process of a
-// hundred thousand instances has a thousand parts.
-func (a *Activities) readOnce(ctx context.Context, source map[string]any) func() (ideafile.ContextByInstance, error) {
+// lazyContextReader returns a function that reads an Idea at its first call and returns its context at each: a process
+// of a hundred thousand instances has a thousand parts.
+func (a *Activities) lazyContextReader(ctx context.Context,
+	source map[string]any) func() (ideafile.ContextByInstance, error) {
 	return sync.OnceValues(func() (ideafile.ContextByInstance, error) {
 		idea, err := a.readIdeaWithTools(ctx, source)
 		if err != nil {
@@ -91,7 +92,7 @@ func (a *Activities) latestPartContents(
 	ctx context.Context, initialContext func() (ideafile.ContextByInstance, error), part protocol.GatherPart,
 ) (lastContext any, stateByToken map[string]any, err error) {
 	if part.LastIdea.IdeaNumber > 0 {
-		lastContext, err = a.Chains.Context(ctx, part.ProcessID, part.LastIdea)
+		lastContext, err = a.Chains.IdeaContext(ctx, part.ProcessID, part.LastIdea)
 		if err == nil {
 			stateByToken, err = a.Chains.States(ctx, part.ProcessID, part.LastIdea)
 		}
@@ -103,7 +104,7 @@ func (a *Activities) latestPartContents(
 	if err != nil {
 		return nil, nil, err
 	}
-	return nil, turn.InitialStates(initial, part.Tokens), nil
+	return nil, turn.InitialStates(initial, part.InstanceTokens), nil
 }
 
 // readPartLog returns the log of a part since it was gathered last, without what the process has sent to all parts.
@@ -117,7 +118,7 @@ func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) 
 			return nil, err
 		}
 		for _, e := range entries {
-			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedSignalID) {
+			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedSteeringSignalID) {
 				e.PartProcessID = part.ProcessID
 				log = append(log, e)
 			}

@@ -15,7 +15,8 @@ func TestGatheringReadsTheWholeOnceHoweverManyPartsThereAre(t *testing.T) {
 	context, tokens := []any{}, []string{}
 	for n := range instanceCount {
 		tokens = append(tokens, fmt.Sprint("a", n+1))
-		context = append(context, map[string]any{"_instance": tokens[n], "type": "state", "state": map[string]any{"n": "1"}})
+		context = append(context, map[string]any{"_instance": tokens[n], "type": "state",
+			"state": map[string]any{"n": "1"}})
 	}
 	gather := func(partCount int) float64 {
 		in := protocol.GatherInput{ProcessID: "p", GathersOnlyStates: true,
@@ -23,7 +24,7 @@ func TestGatheringReadsTheWholeOnceHoweverManyPartsThereAre(t *testing.T) {
 		for n := range partCount {
 			size := instanceCount / partCount
 			in.Parts = append(in.Parts, protocol.GatherPart{ProcessID: protocol.PartID("p", n+1),
-				Tokens: tokens[n*size : (n+1)*size]})
+				InstanceTokens: tokens[n*size : (n+1)*size]})
 		}
 		return testing.AllocsPerRun(1, func() {
 			env := newEnvironment()
@@ -34,9 +35,9 @@ func TestGatheringReadsTheWholeOnceHoweverManyPartsThereAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			var g protocol.GatherResult
-			if err := value.Get(&g); err != nil || len(g.States) != instanceCount ||
-				jsonval.EncodeToString(g.States["a1000"]) != `{"n":"1"}` {
-				t.Fatalf("%d States, %v: %v", len(g.States), g.States["a1000"], err)
+			if err := value.Get(&g); err != nil || len(g.StateByInstance) != instanceCount ||
+				jsonval.EncodeToString(g.StateByInstance["a1000"]) != `{"n":"1"}` {
+				t.Fatalf("%d States, %v: %v", len(g.StateByInstance), g.StateByInstance["a1000"], err)
 			}
 		})
 	}

@@ -106,7 +106,7 @@ func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvir
 	text string, change ...func(*turn.RequestInput)) (*turn.LLMReply, error) {
 	t.Helper()
 	env.SetDataConverter(protocol.DataConverter())
-	env.RegisterActivityWithOptions(a.SendRequest, activity.RegisterOptions{Name: protocol.ActivityRequest})
+	env.RegisterActivityWithOptions(a.SendRequest, activity.RegisterOptions{Name: protocol.ActivityRequestLLM})
 	idea, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvir
 	for _, change := range change {
 		change(input)
 	}
-	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, input)
+	result, err := env.ExecuteActivity(protocol.ActivityRequestLLM, setup, input)
 	if err != nil {
 		return nil, err
 	}

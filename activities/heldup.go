@@ -48,9 +48,9 @@ func countReasoningOnlyAnswer(ctx context.Context, e *llm.Error) *llm.Error {
 // client's.
 const maxUnknownErrorAttempts = 5
 
-// runAttempt makes one attempt at a Request, by makeAttempt, for which it adds the States to the input. The error says
-// whether the Request is retried, within the retry policy.
-func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+// runRequestAttempt makes one attempt at a Request, by makeAttempt, for which it adds the States to the input. The
+// error says whether the Request is retried, within the retry policy.
+func (a *Activities) runRequestAttempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	requestStates protocol.RequestStates, makeAttempt func(context.Context) error) error {
 	llms := ideafile.ReadLLMs(jsonval.Lookup(setup.Idea, "config", "llm"), "", new(diag.Problems))
 	timeout := llms.AnswerTimeout()
@@ -67,7 +67,7 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 		}
 		if err == nil {
 			// What is left of the activity's own time is for reporting that the server is silent.
-			limitedCtx, cancel := context.WithTimeoutCause(ctx, timeout, errReplyTooLong)
+			limitedCtx, cancel := context.WithTimeoutCause(ctx, timeout, errReplyTookTooLong)
 			defer cancel()
 			err = makeAttempt(limitedCtx)
 		}
@@ -91,12 +91,12 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 // replies, and a replay would give it the next one.
 func (a *Activities) recordFailedRecheck(ctx context.Context, input *turn.RequestInput, e *llm.Error) {
 	if a.ReplyRecorder != nil && (!e.IsRetryable || isLastAttempt(activity.GetInfo(ctx))) {
-		a.ReplyRecorder(input.ProcessID, input.TurnNumber, e.Message, rehearsal.FinishNoAnswer, "")
+		a.ReplyRecorder(input.ProcessID, input.TurnNumber, e.Message, rehearsal.FinishReasonNoAnswer, "")
 	}
 }
 
-// errReplyTooLong ends the context of an attempt that takes longer than an answer may.
-var errReplyTooLong = errors.New("the reply took longer than a Request may")
+// errReplyTookTooLong ends the context of an attempt that takes longer than an answer may.
+var errReplyTookTooLong = errors.New("the reply took longer than a Request may")
 
 // retryOrFail turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the
 // patience lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
@@ -120,7 +120,7 @@ func (a *Activities) retryOrFail(ctx context.Context, requestNumber int, ideaPat
 	}
 	retryError := *e
 	retryError.RetryAfter = cmp.Or(e.RetryAfter, a.LLMRetryDelays.DelayAfter(int(info.Attempt)))
-	holdUp := turn.HoldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
+	holdUp := turn.HoldUp{CauseCode: e.Code, Message: e.Message, Remedy: e.Remedy}
 	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
 	if !holdUp.ScheduleRetry(info.ScheduledTime, time.Now(), retryError.RetryAfter, patience) {
 		retryError.IsRetryable = false
@@ -138,7 +138,7 @@ func (a *Activities) retryOrFail(ctx context.Context, requestNumber int, ideaPat
 			"process", info.WorkflowExecution.ID, "request", requestNumber,
 			"error", e.Message, "again", holdUp.NextAttempt, "until", holdUp.PauseAt)
 	}
-	a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{RequestNumber: requestNumber, HoldUp: &holdUp})
+	a.reportRequestHoldUp(ctx, protocol.RequestHoldUpSignal{RequestNumber: requestNumber, HoldUp: &holdUp})
 	return llmError(&retryError)
 }
 
@@ -147,7 +147,7 @@ func (a *Activities) reportRequestResumed(ctx context.Context, requestNumber int
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", requestNumber)
-		a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{RequestNumber: requestNumber})
+		a.reportRequestHoldUp(ctx, protocol.RequestHoldUpSignal{RequestNumber: requestNumber})
 	}
 }
 
@@ -164,14 +164,15 @@ func (a *Activities) reportResumedAfterHoldUp(ctx context.Context, requestNumber
 // made the attempt.
 const holdUpMargin = time.Minute
 
-// reportHoldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all the same.
-func (a *Activities) reportHoldUp(ctx context.Context, s protocol.RequestHoldUpSignal) {
+// reportRequestHoldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all
+// the same.
+func (a *Activities) reportRequestHoldUp(ctx context.Context, s protocol.RequestHoldUpSignal) {
 	if s.RequestNumber == 0 {
 		return
 	}
 	execution := activity.GetInfo(ctx).WorkflowExecution
 	if a.HoldUpRecorder != nil && s.HoldUp != nil {
-		a.HoldUpRecorder.RecordHoldUp(execution.ID, s.HoldUp.Cause, s.HoldUp.NextAttempt.Add(holdUpMargin))
+		a.HoldUpRecorder.RecordHoldUp(execution.ID, s.HoldUp.CauseCode, s.HoldUp.NextAttempt.Add(holdUpMargin))
 	} else {
 		a.forgetLLMHoldUps(execution.ID)
 	}
@@ -186,8 +187,8 @@ func (a *Activities) forgetLLMHoldUps(processID string) {
 	}
 }
 
-func (a *Activities) signalProcess(ctx context.Context, processID, runID, signal string, s any) {
-	if err := a.Client.SignalWorkflow(ctx, processID, runID, signal, s); err != nil {
+func (a *Activities) signalProcess(ctx context.Context, processID, runID, signalName string, s any) {
+	if err := a.Client.SignalWorkflow(ctx, processID, runID, signalName, s); err != nil {
 		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
 	}
 }

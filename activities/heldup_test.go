@@ -85,7 +85,7 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			if (len(held) == 1) != row.told {
 				t.Fatalf("the process was told %+v", held)
 			}
-			if row.told && (held[0].RequestNumber != 1 || held[0].HoldUp.Cause != turn.CodeLLMUnreachable ||
+			if row.told && (held[0].RequestNumber != 1 || held[0].HoldUp.CauseCode != turn.CodeLLMUnreachable ||
 				!held[0].HoldUp.PauseAt.After(held[0].HoldUp.NextAttempt)) {
 				t.Errorf("%+v", held[0].HoldUp)
 			}

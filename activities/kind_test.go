@@ -66,7 +66,7 @@ func TestANewKindOfToolIsOneRunner(t *testing.T) {
 	binding := prepared.Bindings["t"]
 	said, err := executeIn(t, a, protocol.ExecuteInput{
 		ProcessID: "p", CallID: "1.1", Tool: "t", Binding: binding, Params: map[string]any{"text": "ho"},
-		Spec: idea.Tools[0].RunnerSpec(binding, nil),
+		RunnerSpec: idea.Tools[0].RunnerSpec(binding, nil),
 	})
 	if err != nil || said != "hoho (p/main/1.1, attempt 1)" {
 		t.Errorf("%v, %v", said, err)

@@ -82,7 +82,7 @@ func (a *Activities) noUsableLLMReason(idea *ideafile.Idea, bindings map[string]
 		reasons = append(reasons, err.Error())
 	}
 	bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return bindings }
-	if len(reasons) == 0 || !(loop.DelegateIdeaFiles{BindTools: bind}).IdeaNeedsLLM(idea) {
+	if len(reasons) == 0 || !(loop.DelegateIdeaFiles{ToolBindingsFor: bind}).IdeaNeedsLLM(idea) {
 		return ""
 	}
 	return strings.Join(slices.Compact(reasons), "; ")

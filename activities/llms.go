@@ -39,9 +39,9 @@ var errNoLLM = &llm.Error{Code: turn.CodeLLMError,
 	Message: "no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, " +
 		"or start with --replies"}
 
-func unknownServerError(name string) *llm.Error {
+func unknownServerError(serverName string) *llm.Error {
 	return &llm.Error{Code: turn.CodeLLMError,
-		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
+		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", serverName)}
 }
 
 // askLLMs asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on

@@ -84,9 +84,9 @@ func (a *Activities) storePalette(ctx context.Context, idea jsonval.Object) (jso
 	return a.Store.OffloadTools(ctx, tools)
 }
 
-// restoreFiles returns the Idea files of delegates with their values loaded from the store.
-func (a *Activities) restoreFiles(ctx context.Context, files jsonval.Object) (jsonval.Object, error) {
-	out := make(jsonval.Object, len(files))
+// restoreDelegateFiles returns the Idea files of delegates with their values loaded from the store.
+func (a *Activities) restoreDelegateFiles(ctx context.Context, files jsonval.Object) (jsonval.Object, error) {
+	restoredFiles := make(jsonval.Object, len(files))
 	for key, file := range files {
 		if h, isStored := jsonval.AsBlobHandle(file); isStored {
 			object, err := a.readObject(ctx, h)
@@ -99,9 +99,9 @@ func (a *Activities) restoreFiles(ctx context.Context, files jsonval.Object) (js
 		if err != nil {
 			return nil, err
 		}
-		out[key] = idea
+		restoredFiles[key] = idea
 	}
-	return out, nil
+	return restoredFiles, nil
 }
 
 // restoreStates adds the States to a Request's input, which travels without them: the States of the Idea that the
@@ -119,9 +119,9 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSe
 }
 
 func (a *Activities) loadStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	base protocol.IdeaRef) (map[string]any, error) {
-	if base.IdeaNumber > 0 {
-		return a.Chains.States(ctx, input.ProcessID, base)
+	baseIdea protocol.IdeaRef) (map[string]any, error) {
+	if baseIdea.IdeaNumber > 0 {
+		return a.Chains.States(ctx, input.ProcessID, baseIdea)
 	}
 	idea, err := ideaOrError(ideafile.ReadIdeaWithoutCheckingTools(setup.Idea))
 	if err != nil {

@@ -28,15 +28,15 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notification) 
 
 // shownCallsByDigest describes the waiting Calls of a process, by digest, if notices contain descriptions.
 func (a *Activities) shownCallsByDigest(ctx context.Context, processID string) map[string]shown.Call {
-	if a.PendingApprovals == nil || !a.NoticeSender.DescribesCalls() {
+	if a.ListPendingApprovals == nil || !a.NoticeSender.DescribesCalls() {
 		return nil
 	}
-	list, err := a.PendingApprovals(ctx, processID)
+	pendingApprovals, err := a.ListPendingApprovals(ctx, processID)
 	if err != nil {
 		activity.GetLogger(ctx).Warn("what waits could not be read, so the notice has only its ids", "error", err)
 	}
 	callByDigest := map[string]shown.Call{}
-	for _, w := range list {
+	for _, w := range pendingApprovals {
 		callByDigest[w.Digest] = w.Call
 	}
 	return callByDigest

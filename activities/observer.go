@@ -78,16 +78,18 @@ type CallAttempt struct {
 
 // observeCall reports the beginning of a Call to the observer.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
-	attemptNumber := int(activity.GetInfo(ctx).Attempt) + in.LostWorkerCount + in.WaitCount
+	attemptNumber := int(activity.GetInfo(ctx).Attempt) + in.LostWorkerCount + in.RefusalWaitCount
 	if attemptNumber > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
-			"process", in.ProcessID, "instance", in.Token, "call", in.CallID, "tool", in.Tool, "attempt", attemptNumber)
+			"process", in.ProcessID, "instance", in.InstanceToken, "call", in.CallID, "tool", in.Tool, "attempt",
+			attemptNumber)
 	}
 	if a.Observer == nil {
 		return ctx, func(error) {}
 	}
 	ctx, end := a.Observer.ObserveCall(ctx, CallAttempt{
-		ProcessID: in.ProcessID, InstanceToken: in.Token, CallID: in.CallID, Tool: in.Tool, Kind: in.Binding.Kind,
+		ProcessID: in.ProcessID, InstanceToken: in.InstanceToken, CallID: in.CallID, Tool: in.Tool,
+		Kind:          in.Binding.Kind,
 		AttemptNumber: attemptNumber, IsUndo: in.UndoneCall != nil,
 	})
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
@@ -109,7 +111,7 @@ func (a *Activities) observeRequestEnd(attempt *RequestAttempt, reply *turn.LLMR
 // setReplyDetails takes from the LLM's reply what the observer may know.
 func (s *RequestAttempt) setReplyDetails(r *llm.Reply) {
 	s.LLMName, s.ServedModel, s.Server, s.FirstByteAt, s.Usage, s.FinishReason = r.RequestedModel, r.ServedModel,
-		r.Server,
+		r.ServerHost,
 		r.FirstByteAt, r.Usage, r.FinishReason
 }
 

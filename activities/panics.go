@@ -33,7 +33,7 @@ type panicActivityInterceptor struct {
 // ExecuteActivity keeps the result of an activity that has one despite a panic: its work is done.
 func (p *panicActivityInterceptor) ExecuteActivity(ctx context.Context,
 	in *interceptor.ExecuteActivityInput) (any, error) {
-	ctx, release := safego.Failable(blobs.WithProcess(ctx, activity.GetInfo(ctx).WorkflowExecution.ID))
+	ctx, release := safego.FailableContext(blobs.WithProcess(ctx, activity.GetInfo(ctx).WorkflowExecution.ID))
 	defer release()
 	value, err := p.Next.ExecuteActivity(ctx, in)
 	if err == nil {

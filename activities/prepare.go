@@ -22,7 +22,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	parsedIdea, problems := ideafile.ReadIdea(fullIdea)
 	var delegateIdeas []*ideafile.Idea
 	if parsedIdea != nil && d.Depth == 0 {
-		files, err := a.restoreFiles(ctx, d.Files)
+		files, err := a.restoreDelegateFiles(ctx, d.Files)
 		if err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ type reportBatch struct {
 	err       error
 }
 
-var errNotSent = errors.New("the worker's other activity that would send it has ended")
+var errReportsNotSent = errors.New("the worker's other activity that would send it has ended")
 
 // send sends reports to a process, perhaps together with others, and returns when that is done.
 func (g *reportBatcher) send(ctx context.Context, processID string, s rawReportsSignal,
@@ -57,7 +57,7 @@ func (g *reportBatcher) send(ctx context.Context, processID string, s rawReports
 			return ctx.Err()
 		}
 	}
-	b.err = errNotSent
+	b.err = errReportsNotSent
 	defer close(b.done)
 	err := queue.limiter.Wait(ctx)
 	g.mu.Lock()

@@ -29,16 +29,16 @@ import (
 // then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, batchAnswer protocol.LLMBatchAnswer) (reply *turn.LLMReply, err error) {
-	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
+	err = a.runRequestAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if batchAnswer.Completion == "" {
 			err = a.awaitDailyBudget(ctx)
 		}
 		if err == nil {
 			reply, err = a.sendRequestOnce(ctx, setup, input, states, batchAnswer)
 		}
-		isTooLong := errors.Is(context.Cause(ctx), errReplyTooLong)
-		if isTooLong && (err == nil && !reply.IsComplete || errors.Is(err, context.DeadlineExceeded)) {
-			reply, err = interruptedReply(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errReplyTooLong)), nil
+		tookTooLong := errors.Is(context.Cause(ctx), errReplyTookTooLong)
+		if tookTooLong && (err == nil && !reply.IsComplete || errors.Is(err, context.DeadlineExceeded)) {
+			reply, err = interruptedReply(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errReplyTookTooLong)), nil
 		}
 		return err
 	})
@@ -68,7 +68,7 @@ func interruptedReply(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 		reply = &turn.LLMReply{}
 	}
 	return &turn.LLMReply{Fault: f, HasUndeliveredCalls: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
-		HTTPAttemptCount: reply.HTTPAttemptCount, GoneInstances: reply.GoneInstances}
+		HTTPAttemptCount: reply.HTTPAttemptCount, GoneInstanceTokens: reply.GoneInstanceTokens}
 }
 
 // instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first
@@ -108,7 +108,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 		return nil, err
 	}
 	r.reply.AnsweringLLM = &turn.LLMUsage{
-		Request: input.RequestNumber, RequestedModel: answer.RequestedModel, ServedModel: answer.ServedModel,
+		RequestNumber: input.RequestNumber, RequestedModel: answer.RequestedModel, ServedModel: answer.ServedModel,
 		PromptDigest: promptDigest(r.llmRequest), TokenUsage: answer.Usage,
 	}
 	if answer.OmittedFeatures != "" {
@@ -116,12 +116,12 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 	}
 	r.finishReply(answer)
 	if input.Recheck != nil {
-		r.compareAnswers()
+		r.compareRecheckAnswers()
 	}
 	if a.ReplyRecorder != nil {
 		a.ReplyRecorder(input.ProcessID, input.TurnNumber, answer.Text, answer.FinishReason, answer.Refusal)
 	}
-	r.reply.GoneInstances, err = r.callSender.waitUntilDelivered()
+	r.reply.GoneInstanceTokens, err = r.callSender.waitUntilDelivered()
 	if err != nil {
 		// An error would make Temporal ask again, although some Calls have arrived. So the process closes the Request.
 		r.markIncomplete(turn.CodeTruncated,
@@ -145,9 +145,9 @@ type request struct {
 	callSender    *callSender
 	// withholdsAllCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided
 	// on them, or the Request is a recheck, whose Calls are only compared.
-	withholdsAllCalls bool
-	tokensWithCalls   map[string]bool // instances that got a Call
-	reply             turn.LLMReply
+	withholdsAllCalls  bool
+	instancesWithCalls map[string]bool // instances that got a Call
+	reply              turn.LLMReply
 }
 
 func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup,
@@ -156,7 +156,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	if err != nil {
 		return nil, err
 	}
-	r := &request{activities: a, ctx: ctx, idea: idea, input: input, tokensWithCalls: map[string]bool{},
+	r := &request{activities: a, ctx: ctx, idea: idea, input: input, instancesWithCalls: map[string]bool{},
 		stopScriptedLLM: func() {}}
 	r.reply.HTTPAttemptCount = int(activity.GetInfo(ctx).Attempt)
 	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings,
@@ -173,15 +173,15 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	}
 	r.llmRequest = llm.Request{
 		Messages: prompt.Render(idea, setup.Bindings, input,
-			func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
-		ResponseFormat: format, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
+			func(h jsonval.BlobHandle) []byte { return a.Store.GetOrNil(ctx, h) }),
+		ResponseFormat: format, RateLimitKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
 		GiveUpAt: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.MaxRetryDuration(), a.LLMPatience,
 			DefaultLLMPatience)),
 		KeepText: a.ReplyRecorder != nil, OnCall: r.handleCall,
 		OnFirstEvent: func() { a.reportRequestResumed(ctx, input.RequestNumber) },
 	}
 	if input.Recheck != nil {
-		r.llmRequest.RateKey += "/again"
+		r.llmRequest.RateLimitKey += "/again"
 		r.llmRequest.OnFirstEvent = nil // it was never reported as waiting
 	}
 	if err := r.chooseLLMs(setup); err != nil {
@@ -219,13 +219,13 @@ func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 		return nil
 	}
 	var scripted llmCandidate
-	scripted.client, r.llmRequest.Header, r.stopScriptedLLM, err = startScriptedLLM(scriptedReplies, turnNumber)
+	scripted.client, r.llmRequest.ExtraHeaders, r.stopScriptedLLM, err = startScriptedLLM(scriptedReplies, turnNumber)
 	r.llmCandidates = []llmCandidate{scripted}
 	return err
 }
 
 // handleCall takes a Call that has just closed.
-func (r *request) handleCall(index int, raw json.RawMessage) {
+func (r *request) handleCall(callIndex int, raw json.RawMessage) {
 	// Every broken Call is a fault of its own, and not the end of the reply.
 	var call ideafile.WrittenCall
 	v, err := jsonval.Decode(raw)
@@ -239,38 +239,38 @@ func (r *request) handleCall(index int, raw json.RawMessage) {
 	}
 	r.reply.Calls = append(r.reply.Calls, call)
 	if err != nil {
-		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
+		r.addCallFault(callIndex, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
 		return
 	}
 	if len(r.input.Questions) > 0 {
-		r.handleLLMAnswer(index, call)
+		r.handleLLMAnswer(callIndex, call)
 		return
 	}
-	tokens, f := r.palette.TargetInstances(call)
+	instanceTokens, f := r.palette.TargetInstances(call)
 	if f != nil { // if the Call lists instances, the others still get it
-		r.addCallFault(index, *f)
+		r.addCallFault(callIndex, *f)
 	}
 	// A broken Call goes to its instance too, which reports it with its others.
-	for _, t := range tokens {
-		r.tokensWithCalls[t] = true
+	for _, t := range instanceTokens {
+		r.instancesWithCalls[t] = true
 		if r.withholdsCalls(t) {
 			continue
 		}
 		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) {
-			s.Calls = append(s.Calls, turn.DeliveredCall{Index: index, Call: call})
+			s.Calls = append(s.Calls, turn.DeliveredCall{Index: callIndex, Call: call})
 		})
 	}
 }
 
 // withholdsCalls reports whether an instance gets no Calls of the reply yet. No Calls wait for a recheck of a made-up
 // reply, since there is none.
-func (r *request) withholdsCalls(token string) bool {
-	return r.withholdsAllCalls || (slices.Contains(r.input.TokensHeldForRecheck, token) && !r.reply.IsSimulated)
+func (r *request) withholdsCalls(instanceToken string) bool {
+	return r.withholdsAllCalls || (slices.Contains(r.input.TokensHeldForRecheck, instanceToken) && !r.reply.IsSimulated)
 }
 
-// compareAnswers replaces a second answer by its comparison with the first for each instance. It runs in the activity,
-// which has the whole palette.
-func (r *request) compareAnswers() {
+// compareRecheckAnswers replaces a second answer by its comparison with the first for each instance. It runs in the
+// activity, which has the whole palette.
+func (r *request) compareRecheckAnswers() {
 	differedCount := 0
 	for _, instance := range r.input.Instances {
 		if !r.reply.IsComplete || r.reply.IsSimulated { // what is made up is no second answer
@@ -278,10 +278,10 @@ func (r *request) compareAnswers() {
 		}
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
 		view.PayloadByKind[ideafile.TypeState] = instance.State
-		c := turn.AnswerComparison{Token: instance.Token, Request: r.input.RequestNumber,
+		c := turn.AnswerComparison{InstanceToken: instance.Token, RequestNumber: r.input.RequestNumber,
 			InstancePositionInPrompt: r.input.Recheck.InstancePositionByToken[instance.Token],
-			FirstLLM:                 r.input.Recheck.LLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
-			FirstCalls:  quality.CallsForInstance(&r.palette, instance.Token, r.input.Recheck.Calls),
+			FirstLLM:                 r.input.Recheck.FirstLLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
+			FirstCalls:  quality.CallsForInstance(&r.palette, instance.Token, r.input.Recheck.FirstCalls),
 			SecondCalls: quality.CallsForInstance(&r.palette, instance.Token, r.reply.Calls)}
 		c.HasDiffered = quality.AnswersDiffer(&r.palette, view, instance.Token, c.FirstCalls, c.SecondCalls)
 		r.reply.Comparisons = append(r.reply.Comparisons, c)
@@ -290,7 +290,7 @@ func (r *request) compareAnswers() {
 		}
 	}
 	if o, ok := r.activities.Observer.(RecheckObserver); ok {
-		o.ObserveRecheck(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons),
+		o.ObserveRecheck(r.input.Recheck.FirstLLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons),
 			differedCount)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
@@ -305,19 +305,19 @@ func malformedCallText(raw []byte) string {
 	return strings.ToValidUTF8(string(raw[:jsonval.LargeValueBytes]), "") + "…"
 }
 
-func (r *request) addCallFault(index int, f diag.Fault) {
-	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
+func (r *request) addCallFault(callIndex int, f diag.Fault) {
+	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: callIndex, Fault: f})
 }
 
 // handleLLMAnswer takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a
 // schema.
-func (r *request) handleLLMAnswer(index int, v ideafile.WrittenCall) {
+func (r *request) handleLLMAnswer(callIndex int, v ideafile.WrittenCall) {
 	question, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
 	if f != nil {
-		r.addCallFault(index, *f)
+		r.addCallFault(callIndex, *f)
 		return
 	}
-	r.callSender.addToBatch(question.Token, func(s *protocol.CallsSignal) {
+	r.callSender.addToBatch(question.InstanceToken, func(s *protocol.CallsSignal) {
 		s.LLMAnswers = append(s.LLMAnswers, protocol.LLMAnswer{CallID: question.CallID, Output: output, Params: params,
 			HasFittedParams: question.ParamsError != ""})
 	})
@@ -337,8 +337,8 @@ func (r *request) finishReply(answer *llm.Reply) {
 		return
 	}
 	for _, t := range r.palette.InstanceTokens {
-		if !r.tokensWithCalls[t] {
-			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
+		if !r.instancesWithCalls[t] {
+			r.reply.InstanceTokensWithoutCalls = append(r.reply.InstanceTokensWithoutCalls, t)
 		}
 		if r.withholdsCalls(t) {
 			continue
@@ -346,7 +346,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.IsLast = true })
 	}
 	for _, t := range r.palette.ReopenableTokens {
-		if r.tokensWithCalls[t] && !r.withholdsAllCalls {
+		if r.instancesWithCalls[t] && !r.withholdsAllCalls {
 			r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.IsLast = true })
 		}
 	}

@@ -32,7 +32,7 @@ func TestAnInstanceIsToldThatNoMoreCallsComeOnlyIfTheReplyIsComplete(t *testing.
 	} {
 		a := newWorker(t, serve(t, streaming(c.text)).llm())
 		reply, err := makeRequest(t, a)
-		if err != nil || reply.IsComplete != (c.code == "") || len(reply.InstancesWithoutCalls) != c.idle {
+		if err != nil || reply.IsComplete != (c.code == "") || len(reply.InstanceTokensWithoutCalls) != c.idle {
 			t.Fatalf("%s: %v %+v", name, err, reply)
 		}
 		if !reply.IsComplete && reply.Fault.Code != c.code {

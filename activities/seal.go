@@ -40,7 +40,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if err != nil {
 		return nil, err
 	}
-	files, err := a.restoreFiles(ctx, in.Delegation.Files)
+	files, err := a.restoreDelegateFiles(ctx, in.Delegation.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +57,15 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
 	}
-	if delete(meta, turn.EndedByRequestKey); len(in.Brief.TokensEndedByRequest()) > 0 {
-		meta[turn.EndedByRequestKey] = jsonval.ToJSONValue(in.Brief.TokensEndedByRequest())
+	if delete(meta, turn.EndedByRequestMetaKey); len(in.Brief.TokensEndedByRequest()) > 0 {
+		meta[turn.EndedByRequestMetaKey] = jsonval.ToJSONValue(in.Brief.TokensEndedByRequest())
 	}
-	if delete(meta, quality.MetaKey); in.Quality != nil {
-		meta[quality.MetaKey] = jsonval.ToJSONValue(in.Quality)
+	if delete(meta, quality.ReportMetaKey); in.Quality != nil {
+		meta[quality.ReportMetaKey] = jsonval.ToJSONValue(in.Quality)
 	}
 	idea["meta"] = meta
 	sealedRef, err := a.Chains.Seal(ctx, chain.IdeaToSeal{
-		Process: in.Process, IdeaNumber: in.At, ParentDigest: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
+		ProcessID: in.Process, IdeaNumber: in.At, ParentDigest: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrConflict) || errors.Is(err, blobs.ErrForgotten) {
 		// The chain belongs to a former process of this id, or was forgotten: a retry changes nothing.
@@ -80,17 +80,17 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 // buildSealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that
 // sealed this Idea and the LLMs that answered, the last answer first. Neither these nor the counts of steps are copied
 // from the start, which may be an Idea of another process.
-func buildSealedIdeaMeta(meta any, requestNumber int, llmUsages []turn.LLMUsage) jsonval.Object {
-	out := jsonval.WithoutKey(jsonval.AsObject(meta), "request", "llm", ideafile.StepCountsMetaKey)
+func buildSealedIdeaMeta(startMeta any, requestNumber int, llmUsages []turn.LLMUsage) jsonval.Object {
+	sealedMeta := jsonval.WithoutKey(jsonval.AsObject(startMeta), "request", "llm", ideafile.StepCountsMetaKey)
 	if n := len(llmUsages); n > 0 {
 		last := jsonval.AsObject(jsonval.ToJSONValue(llmUsages[n-1]))
 		if n > 1 {
 			last["earlier"] = jsonval.ToJSONValue(llmUsages[:n-1])
 		}
-		out["llm"] = last
+		sealedMeta["llm"] = last
 	}
 	if requestNumber > 0 {
-		out["request"] = jsonval.ToJSONValue(requestNumber)
+		sealedMeta["request"] = jsonval.ToJSONValue(requestNumber)
 	}
-	return out
+	return sealedMeta
 }

@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, IsRetryable: true, IsHeldBack: true,
+var errNoRequestSlot = &llm.Error{Code: turn.CodeRateLimited, IsRetryable: true, IsHeldBack: true,
 	Message: "this worker can make no more Requests at once",
 	Remedy:  "it goes on by itself; a higher --max-requests allows more at once"}
 
@@ -24,7 +24,7 @@ func (a *Activities) sendInSlot(
 		AttemptNumber: int(activity.GetInfo(ctx).Attempt), StartedAt: time.Now(),
 	}
 	defer func() { a.observeRequestEnd(attempt, reply, err) }()
-	release, err := a.acquireSlot(ctx)
+	release, err := a.acquireRequestSlot(ctx)
 	attempt.SlotWaitTime, attempt.StartedAt = time.Since(attempt.StartedAt), time.Now()
 	if err != nil {
 		return nil, translateShutdownError(ctx, err)
@@ -37,16 +37,16 @@ func (a *Activities) sendInSlot(
 	return reply, translateShutdownError(ctx, err)
 }
 
-// acquireSlot waits for a slot, for at most half of the time that the Request has: a later start would leave too little
-// time to read a reply. Without a slot, Temporal tries again, perhaps with another worker.
-func (a *Activities) acquireSlot(ctx context.Context) (release func(), err error) {
+// acquireRequestSlot waits for a slot, for at most half of the time that the Request has: a later start would leave too
+// little time to read a reply. Without a slot, Temporal tries again, perhaps with another worker.
+func (a *Activities) acquireRequestSlot(ctx context.Context) (release func(), err error) {
 	if a.RequestSlots == nil {
 		return func() {}, nil
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, time.Until(activity.GetInfo(ctx).Deadline)/2)
 	defer cancel()
 	if err := a.RequestSlots.Acquire(waitCtx, 1); err != nil {
-		return nil, errNoSlot
+		return nil, errNoRequestSlot
 	}
 	return func() { a.RequestSlots.Release(1) }, nil
 }

@@ -46,7 +46,7 @@ func (w *callHoldUps) setCallHoldUp(in protocol.ExecuteInput,
 	if w.workerID == "" {
 		w.workerID = rand.Text()
 	}
-	now, callKey := time.Now(), in.Token+"/"+in.CallID
+	now, callKey := time.Now(), in.InstanceToken+"/"+in.CallID
 	maps.DeleteFunc(w.holdUpsByProcess,
 		func(_ string, p *processHoldUps) bool { return now.Sub(p.reportedUntil) > holdUpRetention })
 	p := w.holdUpsByProcess[in.ProcessID]
@@ -63,10 +63,10 @@ func (w *callHoldUps) setCallHoldUp(in protocol.ExecuteInput,
 	if p.holdUpByCall[callKey] = holdUp; holdUp == nil {
 		delete(p.holdUpByCall, callKey)
 	}
-	var longestCall string
+	var longestCallKey string
 	for c, h := range p.holdUpByCall {
 		if h.NextAttempt.After(now) && (longestHoldUp == nil || h.NextAttempt.After(longestHoldUp.NextAttempt)) {
-			longestCall, longestHoldUp = c, h
+			longestCallKey, longestHoldUp = c, h
 		}
 	}
 	switch {
@@ -75,7 +75,7 @@ func (w *callHoldUps) setCallHoldUp(in protocol.ExecuteInput,
 	case p.holdUpByCall[p.reportedCallKey] != nil && longestHoldUp.NextAttempt.Sub(p.reportedUntil) < minReportedWait:
 		return nil, false
 	default:
-		p.reportedCallKey, p.reportedUntil = longestCall, longestHoldUp.NextAttempt
+		p.reportedCallKey, p.reportedUntil = longestCallKey, longestHoldUp.NextAttempt
 	}
 	return longestHoldUp, true
 }
@@ -98,11 +98,12 @@ func (a *Activities) reportCallHoldUp(ctx context.Context, holdUps *callHoldUps,
 	return wasReported
 }
 
-// initialToolWait is how long a Call waits if its Tool's server refused it unread and named no time. Each further wait
-// is twice as long, for maxWaitDoublings times: the number of waits has no bound, and each makes the history longer.
+// initialToolServerWait is how long a Call waits if its Tool's server refused it unread and named no time. Each further
+// wait is twice as long, for maxWaitDoublings times: the number of waits has no bound, and each makes the history
+// longer.
 const (
-	initialToolWait  = time.Second
-	maxWaitDoublings = 9
+	initialToolServerWait = time.Second
+	maxWaitDoublings      = 9
 )
 
 // toolRetryDelay returns how long a Tool's server wants no further attempt after a failed one; 0 if no attempt follows,
@@ -111,12 +112,12 @@ const (
 func toolRetryDelay(info activity.Info, in protocol.ExecuteInput,
 	err error) (wait time.Duration, doesInstanceRetry bool) {
 	isLast := isLastAttempt(info)
-	wait = min(runner.RetryDelay(err), maxToolWait)
+	wait = min(runner.RetryDelay(err), maxToolServerWait)
 	switch {
 	case err == nil, tools.IsFinal(err), isLast && !runner.IsThrottled(err):
 		return 0, false
 	case isLast:
-		return max(wait, initialToolWait<<min(in.WaitCount, maxWaitDoublings)), true
+		return max(wait, initialToolServerWait<<min(in.RefusalWaitCount, maxWaitDoublings)), true
 	}
 	return wait, false
 }
@@ -130,7 +131,7 @@ func callRetryDelay(info activity.Info, in protocol.ExecuteInput,
 }
 
 // reportToolWait informs a process that a retry waits until a Tool's server allows it, and when that wait is over.
-func (a *Activities) reportToolWait(ctx context.Context, in protocol.ExecuteInput, subject string, err error,
+func (a *Activities) reportToolWait(ctx context.Context, in protocol.ExecuteInput, waitingSubject string, err error,
 	wait time.Duration) {
 	if activity.GetInfo(ctx).IsLocalActivity || a.Client == nil {
 		return
@@ -139,13 +140,14 @@ func (a *Activities) reportToolWait(ctx context.Context, in protocol.ExecuteInpu
 	if wait >= minReportedWait {
 		now := time.Now()
 		holdUp = &turn.HoldUp{
-			Cause: turn.CodeToolBusy, Since: now, NextAttempt: now.Add(wait),
-			Message: subject + " waits because its server asked it to: " + jsonval.Clip(err.Error(), maxErrorChars),
-			Remedy:  "it goes on by itself; nothing but cancelling the process ends the wait before",
+			CauseCode: turn.CodeToolBusy, Since: now, NextAttempt: now.Add(wait),
+			Message: waitingSubject + " waits because its server asked it to: " +
+				jsonval.Clip(err.Error(), maxErrorChars),
+			Remedy: "it goes on by itself; nothing but cancelling the process ends the wait before",
 		}
 	}
 	if a.reportCallHoldUp(ctx, &a.toolHoldUps, turn.CodeToolBusy, in, holdUp) && holdUp != nil {
 		activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.ProcessID,
-			"instance", in.Token, "call", in.CallID, "tool", in.Tool, "error", err, "again", holdUp.NextAttempt)
+			"instance", in.InstanceToken, "call", in.CallID, "tool", in.Tool, "error", err, "again", holdUp.NextAttempt)
 	}
 }

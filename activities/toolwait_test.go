@@ -40,10 +40,10 @@ func TestACallThatWaitsCountsAsHeldUp(t *testing.T) {
 	t.Parallel()
 	counted := heldProcesses{}
 	a := &Activities{Client: &ears{}, HoldUpRecorder: counted}
-	in := protocol.ExecuteInput{ProcessID: "p", Token: "1", CallID: "1.1"}
-	for cause, holdUps := range map[string]*callHoldUps{turn.CodeRateLimited: &a.turnHoldUps,
+	in := protocol.ExecuteInput{ProcessID: "p", InstanceToken: "1", CallID: "1.1"}
+	for cause, holdUps := range map[string]*callHoldUps{turn.CodeRateLimited: &a.limitTurnHoldUps,
 		turn.CodeToolBusy: &a.toolHoldUps} {
-		a.reportCallHoldUp(t.Context(), holdUps, cause, in, &turn.HoldUp{Cause: cause,
+		a.reportCallHoldUp(t.Context(), holdUps, cause, in, &turn.HoldUp{CauseCode: cause,
 			NextAttempt: time.Now().Add(time.Minute)})
 		if !counted[cause] {
 			t.Errorf("%s: it does not count", cause)
@@ -90,7 +90,7 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 		"a failure of no server":      {errors.New("broken"), 1, 1, 0, 0, false},
 	} {
 		info := activity.Info{Attempt: row.attempt, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: row.most}}
-		wait, ofInstance := callRetryDelay(info, protocol.ExecuteInput{WaitCount: row.waits}, row.err)
+		wait, ofInstance := callRetryDelay(info, protocol.ExecuteInput{RefusalWaitCount: row.waits}, row.err)
 		if wait != row.want || ofInstance != row.ofInstance {
 			t.Errorf("%s: %s, %v", name, wait, ofInstance)
 		}

@@ -26,19 +26,19 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	askLimitInterval  = 250 * time.Millisecond // between two questions to one limit
-	askLimitTimeout   = 10 * time.Second
-	turnRenewInterval = limit.TurnLease / 3
+	askLimitInterval       = 250 * time.Millisecond // between two questions to one limit
+	askLimitTimeout        = 10 * time.Second
+	limitTurnRenewInterval = limit.TurnLease / 3
 )
 
 // rateLimitTurns are the requests to the limits that this worker asks, by the limit's name.
 type rateLimitTurns struct {
 	mu              sync.Mutex
-	requestsByLimit map[string]*turnRequests
+	requestsByLimit map[string]*limitTurnRequests
 }
 
-// turnRequests are this worker's requests to one limit.
-type turnRequests struct {
+// limitTurnRequests are this worker's requests to one limit.
+type limitTurnRequests struct {
 	limit.TurnRequest
 	answerChannelByKey      map[string]chan limit.TurnAnswer // for the turns that are wanted, by key
 	requestReceivedChannels []chan struct{}                  // closed when the TurnRequest has arrived
@@ -47,15 +47,16 @@ type turnRequests struct {
 	err error
 }
 
-// turnGrant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and err says why.
-type turnGrant struct {
+// limitTurnGrant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and err says
+// why.
+type limitTurnGrant struct {
 	limit.TurnAnswer
 	err error
 }
 
-// acquireTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error makes
-// the Call wait in another activity (AwaitTurn).
-func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) (endTurn func(), err error) {
+// acquireLimitTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error
+// makes the Call wait in another activity (AwaitTurn).
+func (a *Activities) acquireLimitTurn(ctx context.Context, in protocol.ExecuteInput) (endTurn func(), err error) {
 	if in.RateLimit == nil {
 		return func() {}, nil
 	}
@@ -65,20 +66,20 @@ func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) 
 	}
 	if !t.IsGranted {
 		remaining := remainingAttempts(activity.GetInfo(ctx))
-		return nil, temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
+		return nil, temporal.NewApplicationErrorWithOptions(limitTurnWaitText(in, t), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{remaining},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
 	if err := pause.For(ctx, t.Wait); err != nil { // until it begins
 		return nil, err
 	}
-	holdsTurn, key := in.RateLimit.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
-	endTurn = func() { a.updateTurnRequests(in.Tool, holdsTurn, func(s *turnRequests) { s.endTurn(key) }) }
+	holdsTurn, key := in.RateLimit.MaxConcurrentTurns > 0, limitTurnKey(in.IdempotencyKey())
+	endTurn = func() { a.updateLimitTurnRequests(in.Tool, holdsTurn, func(s *limitTurnRequests) { s.endTurn(key) }) }
 	if !holdsTurn { // it has begun, and nothing else is counted
 		endTurn()
 		return func() {}, nil
 	}
-	a.updateTurnRequests(in.Tool, false, func(s *turnRequests) { s.HeldKeys = append(s.HeldKeys, key) })
+	a.updateLimitTurnRequests(in.Tool, false, func(s *limitTurnRequests) { s.HeldKeys = append(s.HeldKeys, key) })
 	return endTurn, nil
 }
 
@@ -90,24 +91,25 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 		return err
 	}
 	if t.IsGranted {
-		a.reportCallHoldUp(ctx, &a.turnHoldUps, turn.CodeRateLimited, in, nil)
+		a.reportCallHoldUp(ctx, &a.limitTurnHoldUps, turn.CodeRateLimited, in, nil)
 		return nil
 	}
 	now, scheduledAt := time.Now(), activity.GetInfo(ctx).ScheduledTime
 	if t.Wait >= minReportedWait || now.Sub(scheduledAt) >= minReportedWait {
-		holdUp := &turn.HoldUp{Cause: turn.CodeRateLimited, Since: scheduledAt,
-			NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
+		holdUp := &turn.HoldUp{CauseCode: turn.CodeRateLimited, Since: scheduledAt,
+			NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: limitTurnWaitText(in, t),
 			Remedy: t.remedy("it goes on by itself; a higher `_rate` is for new processes only")}
-		if a.reportCallHoldUp(ctx, &a.turnHoldUps, turn.CodeRateLimited, in, holdUp) {
-			activity.GetLogger(ctx).Warn("the Call waits for its turn", "process", in.ProcessID, "instance", in.Token,
+		if a.reportCallHoldUp(ctx, &a.limitTurnHoldUps, turn.CodeRateLimited, in, holdUp) {
+			activity.GetLogger(ctx).Warn("the Call waits for its turn", "process", in.ProcessID, "instance",
+				in.InstanceToken,
 				"call", in.CallID, "tool", in.Tool, "reason", holdUp.Message, "again", holdUp.NextAttempt)
 		}
 	}
-	return temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
+	return temporal.NewApplicationErrorWithOptions(limitTurnWaitText(in, t), turn.CodeRateLimited,
 		temporal.ApplicationErrorOptions{NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-func turnWaitText(in protocol.ExecuteInput, t turnGrant) string {
+func limitTurnWaitText(in protocol.ExecuteInput, t limitTurnGrant) string {
 	reason := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.RateLimit)
 	if t.err != nil {
 		reason += ", and whose turn it is cannot be asked: " + t.err.Error()
@@ -117,31 +119,31 @@ func turnWaitText(in protocol.ExecuteInput, t turnGrant) string {
 }
 
 // remedy returns the remedy if no turn is granted: usualRemedy, if the limit can be asked.
-func (g turnGrant) remedy(usualRemedy string) string {
+func (g limitTurnGrant) remedy(usualRemedy string) string {
 	if g.err != nil {
 		return "it goes on once this worker may start workflows in its namespace, and send them Updates"
 	}
 	return usualRemedy
 }
 
-// turnKey names a turn, and does not reveal whose it is.
-func turnKey(id string) string { return jsonval.Digest(id)[:24] }
+// limitTurnKey names a turn, and does not reveal whose it is.
+func limitTurnKey(idempotencyKey string) string { return jsonval.Digest(idempotencyKey)[:24] }
 
-func (a *Activities) awaitToolTurn(ctx context.Context, in protocol.ExecuteInput) (turnGrant, error) {
+func (a *Activities) awaitToolTurn(ctx context.Context, in protocol.ExecuteInput) (limitTurnGrant, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
-	return a.awaitGrant(ctx, in.Tool, *in.RateLimit, turnKey(in.IdempotencyKey()), 1, patience)
+	return a.awaitLimitTurn(ctx, in.Tool, *in.RateLimit, limitTurnKey(in.IdempotencyKey()), 1, patience)
 }
 
-// awaitGrant waits until a turn is granted, unless the turn is far away.
-func (a *Activities) awaitGrant(ctx context.Context, limitName string, rule limit.Rule, key string, cost float64,
-	patience time.Duration) (t turnGrant, err error) {
+// awaitLimitTurn waits until a turn is granted, unless the turn is far away.
+func (a *Activities) awaitLimitTurn(ctx context.Context, limitName string, rule limit.Rule, key string, amount float64,
+	patience time.Duration) (t limitTurnGrant, err error) {
 	answerChannel, priority := make(chan limit.TurnAnswer, 1), 0
 	if activity.IsActivity(ctx) {
 		priority = activity.GetInfo(ctx).Priority.PriorityKey
 	}
-	a.updateTurnRequests(limitName, true, func(s *turnRequests) {
+	a.updateLimitTurnRequests(limitName, true, func(s *limitTurnRequests) {
 		s.Rule, s.WantedKeys, s.WantedCosts, s.answerChannelByKey[key] = rule, append(s.WantedKeys, key),
-			append(s.WantedCosts, cost), answerChannel
+			append(s.WantedCosts, amount), answerChannel
 		s.PriorityLevels = append(s.PriorityLevels, priority)
 	})
 	patience = min(patience, askLimitTimeout)
@@ -150,35 +152,36 @@ func (a *Activities) awaitGrant(ctx context.Context, limitName string, rule limi
 	select {
 	case t.TurnAnswer = <-answerChannel:
 	case <-timer.C:
-		a.updateTurnRequests(limitName, false, func(s *turnRequests) { s.withdrawTurn(key); t.err = s.err })
+		a.updateLimitTurnRequests(limitName, false, func(s *limitTurnRequests) { s.withdrawTurn(key); t.err = s.err })
 		t.Wait = limit.MaxPollingWait
 		return t, nil
 	case <-ctx.Done():
-		a.updateTurnRequests(limitName, true, func(s *turnRequests) { s.withdrawTurn(key); s.endTurn(key) })
+		a.updateLimitTurnRequests(limitName, true, func(s *limitTurnRequests) { s.withdrawTurn(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
 	t.IsGranted = t.IsGranted && t.Wait <= patience
 	return t, nil
 }
 
-// updateTurnRequests changes the requests to a limit, and has them sent: at once, or together with the next ones.
-func (a *Activities) updateTurnRequests(limitName string, shouldSendNow bool, change func(*turnRequests)) {
+// updateLimitTurnRequests changes the requests to a limit, and has them sent: at once, or together with the next ones.
+func (a *Activities) updateLimitTurnRequests(limitName string, shouldSendNow bool, change func(*limitTurnRequests)) {
 	turns := &a.rateLimitTurns
 	turns.mu.Lock()
 	defer turns.mu.Unlock()
 	requests := turns.requestsByLimit[limitName]
 	if requests == nil {
 		if turns.requestsByLimit == nil {
-			turns.requestsByLimit = map[string]*turnRequests{}
+			turns.requestsByLimit = map[string]*limitTurnRequests{}
 		}
-		requests = &turnRequests{answerChannelByKey: map[string]chan limit.TurnAnswer{},
+		requests = &limitTurnRequests{answerChannelByKey: map[string]chan limit.TurnAnswer{},
 			wakeChannel: make(chan struct{}, 1)}
 		turns.requestsByLimit[limitName] = requests
-		safego.Go("activities.turns", func() error { a.askForTurns(limitName, requests); return nil }, func(err error) {
-			if err != nil { // the next caller starts another goroutine
-				turns.forgetLimit(limitName)
-			}
-		})
+		safego.Go("activities.turns", func() error { a.askForLimitTurns(limitName, requests); return nil },
+			func(err error) {
+				if err != nil { // the next caller starts another goroutine
+					turns.forgetLimit(limitName)
+				}
+			})
 	}
 	change(requests)
 	if shouldSendNow {
@@ -195,7 +198,7 @@ func (t *rateLimitTurns) forgetLimit(limitName string) {
 	delete(t.requestsByLimit, limitName)
 }
 
-func (s *turnRequests) withdrawTurn(key string) {
+func (s *limitTurnRequests) withdrawTurn(key string) {
 	delete(s.answerChannelByKey, key)
 	if n := slices.Index(s.WantedKeys, key); n >= 0 {
 		s.WantedKeys, s.WantedCosts = slices.Delete(s.WantedKeys, n, n+1), slices.Delete(s.WantedCosts, n, n+1)
@@ -203,25 +206,25 @@ func (s *turnRequests) withdrawTurn(key string) {
 	}
 }
 
-func (s *turnRequests) endTurn(key string) {
+func (s *limitTurnRequests) endTurn(key string) {
 	s.HeldKeys = slices.DeleteFunc(s.HeldKeys, func(k string) bool { return k == key })
 	s.DoneKeys = append(s.DoneKeys, key)
 }
 
-// askForTurns sends a limit this worker's requests as long as there are any.
-func (a *Activities) askForTurns(limitName string, requests *turnRequests) {
+// askForLimitTurns sends a limit this worker's requests as long as there are any.
+func (a *Activities) askForLimitTurns(limitName string, requests *limitTurnRequests) {
 	for {
 		a.rateLimitTurns.mu.Lock()
 		q := requests.TurnRequest
 		q.WantedKeys, q.HeldKeys = slices.Clone(q.WantedKeys), slices.Clone(q.HeldKeys)
 		q.WantedCosts, q.PriorityLevels = slices.Clone(q.WantedCosts), slices.Clone(q.PriorityLevels)
 		requestReceivedChannels := requests.requestReceivedChannels
-		requests.DoneKeys, requests.SpentCost, requests.requestReceivedChannels = nil, 0, nil
+		requests.DoneKeys, requests.ExtraSpentCost, requests.requestReceivedChannels = nil, 0, nil
 		select {
 		case <-requests.wakeChannel: // it was for this request
 		default:
 		}
-		if len(q.WantedKeys)+len(q.HeldKeys)+len(q.DoneKeys) == 0 && q.SpentCost == 0 {
+		if len(q.WantedKeys)+len(q.HeldKeys)+len(q.DoneKeys) == 0 && q.ExtraSpentCost == 0 {
 			delete(a.rateLimitTurns.requestsByLimit, limitName)
 			a.rateLimitTurns.mu.Unlock()
 			return
@@ -238,7 +241,7 @@ func (a *Activities) askForTurns(limitName string, requests *turnRequests) {
 }
 
 // deliverAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
-func (t *rateLimitTurns) deliverAnswers(limitName string, s *turnRequests, q limit.TurnRequest,
+func (t *rateLimitTurns) deliverAnswers(limitName string, s *limitTurnRequests, q limit.TurnRequest,
 	requestReceivedChannels []chan struct{}, answers []limit.TurnAnswer, err error) (nextAskDelay time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -249,14 +252,15 @@ func (t *rateLimitTurns) deliverAnswers(limitName string, s *turnRequests, q lim
 		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", limitName, "error", err)
 	}
 	if s.err = err; err != nil {
-		s.DoneKeys, s.SpentCost, s.requestReceivedChannels = append(q.DoneKeys, s.DoneKeys...), s.SpentCost+q.SpentCost,
+		s.DoneKeys, s.ExtraSpentCost, s.requestReceivedChannels = append(q.DoneKeys, s.DoneKeys...),
+			s.ExtraSpentCost+q.ExtraSpentCost,
 			append(requestReceivedChannels, s.requestReceivedChannels...)
 		return time.Second
 	}
 	for _, requestReceived := range requestReceivedChannels {
 		close(requestReceived)
 	}
-	nextAskDelay = turnRenewInterval
+	nextAskDelay = limitTurnRenewInterval
 	for n, key := range q.WantedKeys {
 		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxPollingWait {
 			nextAskDelay = min(nextAskDelay, answer.Wait)
@@ -273,11 +277,13 @@ func (a *Activities) askLimit(limitName string, q limit.TurnRequest) (answers []
 	ctx, cancel := context.WithTimeout(context.Background(), askLimitTimeout)
 	defer cancel()
 	start := a.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-		ID: protocol.LimitID(limitName), TaskQueue: protocol.TaskQueue, Priority: temporal.Priority{PriorityKey: 1},
+		ID: protocol.LimitWorkflowID(limitName), TaskQueue: protocol.TaskQueue,
+		Priority:                 temporal.Priority{PriorityKey: 1},
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, protocol.LimitType, limit.Queue{})
 	handle, err := a.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
+		StartWorkflowOperation: start,
+		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateLimitTurns,
 			WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}},
 	})
 	if err == nil {
@@ -289,11 +295,13 @@ func (a *Activities) askLimit(limitName string, q limit.TurnRequest) (answers []
 // sharedRate is a limit that all workers keep together.
 type sharedRate struct {
 	activities *Activities
-	name       string
+	limitName  string
 }
 
 // SharedRate returns the limit of what the Requests of all workers use in a second. No Tool may have its name.
-func (a *Activities) SharedRate(name string) llm.SharedRateLimit { return sharedRate{a, name} }
+func (a *Activities) SharedRate(limitName string) llm.SharedRateLimit {
+	return sharedRate{a, limitName}
+}
 
 // Wait waits until a Request may be sent, for half of the time that it has.
 func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64,
@@ -302,18 +310,20 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64,
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline) / 2
 	}
-	key = turnKey(key)
-	t, err := s.activities.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(tokenCount), patience)
+	key = limitTurnKey(key)
+	t, err := s.activities.awaitLimitTurn(ctx, s.limitName, limit.Rule{TurnsPerSecond: perSecond}, key,
+		float64(tokenCount), patience)
 	if err != nil || !t.IsGranted {
 		return t.Wait, err
 	}
-	s.activities.updateTurnRequests(s.name, false, func(requests *turnRequests) { requests.endTurn(key) })
+	s.activities.updateLimitTurnRequests(s.limitName, false,
+		func(requests *limitTurnRequests) { requests.endTurn(key) })
 	return 0, pause.For(ctx, t.Wait)
 }
 
 // Spend charges what a Request used beyond its estimate.
 func (s sharedRate) Spend(perSecond float64, extraTokens int) {
-	s.activities.updateTurnRequests(s.name, true, func(requests *turnRequests) {
-		requests.Rule.PerSecond, requests.SpentCost = perSecond, requests.SpentCost+float64(extraTokens)
+	s.activities.updateLimitTurnRequests(s.limitName, true, func(requests *limitTurnRequests) {
+		requests.Rule.TurnsPerSecond, requests.ExtraSpentCost = perSecond, requests.ExtraSpentCost+float64(extraTokens)
 	})
 }

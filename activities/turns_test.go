@@ -28,21 +28,21 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	a, rule := &Activities{Client: c}, limit.Rule{PerSecond: 20}
-	var told turnGrant
+	a, rule := &Activities{Client: c}, limit.Rule{TurnsPerSecond: 20}
+	var told limitTurnGrant
 	for told.err == nil {
-		told, err = a.awaitGrant(t.Context(), "pay", rule, "key", 1, time.Second)
+		told, err = a.awaitLimitTurn(t.Context(), "pay", rule, "key", 1, time.Second)
 		if err != nil || told.IsGranted {
 			t.Fatalf("%+v, %v", told, err)
 		}
 	}
-	text := turnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule}, told)
+	text := limitTurnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule}, told)
 	if !strings.Contains(text, "20 a second in all processes (_rate), and whose turn it is cannot be asked: ") ||
 		!strings.Contains(told.remedy("it goes on by itself"), "Updates") {
 		t.Errorf("%s: %s", text, told.remedy("it goes on by itself"))
 	}
 	told.err = nil
-	if text := turnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule},
+	if text := limitTurnWaitText(protocol.ExecuteInput{CallID: "1.1", Tool: "pay", RateLimit: &rule},
 		told); !strings.HasSuffix(text,
 		"(_rate); the next try is in 5s") || told.remedy("it goes on by itself") != "it goes on by itself" {
 		t.Error(text)

@@ -114,7 +114,7 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 	if _, err := b.UseScript(script.ChainReplyLines("instant", 3)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Run(t.Context(), bed.ProcessSpec{ID: "short", Tool: bed.GoToolJSON("instant"),
+	_, err = b.Run(t.Context(), bed.ProcessSpec{ID: "short", ToolJSON: bed.GoToolJSON("instant"),
 		MessagesJSON: bed.TextMessage("Go on."), LimitsJSON: `{"requests": 2}`})
 	for _, err := range []error{err, b.Watch(t.Context(), "short")} {
 		if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||

@@ -15,8 +15,8 @@ import (
 // options holds the command line.
 type options struct {
 	workloads          []works.Workload
-	jsonFile           string
-	fromFiles          []string
+	outputJSONFile     string
+	inputFigureFiles   []string
 	boundsFile         string
 	shouldUpdateBounds bool // set the bounds in the file of against
 	roundCount         int
@@ -27,10 +27,10 @@ type options struct {
 // works with --against, and otherwise every work that lasts minutes at most.
 func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.StringVar(&o.jsonFile, "json", "", "file for the figures as JSON")
+	f.StringVar(&o.outputJSONFile, "json", "", "file for the figures as JSON")
 	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
 		"of a work that is in several the last one counts",
-		func(name string) error { o.fromFiles = append(o.fromFiles, name); return nil })
+		func(name string) error { o.inputFigureFiles = append(o.inputFigureFiles, name); return nil })
 	f.StringVar(&o.boundsFile, "against", "", "fail where a time passes its bound in a `file`, as a multiple of what "+
 		"plain workflows took in the same run")
 	f.BoolVar(&o.shouldUpdateBounds, "update", false,

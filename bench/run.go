@@ -23,8 +23,8 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	}
 	report.PrintTable(out, figures)
 	report.PrintGrowths(out, report.ComputeGrowths(figures))
-	if o.jsonFile != "" {
-		if err := report.Save(o.jsonFile, o.isQuick, figures); err != nil {
+	if o.outputJSONFile != "" {
+		if err := report.Save(o.outputJSONFile, o.isQuick, figures); err != nil {
 			return err
 		}
 	}
@@ -71,8 +71,8 @@ func checkFirmLimits(figures []report.Figure) error {
 
 func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	switch {
-	case len(o.fromFiles) > 0:
-		return report.Read(o.fromFiles)
+	case len(o.inputFigureFiles) > 0:
+		return report.Read(o.inputFigureFiles)
 	case len(o.workloads) == 1:
 		return measureInProcess(ctx, o, o.workloads[0])
 	}
@@ -140,8 +140,8 @@ func measureInProcess(ctx context.Context, o options, w works.Workload) ([]repor
 	return record.SummarizedFigures(), nil
 }
 
-// floorSize is the number of plain workflows that show after each round how fast the machine is.
-const floorSize = 50
+// floorWorkflowCount is the number of plain workflows that show after each round how fast the machine is.
+const floorWorkflowCount = 50
 
 // runRound does one round of a work on a new bed.
 func runRound(ctx context.Context, w works.Workload, r works.Round) (err error) {
@@ -152,7 +152,7 @@ func runRound(ctx context.Context, w works.Workload, r works.Round) (err error) 
 	if err := w.Run(ctx, r); err != nil {
 		return err
 	}
-	floor, err := r.MeasurePlainWorkflows(ctx, floorSize)
+	floor, err := r.MeasurePlainWorkflows(ctx, floorWorkflowCount)
 	r.FindOrAddFigure(report.FloorFigureName, "ms").Add(floor.Seconds() * 1000)
 	return err
 }

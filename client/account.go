@@ -25,10 +25,10 @@ func AccountOf(ctx context.Context) Account {
 	return a
 }
 
-// addAccount adds the sender's account to a signal, and to each of many decisions in it.
-func addAccount(ctx context.Context, payload jsonval.Object) {
-	approval.AddAccount(payload, AccountOf(ctx))
+// addSenderAccount adds the sender's account to a signal, and to each of many decisions in it.
+func addSenderAccount(ctx context.Context, payload jsonval.Object) {
+	approval.AddSenderAccount(payload, AccountOf(ctx))
 	for _, one := range jsonval.AsList(payload["decisions"]) {
-		approval.AddAccount(jsonval.AsObject(one), AccountOf(ctx))
+		approval.AddSenderAccount(jsonval.AsObject(one), AccountOf(ctx))
 	}
 }

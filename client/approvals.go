@@ -29,23 +29,23 @@ type WaitingItems struct {
 	UnansweredProcessIDs []string
 }
 
-// unansweredError says why processes did not answer. It is returned beside the answers of the others.
-type unansweredError struct {
+// unansweredProcessesError says why processes did not answer. It is returned beside the answers of the others.
+type unansweredProcessesError struct {
 	error
-	processIDs     []string
-	nobodyAnswered bool // no process answered
+	processIDs        []string
+	noProcessAnswered bool // no process answered
 }
 
-func (e *unansweredError) Unwrap() error { return e.error }
+func (e *unansweredProcessesError) Unwrap() error { return e.error }
 
 // UnansweredProcessIDs returns the processes that did not answer, from the error of a list over several processes. Its
 // own error is nil if other processes did answer.
 func UnansweredProcessIDs(err error) (processIDs []string, _ error) {
-	e, isUnanswered := errors.AsType[*unansweredError](err)
+	e, isUnanswered := errors.AsType[*unansweredProcessesError](err)
 	switch {
 	case !isUnanswered:
 		return nil, err
-	case e.nobodyAnswered:
+	case e.noProcessAnswered:
 		return e.processIDs, err
 	}
 	return e.processIDs, nil
@@ -69,7 +69,7 @@ func (p *Process) ListWaiting(ctx context.Context) (WaitingItems, error) {
 	if err != nil {
 		return WaitingItems{}, err
 	}
-	if err := p.addMissingCases(ctx, v.Approvals); err != nil {
+	if err := p.addMissingApprovalContexts(ctx, v.Approvals); err != nil {
 		return WaitingItems{}, err
 	}
 	for n := range v.Approvals {
@@ -78,12 +78,12 @@ func (p *Process) ListWaiting(ctx context.Context) (WaitingItems, error) {
 			return WaitingItems{}, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
 		}
 		v.Approvals[n].Params, _ = restored.(map[string]any)
-		if err := p.restoreCase(ctx, &v.Approvals[n].ApprovalContext); err != nil {
+		if err := p.restoreApprovalContext(ctx, &v.Approvals[n].ApprovalContext); err != nil {
 			return WaitingItems{}, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
 		}
 	}
 	p.addDescriptions(ctx, v.Approvals)
-	p.addSentences(ctx, v.Plans)
+	p.addPlanSentences(ctx, v.Plans)
 	return WaitingItems{Approvals: v.Approvals, Plans: v.Plans}, nil
 }
 
@@ -98,7 +98,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	case info.GetCloseTime() != nil: // nothing waits in an ended process, even if a worker answers
 		return v, nil
 	}
-	err = p.client.queryWithTimeout(ctx, maxSilence, p.id, protocol.QueryApprovals, &v)
+	err = p.client.queryWithTimeout(ctx, maxServerSilence, p.id, protocol.QueryApprovals, &v)
 	if err == nil {
 		return v, nil
 	}
@@ -106,9 +106,9 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	return v, fmt.Errorf("list approvals of %s: %w", p.id, err)
 }
 
-// addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,
-// and those for which one answer has no space. If an instance does not answer, its case stays missing.
-func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
+// addMissingApprovalContexts queries the instances whose case is not in the process's answer: all instances of a split
+// process, and those for which one answer has no space. If an instance does not answer, its case stays missing.
+func (p *Process) addMissingApprovalContexts(ctx context.Context, list []Approval) error {
 	return safego.ForEach(ctx, "client.cases", len(list), maxConcurrentQueries, func(ctx context.Context, n int) error {
 		a := &list[n]
 		var v protocol.ApprovalsView
@@ -120,7 +120,7 @@ func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
 	})
 }
 
-func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) (err error) {
+func (p *Process) restoreApprovalContext(ctx context.Context, c *protocol.ApprovalContext) (err error) {
 	if c.Input, err = p.client.archive.blobStore.Restore(ctx, c.Input); err == nil {
 		c.State, err = p.client.archive.blobStore.Restore(ctx, c.State)
 	}
@@ -142,7 +142,7 @@ func (c *Client) ListWaiting(ctx context.Context) (WaitingItems, error) {
 }
 
 func (c *Client) listAllWaiting(ctx context.Context) (WaitingItems, error) {
-	results, err := queryAwaitingProcesses(ctx, c, (*Process).ListWaiting)
+	results, err := queryProcessesAwaitingPeople(ctx, c, (*Process).ListWaiting)
 	all := WaitingItems{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
 	for _, w := range results {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
@@ -153,13 +153,13 @@ func (c *Client) listAllWaiting(ctx context.Context) (WaitingItems, error) {
 // ApprovalsOf lists the Calls that wait for a person in a process and in its delegates, each with its process. The id
 // may be an instance's: refunds/13. The error wraps ErrNotFound if there is no such process; for processes that do not
 // answer it is as in Client.Approvals.
-func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
-	processID, token, isInstance := protocol.ParseInstanceID(id)
-	return queryWithDelegates(ctx, c, id, func(p *Process, ctx context.Context) ([]Approval, error) {
+func (c *Client) ApprovalsOf(ctx context.Context, processOrInstanceID string) ([]Approval, error) {
+	processID, token, isInstance := protocol.ParseInstanceID(processOrInstanceID)
+	return queryWithDelegates(ctx, c, processOrInstanceID, func(p *Process, ctx context.Context) ([]Approval, error) {
 		list, err := p.Approvals(ctx)
 		if isInstance && p.id == processID {
 			list = slices.DeleteFunc(list, func(a Approval) bool {
-				return !spelling.MatchesToken(token, a.Instance)
+				return !spelling.MatchesInstanceToken(token, a.Instance)
 			})
 		}
 		return list, err
@@ -168,102 +168,105 @@ func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error)
 
 // WaitingPlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; for an instance's
 // id, the Plans of its process.
-func (c *Client) WaitingPlansOf(ctx context.Context, id string) ([]Plan, error) {
-	return queryWithDelegates(ctx, c, id, (*Process).WaitingPlans)
+func (c *Client) WaitingPlansOf(ctx context.Context, processOrInstanceID string) ([]DescribedPlan, error) {
+	return queryWithDelegates(ctx, c, processOrInstanceID, (*Process).WaitingPlans)
 }
 
 // queryWithDelegates queries a process, by its id or that of one of its instances, and those of its delegates at any
 // depth that wait for a person. For an instance's id it queries only the delegates of that instance.
 func queryWithDelegates[T any](
-	ctx context.Context, c *Client, id string, ask func(*Process, context.Context) ([]T, error),
+	ctx context.Context, c *Client, processOrInstanceID string,
+	queryProcess func(*Process, context.Context) ([]T, error),
 ) ([]T, error) {
-	processID, token, isInstance := protocol.ParseInstanceID(id)
+	processID, token, isInstance := protocol.ParseInstanceID(processOrInstanceID)
 	p, err := c.Attach(ctx, processID)
 	if err != nil {
 		return nil, err
 	}
-	awaitingProcesses, err := c.listAwaitingProcesses(ctx)
+	processesAwaitingPeople, err := c.listProcessesAwaitingPeople(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list delegates of %s: %w", processID, err)
 	}
-	ids := []string{processID}
-	for _, info := range awaitingProcesses {
-		childID := info.GetExecution().GetWorkflowId()
-		if p.isDelegate(spelling.WholeProcessID(childID)) &&
-			(!isInstance || protocol.BelongsToInstance(childID, token)) {
-			ids = append(ids, childID)
+	processIDs := []string{processID}
+	for _, info := range processesAwaitingPeople {
+		awaitingProcessID := info.GetExecution().GetWorkflowId()
+		if p.isDelegate(spelling.WholeProcessID(awaitingProcessID)) &&
+			(!isInstance || protocol.BelongsToInstance(awaitingProcessID, token)) {
+			processIDs = append(processIDs, awaitingProcessID)
 		}
 	}
-	results, err := queryEach(ctx, c, ids, ask)
+	results, err := queryEachProcess(ctx, c, processIDs, queryProcess)
 	return append([]T{}, slices.Concat(results...)...), err // a list even where nothing waits
 }
 
-// queryAwaitingProcesses queries every process that waits for a person.
-func queryAwaitingProcesses[T any](
-	ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error),
+// queryProcessesAwaitingPeople queries every process that waits for a person.
+func queryProcessesAwaitingPeople[T any](
+	ctx context.Context, c *Client, queryProcess func(*Process, context.Context) (T, error),
 ) (results []T, err error) {
-	list, err := c.listAwaitingProcesses(ctx)
+	list, err := c.listProcessesAwaitingPeople(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	return queryEach(ctx, c, jsonval.Map(list, func(info *workflowpb.WorkflowExecutionInfo) string {
+	return queryEachProcess(ctx, c, jsonval.Map(list, func(info *workflowpb.WorkflowExecutionInfo) string {
 		return info.GetExecution().GetWorkflowId()
-	}), ask)
+	}), queryProcess)
 }
 
-// queryEach queries processes concurrently. If one does not answer, the answers of the others are returned beside the
-// error.
-func queryEach[T any](
-	ctx context.Context, c *Client, ids []string, ask func(*Process, context.Context) (T, error),
+// queryEachProcess queries processes concurrently. If one does not answer, the answers of the others are returned
+// beside the error.
+func queryEachProcess[T any](
+	ctx context.Context, c *Client, processIDs []string, queryProcess func(*Process, context.Context) (T, error),
 ) (results []T, err error) {
-	results, errs := make([]T, len(ids)), make([]error, len(ids))
-	err = safego.ForEach(ctx, "client.waiting", len(ids), maxConcurrentQueries, func(ctx context.Context, n int) error {
-		results[n], errs[n] = ask(c.Process(ids[n]), ctx)
-		return nil
-	})
+	results, errs := make([]T, len(processIDs)), make([]error, len(processIDs))
+	err = safego.ForEach(ctx, "client.waiting", len(processIDs), maxConcurrentQueries,
+		func(ctx context.Context, n int) error {
+			results[n], errs[n] = queryProcess(c.Process(processIDs[n]), ctx)
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
-	unansweredErr := unansweredError{}
+	unansweredErr := unansweredProcessesError{}
 	for n, cause := range errs {
 		if cause != nil && !errors.Is(cause, ErrNotFound) && !errors.Is(cause, ErrForgotten) { // these ended meanwhile
-			unansweredErr.processIDs, unansweredErr.error = append(unansweredErr.processIDs, ids[n]),
+			unansweredErr.processIDs, unansweredErr.error = append(unansweredErr.processIDs, processIDs[n]),
 				errors.Join(unansweredErr.error, cause)
 		}
 	}
-	if unansweredErr.nobodyAnswered = len(unansweredErr.processIDs) == len(ids); unansweredErr.error != nil {
+	if unansweredErr.noProcessAnswered = len(unansweredErr.processIDs) == len(processIDs); unansweredErr.error != nil {
 		return results, &unansweredErr
 	}
 	return results, nil
 }
 
-// listAwaitingProcesses lists the processes that wait for a person; without registered search attributes, all open
-// processes. For a split process it lists the parts, which have the cases. It lists the whole instead if more waits in
-// the whole than in its parts: both report the same Calls.
-func (c *Client) listAwaitingProcesses(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	for _, condition := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
+// listProcessesAwaitingPeople lists the processes that wait for a person; without registered search attributes, all
+// open processes. For a split process it lists the parts, which have the cases. It lists the whole instead if more
+// waits in the whole than in its parts: both report the same Calls.
+func (c *Client) listProcessesAwaitingPeople(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo,
+	err error) {
+	for _, condition := range []string{" AND " + protocol.AttributePendingDecisions + " > 0", ""} {
 		list, err = nil, nil
 		for info, listErr := range c.Executions(ctx, processQuery+" AND "+openQuery+condition) {
 			list, err = append(list, info), listErr
 		}
-		if !isRefused(err) {
+		if !isInvalidArgument(err) {
 			break
 		}
 	}
 	// by the whole: how much waits in the whole beyond its parts
-	hasParts, excessByProcess := map[string]bool{}, map[string]int{}
+	isSplitByProcessID, callsBeyondPartsByID := map[string]bool{}, map[string]int{}
 	for _, info := range list {
 		id := info.GetExecution().GetWorkflowId()
-		if spelling.IsPart(id) {
-			hasParts[spelling.WholeProcessID(id)] = true
-			excessByProcess[spelling.WholeProcessID(id)] -= countAwaiting(info)
+		if spelling.IsPartID(id) {
+			isSplitByProcessID[spelling.WholeProcessID(id)] = true
+			callsBeyondPartsByID[spelling.WholeProcessID(id)] -= awaitingCallCount(info)
 		} else {
-			excessByProcess[id] += countAwaiting(info)
+			callsBeyondPartsByID[id] += awaitingCallCount(info)
 		}
 	}
 	return slices.DeleteFunc(list, func(info *workflowpb.WorkflowExecutionInfo) bool {
 		id := info.GetExecution().GetWorkflowId()
 		wholeID := spelling.WholeProcessID(id)
-		return hasParts[wholeID] && spelling.IsPart(id) == (excessByProcess[wholeID] > 0)
+		return isSplitByProcessID[wholeID] && spelling.IsPartID(id) == (callsBeyondPartsByID[wholeID] > 0)
 	}), err
 }

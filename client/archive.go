@@ -34,11 +34,11 @@ func newArchive(blobStore *blobs.Store) *Archive { return &Archive{blobStore, ch
 
 // WithDeciderKeys returns the same archive, except that Chain.Verify also checks the signatures of decisions with these
 // keys. Closing either closes both.
-func (a *Archive) WithDeciderKeys(deciders *signing.Keys) *Archive {
-	if deciders == nil {
+func (a *Archive) WithDeciderKeys(deciderKeys *signing.Keys) *Archive {
+	if deciderKeys == nil {
 		return a
 	}
-	return &Archive{a.blobStore, a.chainStore.WithDeciderKeys(deciders)}
+	return &Archive{a.blobStore, a.chainStore.WithProofVerifier(deciderKeys)}
 }
 
 // Close closes the store.
@@ -52,7 +52,7 @@ func (a *Archive) Chain(processID string) *Chain { return &Chain{a.chainStore, p
 
 // ProcessIDs lists the processes that have Ideas in the store, sorted by name.
 func (a *Archive) ProcessIDs(ctx context.Context) ([]string, error) {
-	return a.chainStore.Processes(ctx)
+	return a.chainStore.ListProcessIDs(ctx)
 }
 
 // Collect removes old chains and unused values, or only counts them. It sets Rules.Open.
@@ -61,8 +61,8 @@ func (a *Archive) Collect(ctx context.Context, rules chain.CollectRules) (*chain
 	return a.chainStore.Collect(ctx, rules)
 }
 
-// NamespaceContents asks the server which values of the store its histories still need, for Collect. It reads every
-// history of the namespace.
-func (c *Client) NamespaceContents(ctx context.Context) (*chain.NamespaceContents, error) {
+// ReadReferencedStoreValues asks the server which values of the store its histories still need, for Collect. It reads
+// every history of the namespace.
+func (c *Client) ReadReferencedStoreValues(ctx context.Context) (*chain.NamespaceContents, error) {
 	return chain.ReadTemporal(ctx, c.temporal.WorkflowService(), c.namespace, c.archive.blobStore.Keys().OpenPayload)
 }

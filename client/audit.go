@@ -12,12 +12,12 @@ import (
 // Blame says which Call or person wrote a value that Idea at has (0: the latest). The place is TOKEN:path, such as
 // ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue if the place has no value and
 // nobody wrote there, and ErrBadPlace if the place is malformed.
-func (c *Chain) Blame(ctx context.Context, place string, ideaNumber int) (*chain.Blame, error) {
+func (c *Chain) Blame(ctx context.Context, statePlace string, ideaNumber int) (*chain.Blame, error) {
 	ideaNumber, err := c.checkIdeaNumber(ctx, "look at", ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	return c.chainStore.Blame(ctx, c.processID, place, ideaNumber)
+	return c.chainStore.Blame(ctx, c.processID, statePlace, ideaNumber)
 }
 
 // Verify checks every digest of the chain, and of the chains of its parts and delegates. The Report lists what is
@@ -27,8 +27,8 @@ func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 }
 
 // VerifyWithProgress is Verify, and calls progress before it checks each Idea.
-func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
-	r, err := c.VerifyWithoutDelegates(ctx, progress)
+func (c *Chain) VerifyWithProgress(ctx context.Context, beforeEachIdea func(checked, of int)) (*chain.Report, error) {
+	r, err := c.VerifyOwnChain(ctx, beforeEachIdea)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (c *Chain) verifyPartsAndDelegates(ctx context.Context, r *chain.Report) er
 	return err
 }
 
-// VerifyWithoutDelegates is VerifyWithProgress without the parts and delegates.
-func (c *Chain) VerifyWithoutDelegates(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
-	if _, err := c.requireLength(ctx, "verify"); err != nil {
+// VerifyOwnChain is VerifyWithProgress without the parts and delegates.
+func (c *Chain) VerifyOwnChain(ctx context.Context, beforeEachIdea func(checked, of int)) (*chain.Report, error) {
+	if _, err := c.requireLatestIdeaNumber(ctx, "verify"); err != nil {
 		return nil, err
 	}
-	return c.chainStore.VerifyWitnessed(ctx, c.processID, nil, progress)
+	return c.chainStore.VerifyWitnessed(ctx, c.processID, nil, beforeEachIdea)
 }
 
 // Export writes the whole chain as JSON Lines. chain.VerifyExport checks it without any other data. A chain with a
@@ -78,8 +78,8 @@ func (c *Chain) Authors(ctx context.Context, ideaNumber int) (*chain.AuthorFinde
 	return c.chainStore.Authors(ctx, c.processID, ideaNumber)
 }
 
-// StatesOf returns the State of each instance of an Idea, by token.
-func StatesOf(idea map[string]any) map[string]any {
+// InstanceStatesOf returns the State of each instance of an Idea, by token.
+func InstanceStatesOf(idea map[string]any) map[string]any {
 	states := jsonval.Object{}
 	for _, m := range jsonval.AsList(idea["context"]) {
 		message := jsonval.AsObject(m)

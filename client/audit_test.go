@@ -22,7 +22,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		for _, id := range []string{"p", "p/~part/1", "p/~part/2", "p/~call/0.1@b", "p/~part/2/~call/0.1@b", "p2"} {
-			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: id, IdeaNumber: 1,
+			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{ProcessID: id, IdeaNumber: 1,
 				Idea: map[string]any{"meta": map[string]any{"path": "intact"}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 			!strings.HasPrefix(r.Broken[0].Problem, "in "+changed+": ") {
 			t.Errorf("%s changed: %+v, %v", changed, r, err)
 		}
-		if r, err := c.VerifyWithoutDelegates(t.Context(), func(int, int) {}); err != nil || !r.IsIntact {
+		if r, err := c.VerifyOwnChain(t.Context(), func(int, int) {}); err != nil || !r.IsIntact {
 			t.Errorf("%s changed: its own chain: %+v, %v", changed, r, err)
 		}
 	}

@@ -24,58 +24,58 @@ func (c *Chain) Length(ctx context.Context) (int, error) {
 	return c.chainStore.LatestIdeaNumber(ctx, c.processID)
 }
 
-// requireLength is Length, but fails if there is no chain; verb names the operation in the error.
-func (c *Chain) requireLength(ctx context.Context, verb string) (int, error) {
-	lastNumber, err := c.Length(ctx)
-	if err == nil && lastNumber == 0 {
-		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process with this id", verb, c.processID)
+// requireLatestIdeaNumber is Length, but fails if there is no chain; verb names the operation in the error.
+func (c *Chain) requireLatestIdeaNumber(ctx context.Context, errorVerb string) (int, error) {
+	lastIdeaNumber, err := c.Length(ctx)
+	if err == nil && lastIdeaNumber == 0 {
+		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process with this id", errorVerb, c.processID)
 	}
-	return lastNumber, err
+	return lastIdeaNumber, err
 }
 
-// checkNotForgotten returns an error that wraps ErrForgotten if the contents of the process were removed; lastNumber is
-// the number of its latest Idea.
-func (c *Chain) checkNotForgotten(ctx context.Context, lastNumber int) error {
-	link, err := c.chainStore.LinkAt(ctx, c.processID, lastNumber)
+// checkNotForgotten returns an error that wraps ErrForgotten if the contents of the process were removed;
+// lastIdeaNumber is the number of its latest Idea.
+func (c *Chain) checkNotForgotten(ctx context.Context, lastIdeaNumber int) error {
+	link, err := c.chainStore.LinkAt(ctx, c.processID, lastIdeaNumber)
 	if err != nil || link.Forgotten == nil {
 		return err
 	}
-	return &chain.ForgottenError{Process: c.processID, Forgotten: *link.Forgotten}
+	return &chain.ForgottenError{ProcessID: c.processID, Record: *link.Forgotten}
 }
 
 // checkIdeaNumber checks the number of an Idea to be read; 0 is the latest. In a forgotten process only the last Idea
 // can be read, and only by its number: it says that the process was forgotten.
-func (c *Chain) checkIdeaNumber(ctx context.Context, verb string, requestedNumber int) (int, error) {
-	number, lastNumber, err := c.resolveIdeaNumber(ctx, verb, requestedNumber)
-	if err == nil && (requestedNumber == 0 || requestedNumber < lastNumber) {
-		err = c.checkNotForgotten(ctx, lastNumber)
+func (c *Chain) checkIdeaNumber(ctx context.Context, errorVerb string, requestedNumber int) (int, error) {
+	ideaNumber, lastIdeaNumber, err := c.resolveIdeaNumber(ctx, errorVerb, requestedNumber)
+	if err == nil && (requestedNumber == 0 || requestedNumber < lastIdeaNumber) {
+		err = c.checkNotForgotten(ctx, lastIdeaNumber)
 	}
-	return number, err
+	return ideaNumber, err
 }
 
 // resolveIdeaNumber checks the number of a requested Idea.
-func (c *Chain) resolveIdeaNumber(ctx context.Context, verb string,
-	requestedNumber int) (number, lastNumber int, err error) {
-	lastNumber, err = c.requireLength(ctx, verb)
+func (c *Chain) resolveIdeaNumber(ctx context.Context, errorVerb string,
+	requestedNumber int) (ideaNumber, lastIdeaNumber int, err error) {
+	lastIdeaNumber, err = c.requireLatestIdeaNumber(ctx, errorVerb)
 	switch {
 	case err != nil:
-		return 0, lastNumber, err
-	case requestedNumber > lastNumber:
-		return 0, lastNumber, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", verb, requestedNumber,
-			c.processID, lastNumber)
+		return 0, lastIdeaNumber, err
+	case requestedNumber > lastIdeaNumber:
+		return 0, lastIdeaNumber, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", errorVerb, requestedNumber,
+			c.processID, lastIdeaNumber)
 	case requestedNumber < 0:
-		return 0, lastNumber, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", verb,
+		return 0, lastIdeaNumber, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", errorVerb,
 			requestedNumber, c.processID)
 	case requestedNumber == 0:
-		return lastNumber, lastNumber, nil
+		return lastIdeaNumber, lastIdeaNumber, nil
 	}
-	return requestedNumber, lastNumber, nil
+	return requestedNumber, lastIdeaNumber, nil
 }
 
 // Ideas lists the Ideas in order: when each was sealed, by which Request, and how much it holds. The error wraps
 // ErrNotFound if there are none.
 func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
-	if _, err := c.requireLength(ctx, "list Ideas of"); err != nil {
+	if _, err := c.requireLatestIdeaNumber(ctx, "list Ideas of"); err != nil {
 		return nil, err
 	}
 	return c.chainStore.List(ctx, c.processID)
@@ -92,8 +92,8 @@ func (c *Chain) Link(ctx context.Context, ideaNumber int) (chain.Link, error) {
 }
 
 // load reads an Idea after it has checked the number.
-func (c *Chain) load(ctx context.Context, verb string, ideaNumber int) (jsonval.Object, error) {
-	ideaNumber, err := c.checkIdeaNumber(ctx, verb, ideaNumber)
+func (c *Chain) load(ctx context.Context, errorVerb string, ideaNumber int) (jsonval.Object, error) {
+	ideaNumber, err := c.checkIdeaNumber(ctx, errorVerb, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +106,13 @@ func (c *Chain) Load(ctx context.Context, ideaNumber int) (map[string]any, error
 	return c.load(ctx, "show", ideaNumber)
 }
 
-// Fork returns an Idea, by its number from 1, as the first Idea of another process: its meta names where it comes from.
-// Start accepts it as it is, or changed by ideafiles.Changes, with StartOptions.ForkSourceID.
-func (c *Chain) Fork(ctx context.Context, ideaNumber int) (map[string]any, error) {
-	return c.fork(ctx, ideaNumber, time.Time{})
+// ForkedIdea returns an Idea, by its number from 1, as the first Idea of another process: its meta names where it comes
+// from. Start accepts it as it is, or changed by ideafiles.Changes, with StartOptions.ForkSourceID.
+func (c *Chain) ForkedIdea(ctx context.Context, ideaNumber int) (map[string]any, error) {
+	return c.forkedIdea(ctx, ideaNumber, time.Time{})
 }
 
-func (c *Chain) fork(ctx context.Context, ideaNumber int, moment time.Time) (jsonval.Object, error) {
+func (c *Chain) forkedIdea(ctx context.Context, ideaNumber int, delegateCutoff time.Time) (jsonval.Object, error) {
 	if ideaNumber < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", ideaNumber, c.processID)
 	}
@@ -121,14 +121,14 @@ func (c *Chain) fork(ctx context.Context, ideaNumber int, moment time.Time) (jso
 		return nil, err
 	}
 	idea, err := c.load(ctx, "fork", ideaNumber)
-	forgottenByToken := map[string]chain.ForgetRecord{}
+	forgetRecordByInstance := map[string]chain.ForgetRecord{}
 	if err == nil {
-		forgottenByToken, err = c.chainStore.ForgottenInstances(ctx, c.processID)
+		forgetRecordByInstance, err = c.chainStore.ForgottenInstances(ctx, c.processID)
 	}
 	if err == nil {
 		idea = chain.ForkedIdea(idea)
-		chain.MarkForgotten(idea, forgottenByToken)
-		idea, err = c.withDelegates(ctx, idea, ideaNumber, moment)
+		chain.MarkForgottenInstances(idea, forgetRecordByInstance)
+		idea, err = c.withResumedDelegates(ctx, idea, ideaNumber, delegateCutoff)
 	}
 	if err == nil {
 		err = c.addUndoneCallErrors(ctx, idea, ideaNumber)
@@ -170,14 +170,14 @@ func (c *Chain) withPriorDecisions(ctx context.Context, fork jsonval.Object, ide
 // DrawablePlan holds the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea
 // knows. plangraph.RenderSVG draws it.
 type DrawablePlan struct {
-	Calls        []any
-	StatusCounts []map[ideafile.CallStatus]int // beside the Calls; nil: unknown
+	Calls                  []any
+	InstanceCountsByStatus []map[ideafile.CallStatus]int // beside the Calls; nil: unknown
 }
 
 // PlanWithStatus returns the Calls of the latest solution that has any, or else of the Plan messages in the latest
 // Idea. Their statuses are those of the latest Idea, with the Calls that other processes have undone.
 func (c *Chain) PlanWithStatus(ctx context.Context) (*DrawablePlan, error) {
-	lastNumber, err := c.checkIdeaNumber(ctx, "draw", 0)
+	lastIdeaNumber, err := c.checkIdeaNumber(ctx, "draw", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -187,12 +187,12 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*DrawablePlan, error) {
 		undoneCallIDs[one.CallID] = true
 	}
 	var latestIdea jsonval.Object
-	for number := lastNumber; number > 0 && err == nil; number-- {
+	for ideaNumber := lastIdeaNumber; ideaNumber > 0 && err == nil; ideaNumber-- {
 		var idea jsonval.Object
-		if idea, err = c.chainStore.Load(ctx, c.processID, number); err != nil {
+		if idea, err = c.chainStore.Load(ctx, c.processID, ideaNumber); err != nil {
 			break
 		}
-		if number == lastNumber {
+		if ideaNumber == lastIdeaNumber {
 			latestIdea = idea
 		}
 		if calls := SolutionCallsOf(idea); len(calls) > 0 {

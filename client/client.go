@@ -44,7 +44,7 @@ func FromEnvironment() (Options, error) {
 	temporal, _, err := connect.TemporalOptionsFromEnvironment()
 	dataFolder, folderErr := connect.DataFolder("")
 	keys, keysErr := KeysFromEnvironment()
-	return Options{Temporal: temporal, StorePlace: connect.StorePlace(dataFolder), Keys: keys},
+	return Options{Temporal: temporal, StorePlace: connect.StorePathOrURL(dataFolder), Keys: keys},
 		errors.Join(kind.WithKind(ErrInvalid, err), folderErr, keysErr)
 }
 
@@ -57,15 +57,15 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 
 // Client is connected to a Temporal server and to the store of its workers. It is safe for concurrent use.
 type Client struct {
-	temporal        sdk.Client
-	namespace       string
-	archive         *Archive
-	onNoWorker      func(process string, cause error)
-	pollsFrequently bool
-	presenterCache  *lru.Cache[string, *shown.Presenter]
-	decisionCache   *lru.Cache[string, cachedDecisions] // by process
-	rateLimitCache  rateLimitCache
-	closers         []func()
+	temporal             sdk.Client
+	namespace            string
+	archive              *Archive
+	onNoWorker           func(process string, cause error)
+	pollsFrequently      bool
+	presenterCache       *lru.Cache[string, *shown.Presenter]
+	decisionCache        *lru.Cache[string, cachedDecisions] // by process
+	rateLimitHoldUpCache rateLimitHoldUpCache
+	closers              []func()
 }
 
 // dialTimeout bounds one attempt to reach a server.

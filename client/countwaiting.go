@@ -22,7 +22,8 @@ type WaitingCallCount struct {
 }
 
 // WaitingCallCounter repeatedly counts what waits for people in all processes. It queries a process again when Temporal
-// lists another number for it. It also does so after waitingTTL, since by then other Calls may wait in the same number.
+// lists another number for it. It also does so after cachedApprovalsTTL, since by then other Calls may wait in the same
+// number.
 type WaitingCallCounter struct {
 	client           *Client
 	mu               sync.Mutex
@@ -31,13 +32,13 @@ type WaitingCallCounter struct {
 }
 
 type cachedApprovals struct {
-	awaitingAttribute string // the process's search attribute for the number of waiting Calls
-	queriedAt         time.Time
-	approvals         []Approval
+	awaitingCountAttribute string // the process's search attribute for the number of waiting Calls
+	queriedAt              time.Time
+	approvals              []Approval
 }
 
-// waitingTTL is how long the answer of a process is used: a query is a billed Action of Temporal Cloud.
-const waitingTTL = 5 * time.Minute
+// cachedApprovalsTTL is how long the answer of a process is used: a query is a billed Action of Temporal Cloud.
+const cachedApprovalsTTL = 5 * time.Minute
 
 // NewWaitingCallCounter makes a counter that has queried no process yet.
 func (c *Client) NewWaitingCallCounter() *WaitingCallCounter {
@@ -46,11 +47,11 @@ func (c *Client) NewWaitingCallCounter() *WaitingCallCounter {
 
 // Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
 func (w *WaitingCallCounter) Count(ctx context.Context) ([]WaitingCallCount, error) {
-	infos, err := w.client.listAwaitingProcesses(ctx)
+	infos, err := w.client.listProcessesAwaitingPeople(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	if err := w.refresh(ctx, infos); err != nil {
+	if err := w.refreshCache(ctx, infos); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
@@ -74,32 +75,34 @@ func (w *WaitingCallCounter) Count(ctx context.Context) ([]WaitingCallCount, err
 	return list, nil
 }
 
-// refresh queries the processes without a fresh answer, and forgets the processes that wait for nobody.
-func (w *WaitingCallCounter) refresh(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
-	awaitingIDs := map[string]bool{}
+// refreshCache queries the processes without a fresh answer, and forgets the processes that wait for nobody.
+func (w *WaitingCallCounter) refreshCache(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
+	awaitingProcessIDs := map[string]bool{}
 	for _, info := range infos {
-		awaitingIDs[info.GetExecution().GetWorkflowId()] = true
+		awaitingProcessIDs[info.GetExecution().GetWorkflowId()] = true
 	}
 	err := safego.ForEach(ctx, "client.countwaiting", len(infos), maxConcurrentQueries,
 		func(ctx context.Context, n int) error {
 			id := infos[n].GetExecution().GetWorkflowId()
-			awaitingAttribute := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
+			attributes := infos[n].GetSearchAttributes().GetIndexedFields()
+			awaitingCountAttribute := attributes[protocol.AttributePendingDecisions].String()
 			w.mu.Lock()
 			cached, known := w.cacheByProcessID[id]
 			w.mu.Unlock()
-			if known && cached.awaitingAttribute == awaitingAttribute && time.Since(cached.queriedAt) < waitingTTL {
+			if known && cached.awaitingCountAttribute == awaitingCountAttribute &&
+				time.Since(cached.queriedAt) < cachedApprovalsTTL {
 				return nil
 			}
 			v, err := w.client.Process(id).queryWaiting(ctx)
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if err == nil { // otherwise its last answer stays
-				w.cacheByProcessID[id] = cachedApprovals{awaitingAttribute, time.Now(), v.Approvals}
+				w.cacheByProcessID[id] = cachedApprovals{awaitingCountAttribute, time.Now(), v.Approvals}
 			}
 			return nil
 		})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.cacheByProcessID, func(id string, _ cachedApprovals) bool { return !awaitingIDs[id] })
+	maps.DeleteFunc(w.cacheByProcessID, func(id string, _ cachedApprovals) bool { return !awaitingProcessIDs[id] })
 	return err
 }

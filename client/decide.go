@@ -45,9 +45,9 @@ type Decision struct {
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
 	// Reason is why. For Comment and Ask it is the text of the remark.
 	Reason string `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
-	// To and ToGroup name the person or the group for Ask and HandOver.
-	To      string `json:"to,omitempty" doc:"of ask and hand-over: a person"`
-	ToGroup string `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
+	// ToPerson and ToGroup name the person or the group for Ask and HandOver.
+	ToPerson string `json:"to,omitempty" doc:"of ask and hand-over: a person"`
+	ToGroup  string `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
 	// Proof is the signature of the decision, if it has one.
 	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
 	// Key signs the decision when it is sent, unless it has a Proof. With a Key, By may be empty: the proof says who
@@ -142,7 +142,7 @@ func (p *Process) instanceIDFromStatus(v Status, callID string) (id string, isKn
 	}
 	token := typedToken
 	if _, isKnown = v.Instances[typedToken]; !isKnown && typedToken != "" {
-		token, isKnown = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), typedToken)
+		token, isKnown = spelling.FindInstanceToken(slices.Collect(maps.Keys(v.Instances)), typedToken)
 	}
 	return v.InstanceID(token), isKnown
 }

@@ -27,22 +27,22 @@ type DecisionPage struct {
 	// Decisions are the latest first. TotalCount counts those of the other parts too.
 	Decisions  []PastDecision
 	TotalCount int
-	// OrderedCountByProcess is how many Calls standing orders approved in the person's name, by the id of the process
-	// that somebody started. They are not among Decisions.
-	OrderedCountByProcess map[string]int
+	// OrderApprovedCountByProcess is how many Calls standing orders approved in the person's name, by the id of the
+	// process that somebody started. They are not among Decisions.
+	OrderApprovedCountByProcess map[string]int
 }
 
 // DecisionsBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes: at most limit
 // of them, without the first skip. It reads the chains, as Insights does.
 func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip,
 	limit int) (page DecisionPage, err error) {
-	page.OrderedCountByProcess = map[string]int{}
+	page.OrderApprovedCountByProcess = map[string]int{}
 	var list []PastDecision
 	_, err = c.eachDecision(ctx, func(processID string, d RecordedDecision) {
 		switch {
 		case !d.Identity().Is(identity):
 		case d.StandingOrderID != "":
-			page.OrderedCountByProcess[blobs.RootProcessID(processID)]++
+			page.OrderApprovedCountByProcess[blobs.RootProcessID(processID)]++
 		default:
 			list = append(list, PastDecision{ProcessID: processID, RecordedDecision: d})
 		}
@@ -108,7 +108,7 @@ func (c *Client) eachDecision(ctx context.Context, visit func(processID string,
 	d RecordedDecision)) (unreadableProcessCount int, err error) {
 	processIDs, err := c.archive.ProcessIDs(ctx)
 	for _, id := range processIDs {
-		if spelling.IsPart(id) {
+		if spelling.IsPartID(id) {
 			continue // the whole's record has the decisions of its parts
 		}
 		decisions, readErr := c.decisionsOf(ctx, id)
@@ -127,19 +127,19 @@ func (c *Client) eachDecision(ctx context.Context, visit func(processID string,
 
 // decisionsOf lists people's decisions, questions and hand-overs on Calls and Plans of one process, without the details
 // that addOutcomes adds. The list is cached up to the latest Idea: sealed Ideas never change.
-func (c *Client) decisionsOf(ctx context.Context, id string) ([]RecordedDecision, error) {
-	chain := c.archive.Chain(id)
-	lastNumber, err := chain.checkIdeaNumber(ctx, "count decisions of", 0)
+func (c *Client) decisionsOf(ctx context.Context, processID string) ([]RecordedDecision, error) {
+	chain := c.archive.Chain(processID)
+	lastIdeaNumber, err := chain.checkIdeaNumber(ctx, "count decisions of", 0)
 	if err != nil {
 		return nil, err
 	}
-	cache, _ := c.decisionCache.Get(id)
-	if cache.lastIdeaNumber > lastNumber { // forgotten, and started anew
+	cache, _ := c.decisionCache.Get(processID)
+	if cache.lastIdeaNumber > lastIdeaNumber { // forgotten, and started anew
 		cache = cachedDecisions{}
 	}
 	cache.decisions = slices.Clip(cache.decisions) // others may read the same array
-	for cache.lastIdeaNumber < lastNumber {
-		log, err := chain.chainStore.LogAt(ctx, id, cache.lastIdeaNumber+1)
+	for cache.lastIdeaNumber < lastIdeaNumber {
+		log, err := chain.chainStore.LogAt(ctx, processID, cache.lastIdeaNumber+1)
 		if err != nil {
 			return cache.decisions, err
 		}
@@ -147,11 +147,12 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]RecordedDecision
 		for _, e := range log {
 			if d := e.Decision; d != nil && (d.CallID != "" || d.PlanRequest != nil) && d.Kind != Comment &&
 				d.Kind != approval.SteerDeputy {
-				if cache.conditionByTool == nil {
-					cache.conditionByTool = chain.conditionByTool(ctx)
+				if cache.policyConditionByTool == nil {
+					cache.policyConditionByTool = chain.policyConditionByTool(ctx)
 				}
 				cache.decisions = append(cache.decisions,
-					RecordedDecision{IdeaNumber: cache.lastIdeaNumber, policyCondition: cache.conditionByTool[d.Tool],
+					RecordedDecision{IdeaNumber: cache.lastIdeaNumber,
+						policyCondition: cache.policyConditionByTool[d.Tool],
 						Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool,
 							DecidedBy: d.DecidedBy,
 							Account:   d.Account, StandingOrderID: d.StandingOrderID, DecidedAt: d.DecidedAt,
@@ -159,7 +160,7 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]RecordedDecision
 			}
 		}
 	}
-	c.decisionCache.Add(id, cache)
+	c.decisionCache.Add(processID, cache)
 	return cache.decisions, nil
 }
 
@@ -168,27 +169,28 @@ const maxCachedDecisions = 10_000
 
 // cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
 type cachedDecisions struct {
-	lastIdeaNumber  int
-	decisions       []RecordedDecision
-	conditionByTool map[string]jsonval.Object // the conditions of policies, by Tool
+	lastIdeaNumber        int
+	decisions             []RecordedDecision
+	policyConditionByTool map[string]jsonval.Object // the conditions of policies, by Tool
 }
 
-// conditionByTool returns the conditions on parameters in the Tools' policies, from the first Idea. They never change.
-func (c *Chain) conditionByTool(ctx context.Context) map[string]jsonval.Object {
-	all := map[string]jsonval.Object{}
-	source, err := c.chainStore.Load(ctx, c.processID, 1)
+// policyConditionByTool returns the conditions on parameters in the Tools' policies, from the first Idea. They never
+// change.
+func (c *Chain) policyConditionByTool(ctx context.Context) map[string]jsonval.Object {
+	conditionByTool := map[string]jsonval.Object{}
+	firstIdea, err := c.chainStore.Load(ctx, c.processID, 1)
 	if err != nil {
-		return all
+		return conditionByTool
 	}
-	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(firstIdea)
 	if idea == nil {
-		return all
+		return conditionByTool
 	}
 	for _, t := range idea.Tools {
-		toolPolicy := idea.Config.ApprovalOverride.PolicyFor(t.Name, t.Approval)
+		toolPolicy := idea.Config.ApprovalOversight.PolicyFor(t.Name, t.Approval)
 		if toolPolicy != nil && toolPolicy.ParamsCondition != nil {
-			all[t.Name] = jsonval.AsObject(jsonval.Lookup(t.Source, "_approval", "when"))
+			conditionByTool[t.Name] = jsonval.AsObject(jsonval.Lookup(t.Source, "_approval", "when"))
 		}
 	}
-	return all
+	return conditionByTool
 }

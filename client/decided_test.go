@@ -42,7 +42,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	}
 	shown := func(d *approval.Decision) { d.ShownParams = map[string]any{"amount": json.Number("7")} }
 	seal := func(process string, at int, parent string, log ...turn.LogEntry) string {
-		sealed, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: process, IdeaNumber: at,
+		sealed, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{ProcessID: process, IdeaNumber: at,
 			ParentDigest: parent,
 			Log:          log, Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
@@ -66,7 +66,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {
 		page, err := c.DecisionsBy(t.Context(), ann, skip, 2)
-		if err != nil || page.TotalCount != 6 || fmt.Sprint(page.OrderedCountByProcess) != "map[a:1]" {
+		if err != nil || page.TotalCount != 6 || fmt.Sprint(page.OrderApprovedCountByProcess) != "map[a:1]" {
 			t.Fatal(page, err)
 		}
 		for _, d := range page.Decisions {

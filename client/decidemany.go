@@ -41,7 +41,7 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]DecisionOu
 		}
 	}
 	b := &decisionBatch{process: p, outcomes: make([]DecisionOutcome, len(list))}
-	sendableDecisions, err := b.resolveInstances(ctx, list)
+	sendableDecisions, err := b.resolveAndSign(ctx, list)
 	if err != nil || len(sendableDecisions) == 0 {
 		return b.outcomes, err
 	}
@@ -50,7 +50,7 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]DecisionOu
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
 	payload["id"] = signalID
-	isDelivered, err := p.client.signal(ctx, p.id, approval.SteerDecide, payload)
+	isDelivered, err := p.client.signal(ctx, p.id, approval.SteerDecideMany, payload)
 	outcomes := make([]approval.ActOutcome, len(b.sentDecisions))
 	if err == nil && isDelivered {
 		outcomes, err = b.queryOutcomes(ctx, signalID)
@@ -101,9 +101,9 @@ type sentDecision struct {
 	outcome    *DecisionOutcome
 }
 
-// resolveInstances finds the instance of each decision. It returns the decisions whose instance exists, signed if they
+// resolveAndSign finds the instance of each decision. It returns the decisions whose instance exists, signed if they
 // have a Key. The others are refused.
-func (b *decisionBatch) resolveInstances(ctx context.Context,
+func (b *decisionBatch) resolveAndSign(ctx context.Context,
 	list []Decision) (sendableDecisions []Decision, err error) {
 	v, _ := b.process.Status(ctx) // without an answer the process counts as not split
 	listPendingCalls := sync.OnceValue(func() []approval.PendingCall { return b.process.pendingCalls(ctx) })
@@ -136,7 +136,8 @@ func (b *decisionBatch) queryOutcomes(ctx context.Context, signalID string) ([]a
 	}
 	outcomes, err := b.process.awaitOutcomes(ctx, b.process.id, actIDs, nil)
 	if err == nil && outcomes[0].Status == approval.ActRefused {
-		err = &RefusedError{ProcessID: b.process.id, Signal: approval.SteerDecide, Reason: outcomes[0].RefusalReason}
+		err = &RefusedError{ProcessID: b.process.id, Signal: approval.SteerDecideMany,
+			Reason: outcomes[0].RefusalReason}
 	}
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
 	}}
 	f.view = func() (any, error) {
 		of := map[string]loop.InstanceResult{"①": {}, "②": {}}
-		return protocol.ProcessView{Result: loop.Result{ProcessID: "p", Instances: of}}, nil
+		return protocol.ProcessView{ProcessResult: loop.ProcessResult{ProcessID: "p", Instances: of}}, nil
 	}
 	_, err := f.on(t).DecideMany(t.Context(),
 		[]Decision{{Kind: Approve, CallID: "1.1@9"}, {Kind: Approve, CallID: "1.1@2"}})

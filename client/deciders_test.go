@@ -18,7 +18,7 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.IdeaRef {
 		t.Helper()
 		sealed, err := chain.New(store).Seal(t.Context(),
-			chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent, Idea: idea, Log: log,
+			chain.IdeaToSeal{ProcessID: process, IdeaNumber: at, ParentDigest: parent, Idea: idea, Log: log,
 				Created: time.Now()})
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	first := seal("p", 1, "", idea, approved("1.1", "prepare", "ann"))
 	seal("p", 2, first.Digest, idea, approved("2.1", "prepare", "bob"))
 	archive := New(&fakeTemporal{}, "default", store)
-	fork, err := archive.Chain("p").Fork(t.Context(), 1)
+	fork, err := archive.Chain("p").ForkedIdea(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	seal("q", 1, "", fork, approved("3.1", "prepare", "cid"))
-	again, err := archive.Chain("q").Fork(t.Context(), 1)
+	again, err := archive.Chain("q").ForkedIdea(t.Context(), 1)
 	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want ||
 		got[1].DecidedBy != "cid" {
 		t.Errorf("%+v, %v", got, err)

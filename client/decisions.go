@@ -62,7 +62,7 @@ func (c *Chain) decisions(ctx context.Context, fromIdeaNumber, toIdeaNumber int)
 					e.Decision.ShownParams = approval.LastShownParams(remarksByCall[id])
 				}
 				recordedDecisions = append(recordedDecisions,
-					RecordedDecision{Decision: *e.Decision, Instance: e.Instance, IdeaNumber: ideaNumber})
+					RecordedDecision{Decision: *e.Decision, Instance: e.InstanceToken, IdeaNumber: ideaNumber})
 			case e.Outcome != nil:
 				if n, known := indexByCall[e.Outcome.CallID]; known {
 					recordedDecisions[n].Outcome = e.Outcome
@@ -73,13 +73,13 @@ func (c *Chain) decisions(ctx context.Context, fromIdeaNumber, toIdeaNumber int)
 	slices.SortStableFunc(recordedDecisions,
 		func(a, b RecordedDecision) int { return a.DecidedAt.Compare(b.DecidedAt) })
 	if len(recordedDecisions) > 0 {
-		c.addSentences(ctx, recordedDecisions, toIdeaNumber)
+		c.addDecisionSentences(ctx, recordedDecisions, toIdeaNumber)
 	}
 	return recordedDecisions, nil
 }
 
-// addSentences adds to decisions the words of an Idea; nothing if the Idea cannot be read.
-func (c *Chain) addSentences(ctx context.Context, decisions []RecordedDecision, ideaNumber int) {
+// addDecisionSentences adds to decisions the words of an Idea; nothing if the Idea cannot be read.
+func (c *Chain) addDecisionSentences(ctx context.Context, decisions []RecordedDecision, ideaNumber int) {
 	source, err := c.chainStore.Load(ctx, c.processID, ideaNumber)
 	if err != nil {
 		return
@@ -119,28 +119,28 @@ type Diff struct {
 
 // Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, people's
 // decisions between the two, and a JSON Patch (RFC 6902) that leads from one to the other.
-func (c *Chain) Diff(ctx context.Context, fromNumber, toNumber int) (*Diff, error) {
+func (c *Chain) Diff(ctx context.Context, fromIdeaNumber, toIdeaNumber int) (*Diff, error) {
 	var ideas [2]map[string]any
-	for n, number := range []int{fromNumber, toNumber} {
-		if number < 1 {
+	for n, ideaNumber := range []int{fromIdeaNumber, toIdeaNumber} {
+		if ideaNumber < 1 {
 			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.processID,
-				number)
+				ideaNumber)
 		}
 		var err error
-		if ideas[n], err = c.load(ctx, "compare", number); err != nil {
+		if ideas[n], err = c.load(ctx, "compare", ideaNumber); err != nil {
 			return nil, err
 		}
 	}
-	return c.DiffOf(ctx, fromNumber, ideas[0], toNumber, ideas[1])
+	return c.DiffOf(ctx, fromIdeaNumber, ideas[0], toIdeaNumber, ideas[1])
 }
 
 // DiffOf is Diff for two Ideas that are already loaded.
-func (c *Chain) DiffOf(ctx context.Context, fromNumber int, fromIdea map[string]any, toNumber int,
+func (c *Chain) DiffOf(ctx context.Context, fromIdeaNumber int, fromIdea map[string]any, toIdeaNumber int,
 	toIdea map[string]any) (*Diff, error) {
-	d, err := ideadiff.Compare(c.processID, fromNumber, toNumber, fromIdea, toIdea)
+	d, err := ideadiff.Compare(c.processID, fromIdeaNumber, toIdeaNumber, fromIdea, toIdea)
 	if err != nil {
 		return nil, err
 	}
-	decisions, err := c.decisions(ctx, min(fromNumber, toNumber)+1, max(fromNumber, toNumber))
+	decisions, err := c.decisions(ctx, min(fromIdeaNumber, toIdeaNumber)+1, max(fromIdeaNumber, toIdeaNumber))
 	return &Diff{d, decisions}, err
 }

@@ -32,11 +32,12 @@ const (
 
 // Event is one observation of a process.
 type Event struct {
-	Kind       EventKind
-	Status     Status      // for EventStatus: Status.PendingDecisionCount counts the Calls that wait for a person
-	Result     loop.Result // for EventEnded, with every value whole
-	Err        error       // for EventNoAnswer
-	LastSeenAt time.Time   // for EventNoAnswer: when the process was last seen, or Events was called
+	Kind EventKind
+	// for EventStatus: Status.PendingDecisionCount counts the Calls that wait for a person
+	Status     Status
+	Result     loop.ProcessResult // for EventEnded, with every value whole
+	Err        error              // for EventNoAnswer
+	LastSeenAt time.Time          // for EventNoAnswer: when the process was last seen, or Events was called
 }
 
 // Events follows the process until it has ended, through pauses and through times in which no server answers. It stops
@@ -73,14 +74,14 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 type endResult struct {
-	result loop.Result
+	result loop.ProcessResult
 	err    error
 }
 
 // watchEnd waits for the end of the process, even while the server is unreachable.
 func (p *Process) watchEnd(ctx context.Context) chan endResult {
 	endResults := make(chan endResult, 2)
-	var r loop.Result
+	var r loop.ProcessResult
 	safego.Go("client.events.end", func() (err error) {
 		r, err = p.Result(ctx)
 		for IsUnreachable(err) && ctx.Err() == nil {
@@ -139,7 +140,7 @@ func (p *Process) newPollWaiter() func(ctx context.Context, gotNoAnswer bool) {
 		// If the server cannot describe the process, the query reports why.
 		return err != nil || pacing.ShouldQuery(time.Now(),
 			pace.Observation{RunID: info.GetExecution().GetRunId(), EventCount: info.GetHistoryLength(),
-				Status: string(statusOf(info)), AwaitingCount: countAwaiting(info)})
+				Status: string(statusKnownToTemporal(info)), AwaitingCallCount: awaitingCallCount(info)})
 	}
 	failureCount := 0
 	return func(ctx context.Context, gotNoAnswer bool) {

@@ -102,14 +102,15 @@ func ExampleProcess_Resume() {
 }
 
 // A fork goes on from an Idea of another process, with changes.
-func ExampleChain_Fork() {
+func ExampleChain_ForkedIdea() {
 	var c *client.Client // from Dial
 	ctx := context.Background()
-	idea, err := c.Chain("refund-17").Fork(ctx, 3)
+	idea, err := c.Chain("refund-17").ForkedIdea(ctx, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
-	idea, err = ideafiles.Changes{ValuesToSet: []string{"amount=250"}, TokensToReopen: []string{"all"}}.Apply(idea)
+	idea, err = ideafiles.ForkChanges{ValuesToSet: []string{"amount=250"},
+		InstanceTokensToReopen: []string{"all"}}.Apply(idea)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -55,7 +55,7 @@ type fakeTemporal struct {
 	// outcome answers what became of an act; nil: nobody answers.
 	outcome func(id string) approval.ActOutcome
 	fails   int // how many Updates meet a workflow task that fails
-	end     chan loop.Result
+	end     chan loop.ProcessResult
 	down    error
 	length  func() int64                        // of its history, whenever it is described; nil: 0
 	pollers []*taskqueuepb.PollerInfo           // of the task queue
@@ -149,8 +149,8 @@ func (f *fakeTemporal) UpdateWorkflow(
 	if f.outcome == nil {
 		return nil, sdk.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	}
-	answer := protocol.OutcomeAnswer{}
-	for _, id := range o.Args[0].(protocol.OutcomeQuestion).ActIDs {
+	answer := protocol.ActOutcomesAnswer{}
+	for _, id := range o.Args[0].(protocol.ActOutcomesQuestion).ActIDs {
 		answer.Outcomes = append(answer.Outcomes, f.outcome(id))
 	}
 	return answered{answer: answer}, nil
@@ -158,11 +158,11 @@ func (f *fakeTemporal) UpdateWorkflow(
 
 type answered struct {
 	sdk.WorkflowUpdateHandle
-	answer protocol.OutcomeAnswer
+	answer protocol.ActOutcomesAnswer
 }
 
 func (a answered) Get(_ context.Context, to any) error {
-	*to.(*protocol.OutcomeAnswer) = a.answer
+	*to.(*protocol.ActOutcomesAnswer) = a.answer
 	return nil
 }
 
@@ -176,13 +176,13 @@ func (f *fakeTemporal) GetWorkflow(context.Context, string, string) sdk.Workflow
 
 type fakeRun struct {
 	sdk.WorkflowRun
-	end chan loop.Result
+	end chan loop.ProcessResult
 }
 
 func (r fakeRun) Get(ctx context.Context, to any) error {
 	select {
 	case result := <-r.end:
-		*to.(*loop.Result) = result
+		*to.(*loop.ProcessResult) = result
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

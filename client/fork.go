@@ -18,9 +18,9 @@ import (
 
 // StartFork starts a process from an Idea of another process, by its number from 1, with changes. It returns the errors
 // of Chain.Fork, Changes.Apply and Start.
-func (c *Client) StartFork(ctx context.Context, sourceID string, ideaNumber int, changes ideafiles.Changes,
+func (c *Client) StartFork(ctx context.Context, sourceID string, ideaNumber int, changes ideafiles.ForkChanges,
 	o StartOptions) (*Process, error) {
-	idea, err := c.Chain(sourceID).Fork(ctx, ideaNumber)
+	idea, err := c.Chain(sourceID).ForkedIdea(ctx, ideaNumber)
 	if err == nil {
 		o.Idea, err = changes.Apply(idea)
 	}
@@ -39,8 +39,8 @@ type ForkEffects struct {
 	EndedInstanceCount int // instances that stay settled or failed
 	// UndoneCallTexts has a text for each Call of the Idea that was done, and has been undone since.
 	UndoneCallTexts []string
-	// ForgottenInstances are instances of which the fork has only the tokens.
-	ForgottenInstances []string
+	// ForgottenInstanceTokens are instances of which the fork has only the tokens.
+	ForgottenInstanceTokens []string
 	// ResumedDelegateCallIDs are Calls whose delegates were running at that moment: the fork's delegates go on from
 	// what those had done by then. RestartedDelegateCallIDs are those whose delegates had done nothing yet.
 	ResumedDelegateCallIDs, RestartedDelegateCallIDs []string
@@ -50,7 +50,7 @@ type ForkEffects struct {
 func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 	var e ForkEffects
 	resumedLoop := loop.New(idea, "", nil, time.Time{})
-	for _, t := range resumedLoop.TakeResumedCalls() {
+	for _, t := range resumedLoop.TakeCallsToResume() {
 		for _, c := range t.Calls {
 			if c.ReviewReason != "" {
 				e.CallsToReviewCount++
@@ -59,12 +59,12 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 			}
 		}
 	}
-	callsToReviewCount, resumedCallCount := resumedLoop.CountResumedDirectPlanCalls()
+	callsToReviewCount, resumedCallCount := resumedLoop.CountDirectPlanCallsToResume()
 	e.CallsToReviewCount, e.ResumedCallCount = e.CallsToReviewCount+callsToReviewCount,
 		e.ResumedCallCount+resumedCallCount
 	for _, inst := range resumedLoop.TakeEndedInstances() {
 		if inst.Status == ideafile.InstanceForgotten {
-			e.ForgottenInstances = append(e.ForgottenInstances, inst.Token)
+			e.ForgottenInstanceTokens = append(e.ForgottenInstanceTokens, inst.Token)
 		} else {
 			e.EndedInstanceCount++
 		}
@@ -74,20 +74,20 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 			e.UndoneCallTexts = append(e.UndoneCallTexts, t.Fault.Message)
 		}
 	}
-	for _, call := range runningDelegateCallIDs(idea) {
-		if delegate.HasResumedIdea(idea.Source, call) {
-			e.ResumedDelegateCallIDs = append(e.ResumedDelegateCallIDs, call)
+	for _, callID := range runningDelegateCallIDs(idea) {
+		if delegate.HasResumedIdea(idea.Source, callID) {
+			e.ResumedDelegateCallIDs = append(e.ResumedDelegateCallIDs, callID)
 		} else {
-			e.RestartedDelegateCallIDs = append(e.RestartedDelegateCallIDs, call)
+			e.RestartedDelegateCallIDs = append(e.RestartedDelegateCallIDs, callID)
 		}
 	}
 	return e
 }
 
-// withDelegates adds to a fork what the running delegates had done by a moment: their Calls go on from there. A zero
-// moment stands for the time of the Idea.
-func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, ideaNumber int,
-	moment time.Time) (jsonval.Object, error) {
+// withResumedDelegates adds to a fork what the running delegates had done by a moment: their Calls go on from there. A
+// zero moment stands for the time of the Idea.
+func (c *Chain) withResumedDelegates(ctx context.Context, fork jsonval.Object, ideaNumber int,
+	delegateCutoff time.Time) (jsonval.Object, error) {
 	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	if idea == nil {
 		return fork, nil
@@ -100,12 +100,13 @@ func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, ideaNumb
 	if err != nil {
 		return nil, err
 	}
-	if moment.IsZero() {
-		moment = link.Created
+	if delegateCutoff.IsZero() {
+		delegateCutoff = link.Created
 	}
 	for _, callID := range callIDs {
-		for _, callerID := range append([]string{c.processID}, link.Parts...) {
-			resumedIdea, err := (&Chain{c.chainStore, protocol.DelegateID(callerID, callID)}).forkAsOf(ctx, moment)
+		for _, callerID := range append([]string{c.processID}, link.PartProcessIDs...) {
+			resumedIdea, err := (&Chain{c.chainStore, protocol.DelegateID(callerID, callID)}).forkedIdeaAsOf(ctx,
+				delegateCutoff)
 			if err != nil {
 				return nil, err
 			}
@@ -120,11 +121,11 @@ func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, ideaNumb
 // addUndoneCallErrors adds an error to a fork for each Call that was done by its Idea and has been undone since: the
 // Call's values are still in State.
 func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, ideaNumber int) error {
-	undoneByID, err := c.undoneCallsWithOrigin(ctx)
+	undoneByID, err := c.undoneCallsWithInherited(ctx)
 	if err != nil || len(undoneByID) == 0 {
 		return err
 	}
-	endIdeaNumbers, err := c.firstEndIdeaNumbers(ctx)
+	endIdeaNumbers, err := c.callEndIdeaNumbers(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, id
 			delete(undoneByID, id) // the Call's values are no longer in State
 		}
 	})
-	reported := map[UndoneCall][]string{} // the Call without its instance, to its instances
+	instancesByUndoneCall := map[UndoneCall][]string{} // the Call without its instance, to its instances
 	for id, undoneCall := range undoneByID {
 		if doneIdeaNumber := endIdeaNumbers[ideafile.CallDone][id]; doneIdeaNumber == 0 ||
 			doneIdeaNumber > ideaNumber {
@@ -142,35 +143,37 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, id
 		}
 		key, _ := ideafile.ParseCallKey(id)
 		undoneCall.CallID = key.ID("")
-		reported[undoneCall] = append(reported[undoneCall], ideafile.InstanceTokenOfCallID(id))
+		instancesByUndoneCall[undoneCall] = append(instancesByUndoneCall[undoneCall],
+			ideafile.InstanceTokenOfCallID(id))
 	}
-	for _, undoneCall := range slices.SortedFunc(maps.Keys(reported), UndoneCall.compare) {
+	for _, undoneCall := range slices.SortedFunc(maps.Keys(instancesByUndoneCall), UndoneCall.compare) {
 		e := turn.ContextError{CallID: undoneCall.CallID, Fault: *diag.Faultf(turn.CodeCallsUndone,
 			"what call %s did does not stand: it was taken back by %s, for %s: %s", undoneCall.CallID,
 			undoneCall.UndoID, undoneCall.By,
 			undoneCall.Reason)}
-		if slices.Sort(reported[undoneCall]); reported[undoneCall][0] != "" {
-			e.Instances = reported[undoneCall]
+		if slices.Sort(instancesByUndoneCall[undoneCall]); instancesByUndoneCall[undoneCall][0] != "" {
+			e.InstanceTokens = instancesByUndoneCall[undoneCall]
 		}
 		fork["context"] = append(jsonval.AsList(fork["context"]), e.ContextMessage())
 	}
 	return nil
 }
 
-// forkAsOf is Fork at the first Idea of a chain with all that had been done at a moment; nil if nothing had been done.
-func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object, error) {
-	lastNumber, err := c.Length(ctx)
-	if err != nil || lastNumber == 0 {
+// forkedIdeaAsOf is Fork at the first Idea of a chain with all that had been done at a moment; nil if nothing had been
+// done.
+func (c *Chain) forkedIdeaAsOf(ctx context.Context, moment time.Time) (jsonval.Object, error) {
+	lastIdeaNumber, err := c.Length(ctx)
+	if err != nil || lastIdeaNumber == 0 {
 		return nil, err
 	}
 	links, err := c.chainStore.List(ctx, c.processID)
 	if err != nil {
 		return nil, err
 	}
-	number := 0
+	ideaNumber := 0
 	for _, link := range links {
 		if !link.Created.After(moment) {
-			number = link.IdeaNumber
+			ideaNumber = link.IdeaNumber
 			continue
 		}
 		log, err := c.chainStore.LogAt(ctx, c.processID, link.IdeaNumber)
@@ -179,19 +182,19 @@ func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object,
 		}
 		if slices.ContainsFunc(log,
 			func(e turn.LogEntry) bool { return !e.WrittenAt.IsZero() && !e.WrittenAt.After(moment) }) {
-			number = link.IdeaNumber
+			ideaNumber = link.IdeaNumber
 		}
 	}
-	if number < lastNumber { // its own running delegates may be in the next Idea only
-		next, err := c.fork(ctx, number+1, moment)
+	if ideaNumber < lastIdeaNumber { // its own running delegates may be in the next Idea only
+		next, err := c.forkedIdea(ctx, ideaNumber+1, moment)
 		if err != nil || delegate.HasResumedIdeas(next) {
 			return next, err
 		}
 	}
-	if number == 0 {
+	if ideaNumber == 0 {
 		return nil, nil
 	}
-	return c.fork(ctx, number, moment)
+	return c.forkedIdea(ctx, ideaNumber, moment)
 }
 
 // runningDelegateCallIDs lists the ids of the Calls of an Idea whose delegates were running.

@@ -20,11 +20,11 @@ type HardenOptions struct {
 	// ProcessIDs are at least one. They have finished, and have their chains in the store.
 	ProcessIDs []string
 	// Tools distinguishes Tools that code runs from Tools whose results the LLM writes.
-	Tools ideafiles.Tools
-	// IsTemplate leaves out the initial data of the first process.
-	IsTemplate bool
-	// MustBeComplete makes the Plan never ask an LLM. The error wraps ErrInvalid if the Plan needs one.
-	MustBeComplete bool
+	Tools ideafiles.WorkerTools
+	// MakesTemplate leaves out the initial data of the first process.
+	MakesTemplate bool
+	// MustNotAskLLM makes the Plan never ask an LLM. The error wraps ErrInvalid if the Plan needs one.
+	MustNotAskLLM bool
 }
 
 // Harden makes a Plan that needs no LLM from what finished processes have in common. Differences that the data do not
@@ -35,38 +35,38 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	if len(o.ProcessIDs) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
 	}
-	var runs []past.RecordedProcess
+	var recordedProcesses []past.RecordedProcess
 	for _, id := range o.ProcessIDs {
-		run, err := a.ReadRunWithParts(ctx, id, "harden")
+		recordedProcess, err := a.ReadProcessWithParts(ctx, id, "harden")
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, run)
+		recordedProcesses = append(recordedProcesses, recordedProcess)
 	}
-	first := runs[0].Ideas
-	idea, _ := ideafile.ReadIdea(first[len(first)-1])
-	result, err := harden.Harden(runs, o.Tools.Bind(idea), o.IsTemplate)
-	if err == nil && o.MustBeComplete {
+	firstProcessIdeas := recordedProcesses[0].Ideas
+	idea, _ := ideafile.ReadIdea(firstProcessIdeas[len(firstProcessIdeas)-1])
+	result, err := harden.Harden(recordedProcesses, o.Tools.Bind(idea), o.MakesTemplate)
+	if err == nil && o.MustNotAskLLM {
 		err = result.MarkComplete()
 	}
 	return result, kind.WithKind(ErrInvalid, err)
 }
 
-// ReadRunWithParts reads the whole chain of a process, and of its parts if it was split. verb names the operation in
-// the error, which wraps ErrNotFound if there is no chain.
-func (a *Archive) ReadRunWithParts(ctx context.Context, id, verb string) (past.RecordedProcess, error) {
-	run, err := a.Chain(id).readRun(ctx, verb)
+// ReadProcessWithParts reads the whole chain of a process, and of its parts if it was split. verb names the operation
+// in the error, which wraps ErrNotFound if there is no chain.
+func (a *Archive) ReadProcessWithParts(ctx context.Context, id, errorVerb string) (past.RecordedProcess, error) {
+	recordedProcess, err := a.Chain(id).readRecordedProcess(ctx, errorVerb)
 	if err != nil {
-		return run, err
+		return recordedProcess, err
 	}
 	parts, err := a.partChains(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
 		var part past.RecordedProcess
-		if part, err = parts[n].readRun(ctx, verb); err == nil {
-			run.Parts = append(run.Parts, part)
+		if part, err = parts[n].readRecordedProcess(ctx, errorVerb); err == nil {
+			recordedProcess.Parts = append(recordedProcess.Parts, part)
 		}
 	}
-	return run, err
+	return recordedProcess, err
 }
 
 // partChains returns the chains of the parts, in order.
@@ -85,21 +85,21 @@ func (a *Archive) partChains(ctx context.Context, id string) (parts []*Chain, er
 	return parts, err
 }
 
-// readRun reads the whole chain.
-func (c *Chain) readRun(ctx context.Context, verb string) (past.RecordedProcess, error) {
-	run := past.RecordedProcess{ProcessID: c.processID}
-	lastNumber, err := c.checkIdeaNumber(ctx, verb, 0)
-	for number := 1; number <= lastNumber && err == nil; number++ {
+// readRecordedProcess reads the whole chain.
+func (c *Chain) readRecordedProcess(ctx context.Context, errorVerb string) (past.RecordedProcess, error) {
+	recordedProcess := past.RecordedProcess{ProcessID: c.processID}
+	lastIdeaNumber, err := c.checkIdeaNumber(ctx, errorVerb, 0)
+	for ideaNumber := 1; ideaNumber <= lastIdeaNumber && err == nil; ideaNumber++ {
 		var idea map[string]any
-		if idea, err = c.chainStore.Load(ctx, c.processID, number); err == nil {
-			run.Ideas = append(run.Ideas, idea)
+		if idea, err = c.chainStore.Load(ctx, c.processID, ideaNumber); err == nil {
+			recordedProcess.Ideas = append(recordedProcess.Ideas, idea)
 		}
 	}
 	if err == nil {
-		run.Log, err = c.chainStore.ListWrites(ctx, c.processID)
+		recordedProcess.Log, err = c.chainStore.ListWrites(ctx, c.processID)
 	}
 	if errors.Is(err, chain.ErrNoIdea) {
 		err = kind.WithKind(ErrNotFound, err)
 	}
-	return run, err
+	return recordedProcess, err
 }

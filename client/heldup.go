@@ -56,22 +56,22 @@ func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HoldUp {
 }
 
 func noWorkerHoldUp(queue string) *turn.HoldUp {
-	return &turn.HoldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
+	return &turn.HoldUp{CauseCode: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
 		Remedy: "start a worker; then it goes on by itself"}
 }
 
-// refusalPrefix begins the error with which a worker refuses a process.
-const refusalPrefix = "the worker: "
+// workerRefusalPrefix begins the error with which a worker refuses a process.
+const workerRefusalPrefix = "the worker: "
 
 // explainNoAnswer returns what holds up a process that did not answer a query; nil if nothing is found: it may only be
 // slow.
 func (c *Client) explainNoAnswer(ctx context.Context, workflowID string, queryErr error) *turn.HoldUp {
 	if queryFailed, isQueryFailed := errors.AsType[*serviceerror.QueryFailed](queryErr); isQueryFailed {
-		if message, isRefusal := strings.CutPrefix(queryFailed.Error(), refusalPrefix); isRefusal {
+		if message, isRefusal := strings.CutPrefix(queryFailed.Error(), workerRefusalPrefix); isRefusal {
 			return missingKeysHoldUp(message)
 		}
 		if !strings.HasPrefix(queryFailed.Error(), "unknown queryType") { // an older worker's answer
-			return workerFailureHoldUp("read the process: " + jsonval.Clip(queryFailed.Error(), maxQueryErrorLength))
+			return workerFailureHoldUp("read the process: " + jsonval.Clip(queryFailed.Error(), maxQueryErrorChars))
 		}
 	}
 	if !c.hasWorker(ctx) {
@@ -99,8 +99,8 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflowID string, queryEr
 	return holdUp
 }
 
-// maxQueryErrorLength bounds the part of a query's error that is shown, in characters.
-const maxQueryErrorLength = 300
+// maxQueryErrorChars bounds the part of a query's error that is shown, in characters.
+const maxQueryErrorChars = 300
 
 func workerFailureHoldUp(action string) *turn.HoldUp {
 	h := turn.WorkerFailureHoldUp(action)
@@ -109,7 +109,7 @@ func workerFailureHoldUp(action string) *turn.HoldUp {
 
 // missingKeysHoldUp leaves out the package names before the error's text: a table shows only the beginning of a text.
 func missingKeysHoldUp(message string) *turn.HoldUp {
-	return &turn.HoldUp{Cause: turn.CodeKeysMissing,
+	return &turn.HoldUp{CauseCode: turn.CodeKeysMissing,
 		Message: "the worker cannot decrypt it: " + strings.TrimSpace(message[strings.LastIndex(message, ":")+1:]),
 		Remedy:  "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 }
@@ -135,7 +135,7 @@ func (c *Client) taskRefusalMessage(ctx context.Context, workflowID string) stri
 }
 
 // addHoldUp adds to a Summary what holds up a process that did not answer.
-func (s *Summary) addHoldUp(h *turn.HoldUp) {
+func (s *ProcessSummary) addHoldUp(h *turn.HoldUp) {
 	if h == nil || s.Status != loop.StatusRunning {
 		return
 	}
@@ -155,7 +155,7 @@ func (c *Client) CountHeldUpProcesses(ctx context.Context, limit int) (int, erro
 	for n, query := range queries {
 		for info, err := range c.Executions(ctx, processQuery+" AND "+query) {
 			switch {
-			case n > 0 && isRefused(err): // an older server does not support the query
+			case n > 0 && isInvalidArgument(err): // an older server does not support the query
 				continue
 			case err != nil:
 				return 0, fmt.Errorf("count what is held up: %w", err)

@@ -70,7 +70,7 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			for _, h := range r.HoldUps {
-				if h.Cause != row.cause || !strings.Contains(h.Message, row.text) || h.Remedy == "" {
+				if h.CauseCode != row.cause || !strings.Contains(h.Message, row.text) || h.Remedy == "" {
 					t.Errorf("%+v", h)
 				}
 				if text, _ := json.Marshal(h); strings.Contains(string(text), "0001-01-01") {
@@ -93,15 +93,15 @@ func TestAProcessThatSomebodyPausedInTemporalIsHeldUp(t *testing.T) {
 		pollers: []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}}}
 	p := f.on(t)
 	held, err := p.HoldUps(t.Context())
-	if err != nil || len(held) != 1 || held[0].Cause != turn.CodeTemporalPaused || !held[0].Since.IsZero() {
+	if err != nil || len(held) != 1 || held[0].CauseCode != turn.CodeTemporalPaused || !held[0].Since.IsZero() {
 		t.Fatalf("%+v, %v", held, err)
 	}
 	r, err := p.Snapshot(t.Context())
-	if !errors.Is(err, ErrNoWorker) || len(r.HoldUps) != 1 || r.HoldUps[0].Cause != turn.CodeTemporalPaused {
+	if !errors.Is(err, ErrNoWorker) || len(r.HoldUps) != 1 || r.HoldUps[0].CauseCode != turn.CodeTemporalPaused {
 		t.Errorf("%+v, %v", r, err)
 	}
-	s := p.client.newSummary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
-	if s.EndedAt != nil || len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeTemporalPaused {
+	s := p.client.newProcessSummary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
+	if s.EndedAt != nil || len(s.HoldUps) != 1 || s.HoldUps[0].CauseCode != turn.CodeTemporalPaused {
 		t.Errorf("listed as %+v", s)
 	}
 }
@@ -169,11 +169,11 @@ func TestListsOfWhatIsOpenAskForWhatIsPausedWholeWhereTheServerKnowsOfThat(t *te
 	p.client.temporal = server
 	for what, list := range map[string]func() (int, error){
 		"a page": func() (int, error) {
-			page, err := p.client.ListPage(t.Context(), Filter{Status: loop.StatusRunning}, 9, nil)
+			page, err := p.client.ListPage(t.Context(), ProcessFilter{Status: loop.StatusRunning}, 9, nil)
 			return len(page.Processes), err
 		},
 		"what waits": func() (int, error) {
-			found, err := p.client.listAwaitingProcesses(t.Context())
+			found, err := p.client.listProcessesAwaitingPeople(t.Context())
 			return len(found), err
 		},
 		"what is held up": func() (int, error) { return p.client.CountHeldUpProcesses(t.Context(), 9) },
@@ -228,12 +228,12 @@ func TestAListTellsThatAProcessCannotBeContinued(t *testing.T) {
 	info := &workflowpb.WorkflowExecutionInfo{Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 		SearchAttributes: &commonpb.SearchAttributes{
 			IndexedFields: map[string]*commonpb.Payload{protocol.ProblemsAttribute: fails}}}
-	s := p.client.newSummary(info)
-	if len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeWorkerFails || len(s.WaitingTexts) != 1 {
+	s := p.client.newProcessSummary(info)
+	if len(s.HoldUps) != 1 || s.HoldUps[0].CauseCode != turn.CodeWorkerFails || len(s.WaitingTexts) != 1 {
 		t.Errorf("listed as %+v", s)
 	}
 	info.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
-	if s := p.client.newSummary(info); len(s.HoldUps) > 0 {
+	if s := p.client.newProcessSummary(info); len(s.HoldUps) > 0 {
 		t.Errorf("it has ended, and is listed as %+v", s)
 	}
 }
@@ -268,7 +268,7 @@ func TestAListSaysThatNoWorkerServesWhatDidNotAnswer(t *testing.T) {
 			c.temporal = lateCrowd{crowd{f}}
 			list, err := c.List(t.Context(), ListOptions{})
 			for _, s := range list {
-				if isSaid := len(s.HoldUps) == 1 && s.HoldUps[0].Cause == turn.CodeNoWorker; isSaid != row.want {
+				if isSaid := len(s.HoldUps) == 1 && s.HoldUps[0].CauseCode == turn.CodeNoWorker; isSaid != row.want {
 					t.Errorf("%+v", s)
 				}
 			}
@@ -285,12 +285,12 @@ func TestAListNotesWhatDidNotAnswer(t *testing.T) {
 	f := &fakeTemporal{}
 	c := f.on(t).client
 	ended := time.Now()
-	list := []Summary{{ProcessID: "silent"}, {ProcessID: "ended", EndedAt: &ended}}
+	list := []ProcessSummary{{ProcessID: "silent"}, {ProcessID: "ended", EndedAt: &ended}}
 	if err := c.addLiveStatus(t.Context(), list); err != nil || !list[0].DidNotAnswer || list[1].DidNotAnswer {
 		t.Errorf("%+v: %v", list, err)
 	}
 	f.view = func() (any, error) { return Status{}, nil }
-	list = []Summary{{ProcessID: "quick"}}
+	list = []ProcessSummary{{ProcessID: "quick"}}
 	if err := c.addLiveStatus(t.Context(), list); err != nil || list[0].DidNotAnswer {
 		t.Errorf("%+v: %v", list, err)
 	}

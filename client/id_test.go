@@ -11,20 +11,20 @@ import (
 func TestAnIDNamesOneProcess(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"refund-17", "a b", "v1.2", "%41"} {
-		if err := ValidateID(id); err != nil {
+		if err := ValidateProcessID(id); err != nil {
 			t.Errorf("%q is refused: %v", id, err)
 		}
 	}
 	for _, id := range []string{"", "a/b", ".", "..", "~part", "a\nb", " a", "\xff", "①", "größe",
 		strings.Repeat("x", 201)} {
-		if ValidateID(id) == nil {
+		if ValidateProcessID(id) == nil {
 			t.Errorf("%q is taken", id)
 		}
 	}
 	seen := map[string]bool{}
 	for _, name := range []string{"a", "a", "a/b", strings.Repeat("①", 300), "\xff", "~a", " ", "größe", "東京"} {
-		id := NewID(name)
-		if err := ValidateID(id); err != nil || seen[id] {
+		id := NewProcessID(name)
+		if err := ValidateProcessID(id); err != nil || seen[id] {
 			t.Errorf("the id %q was made up: %v", id, err)
 		}
 		seen[id] = true
@@ -33,7 +33,7 @@ func TestAnIDNamesOneProcess(t *testing.T) {
 
 func TestAnIDThatIsNotASCIIIsAnsweredWithOneThatIs(t *testing.T) {
 	t.Parallel()
-	if err := ValidateID("Größe ①"); err == nil || !strings.Contains(err.Error(), `"Gro-e 1" would do`) {
+	if err := ValidateProcessID("Größe ①"); err == nil || !strings.Contains(err.Error(), `"Gro-e 1" would do`) {
 		t.Error(err)
 	}
 }
@@ -43,12 +43,12 @@ func TestAProcessThatTakesBackHasAnIDOfTheOther(t *testing.T) {
 	long := strings.Repeat("a", 90)
 	for id, want := range map[string]string{"p": "p-undo-1", "p/~call/0.1@1": "p~call~0.1@1-undo-1",
 		"p/~part/2": "p~part~2-undo-1", long: ""} {
-		got := undoID(id, 1)
-		if err := ValidateID(got); err != nil || want != "" && got != want {
+		got := nthUndoProcessID(id, 1)
+		if err := ValidateProcessID(got); err != nil || want != "" && got != want {
 			t.Errorf("%s, %v", got, err)
 		}
 	}
-	if undoID(long, 1) == undoID(long[:89]+"b", 1) {
+	if nthUndoProcessID(long, 1) == nthUndoProcessID(long[:89]+"b", 1) {
 		t.Error("two processes are taken back as one")
 	}
 }

@@ -41,8 +41,8 @@ type RuleInsights struct {
 	// the Tool.
 	ParamsCondition map[string]any `json:"when,omitempty" doc:"the condition of the Tool's _approval; absent: it has none"`
 	DecisionCounts
-	// ProcessID is one of the processes that have the rule.
-	ProcessID string `json:"-"`
+	// ExampleProcessID is one of the processes that have the rule.
+	ExampleProcessID string `json:"-"`
 }
 
 // DecisionCounts count decisions, and measure how long they took.
@@ -116,7 +116,7 @@ func ensureToolInsights(insightsByTool map[string]*ToolInsights, toolName string
 func (t *ToolInsights) addToRule(processID string, d RecordedDecision) {
 	ruleText := jsonval.EncodeToString(d.policyCondition)
 	if t.rulesByText[ruleText] == nil {
-		t.rulesByText[ruleText] = &RuleInsights{ParamsCondition: d.policyCondition, ProcessID: processID,
+		t.rulesByText[ruleText] = &RuleInsights{ParamsCondition: d.policyCondition, ExampleProcessID: processID,
 			DecisionCounts: DecisionCounts{CountByKind: map[string]int{}}}
 	}
 	t.rulesByText[ruleText].add(d.Decision)

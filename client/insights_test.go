@@ -42,7 +42,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				CallID: d.CallID, Tool: "pay", DecidedAt: began}})
 		}
 		sealed, err := chain.New(store).Seal(t.Context(),
-			chain.IdeaToSeal{Process: process, IdeaNumber: at, ParentDigest: parent, Log: log,
+			chain.IdeaToSeal{ProcessID: process, IdeaNumber: at, ParentDigest: parent, Log: log,
 				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestInsightsAreToldByTheRuleToo(t *testing.T) {
 		}
 		log := []turn.LogEntry{{Decision: &approval.Decision{Kind: Reject, CallID: "1.1", Tool: "pay", DecidedBy: "ann",
 			DecidedAt: time.Unix(60, 0), WaitingSince: time.Unix(0, 0)}}}
-		entry := chain.IdeaToSeal{Process: process, IdeaNumber: 1, Log: log, Idea: idea}
+		entry := chain.IdeaToSeal{ProcessID: process, IdeaNumber: 1, Log: log, Idea: idea}
 		if _, err := chain.New(store).Seal(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,8 @@ func TestInsightsAreToldByTheRuleToo(t *testing.T) {
 		t.Fatal(unread, err)
 	}
 	for key, want := range map[string]int{`{"properties":{"n":{"minimum":5}}}`: 2, `{}`: 1} {
-		if r := tools["pay"].rulesByText[key]; r == nil || r.CountByKind[Reject] != want || asked[r.ProcessID] == "" {
+		if r := tools["pay"].rulesByText[key]; r == nil || r.CountByKind[Reject] != want ||
+			asked[r.ExampleProcessID] == "" {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}

@@ -24,9 +24,9 @@ import (
 	"processidea/protocol"
 )
 
-// Summary is a process as List shows it. ProcessPath and IdeaVersion come from its Idea's meta; EndedAt is nil while
-// the process is open.
-type Summary struct {
+// ProcessSummary is a process as List shows it. ProcessPath and IdeaVersion come from its Idea's meta; EndedAt is nil
+// while the process is open.
+type ProcessSummary struct {
 	ProcessID   string      `json:"process"`
 	Status      loop.Status `json:"status"`
 	ProcessPath string      `json:"path"`
@@ -48,16 +48,16 @@ type Summary struct {
 	UndoesProcessID   string   `json:"undoes,omitempty"`
 	UndoingProcessIDs []string `json:"undoneBy,omitempty"`
 	UndoneCallCount   int      `json:"undoneCalls,omitempty"`
-	// Code is why the process is paused, or has failed; HoldUps is what holds it up. Both are empty if no worker
-	// answers.
-	Code    string        `json:"code,omitempty"`
-	HoldUps []turn.HoldUp `json:"heldUp,omitempty"`
+	// PauseOrFailureCode is why the process is paused, or has failed; HoldUps is what holds it up. Both are empty if no
+	// worker answers.
+	PauseOrFailureCode string        `json:"code,omitempty"`
+	HoldUps            []turn.HoldUp `json:"heldUp,omitempty"`
 }
 
 // StatusText describes the process: its status, how many of its Calls failed or are undone, which process it undoes,
 // and which processes undo it.
-func (s Summary) StatusText() string {
-	text := loop.StatusText(string(s.Status), s.FailedCallCount)
+func (s ProcessSummary) StatusText() string {
+	text := loop.InstanceStatusText(string(s.Status), s.FailedCallCount)
 	if s.UndoneCallCount > 0 {
 		text += ", " + readable.Plural(s.UndoneCallCount, "Call") + " undone"
 	}
@@ -77,17 +77,17 @@ type ListOptions struct {
 }
 
 // List returns the processes that somebody started, the latest first, without their parts and delegates.
-func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
-	summaries, f := []Summary{}, Filter{}
+func (c *Client) List(ctx context.Context, o ListOptions) ([]ProcessSummary, error) {
+	summaries, f := []ProcessSummary{}, ProcessFilter{}
 	if o.OnlyPaused { // list all open ones; for one that does not answer, Temporal's status counts
 		f.Status = loop.StatusPaused
 	}
-	for info, err := range c.Executions(ctx, f.query()) {
+	for info, err := range c.Executions(ctx, f.listQuery()) {
 		if err != nil {
 			return nil, fmt.Errorf("list processes: %w", err)
 		}
 		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
-			summaries = append(summaries, c.newSummary(info))
+			summaries = append(summaries, c.newProcessSummary(info))
 		}
 		if !o.OnlyPaused && len(summaries) == o.Limit && o.Limit > 0 {
 			break
@@ -98,70 +98,74 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 		defer cancel()
 		err := errors.Join(c.addLiveStatus(queryCtx, summaries), c.addUndoingProcesses(queryCtx, summaries))
 		// A server asks for a worker almost as long as the queries may take, so only now is there time to look for one.
-		c.addNoWorkerHoldUp(ctx, summaries, func(s Summary) bool { return s.DidNotAnswer && len(s.HoldUps) == 0 })
+		c.addNoWorkerHoldUp(ctx, summaries, func(s ProcessSummary) bool {
+			return s.DidNotAnswer &&
+				len(s.HoldUps) == 0
+		})
 		return summaries, err
 	}
 	if err := c.addLiveStatus(ctx, summaries); err != nil {
 		return nil, err
 	}
-	summaries = slices.DeleteFunc(summaries, func(s Summary) bool { return s.Status != loop.StatusPaused })
+	summaries = slices.DeleteFunc(summaries, func(s ProcessSummary) bool { return s.Status != loop.StatusPaused })
 	if o.Limit > 0 {
 		summaries = summaries[:min(len(summaries), o.Limit)]
 	}
 	return summaries, ctx.Err()
 }
 
-// Filter selects processes; empty fields select any.
-type Filter struct {
-	Status       loop.Status
-	ProcessPath  string // of the Idea's meta
-	OnlyAwaiting bool   // only processes in which a Call waits for a person
+// ProcessFilter selects processes; empty fields select any.
+type ProcessFilter struct {
+	Status             loop.Status
+	ProcessPath        string // of the Idea's meta
+	OnlyAwaitingPeople bool   // only processes in which a Call waits for a person
 }
 
-// Page is a part of a list. Next begins the next part; nil on the last one.
-type Page struct {
-	Processes []Summary
-	Next      []byte
+// ProcessPage is a part of a list. Next begins the next part; nil on the last one.
+type ProcessPage struct {
+	Processes     []ProcessSummary
+	NextPageToken []byte
 }
 
 // ListPage returns a part of the list of processes that somebody started, the latest first. It queries no process:
 // AwaitingCount is the search attribute, and WaitingTexts says at most that a process is held up. A part may have fewer
 // than size (at most 200) although more follow. The error wraps ErrInvalid if the server does not know the search
 // attributes of a filter, or the part.
-func (c *Client) ListPage(ctx context.Context, f Filter, size int, pageToken []byte) (Page, error) {
+func (c *Client) ListPage(ctx context.Context, f ProcessFilter, pageSize int, pageToken []byte) (ProcessPage, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: pageToken,
+		Namespace: c.namespace, PageSize: int32(min(max(pageSize, 1), 200)), Query: f.listQuery(),
+		NextPageToken: pageToken,
 	}
-	page := Page{Processes: []Summary{}}
+	page := ProcessPage{Processes: []ProcessSummary{}}
 	for {
 		answer, err := c.listWorkflow(ctx, request)
-		if isRefused(err) {
+		if isInvalidArgument(err) {
 			return page, kind.Errorf(ErrInvalid, "list processes: %w", err)
 		}
 		if err != nil {
 			return page, fmt.Errorf("list processes: %w", err)
 		}
 		for _, info := range answer.GetExecutions() {
-			s := c.newSummary(info)
+			s := c.newProcessSummary(info)
 			if !strings.Contains(s.ProcessID, "/") && (f.Status == "" || s.Status == f.Status) &&
 				(f.ProcessPath == "" || s.ProcessPath == f.ProcessPath) {
 				page.Processes = append(page.Processes, s)
 			}
 		}
-		page.Next = answer.GetNextPageToken()
-		if len(page.Processes) > 0 || len(page.Next) == 0 {
-			c.addNoWorkerHoldUp(ctx, page.Processes, func(Summary) bool { return true })
+		page.NextPageToken = answer.GetNextPageToken()
+		if len(page.Processes) > 0 || len(page.NextPageToken) == 0 {
+			c.addNoWorkerHoldUp(ctx, page.Processes, func(ProcessSummary) bool { return true })
 			queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 			defer cancel()
 			return page, c.addUndoingProcesses(queryCtx, page.Processes)
 		}
-		request.NextPageToken = page.Next
+		request.NextPageToken = page.NextPageToken
 	}
 }
 
-// addNoWorkerHoldUp marks those running processes as held up for which mayBe says so, if no worker serves them.
-func (c *Client) addNoWorkerHoldUp(ctx context.Context, list []Summary, mayBe func(Summary) bool) {
-	isAffected := func(s Summary) bool { return s.Status == loop.StatusRunning && mayBe(s) }
+// addNoWorkerHoldUp marks those running processes as held up for which isCandidate says so, if no worker serves them.
+func (c *Client) addNoWorkerHoldUp(ctx context.Context, list []ProcessSummary, isCandidate func(ProcessSummary) bool) {
+	isAffected := func(s ProcessSummary) bool { return s.Status == loop.StatusRunning && isCandidate(s) }
 	if !slices.ContainsFunc(list, isAffected) || c.hasWorker(ctx) {
 		return
 	}
@@ -179,7 +183,7 @@ var queryByStatus = map[loop.Status]string{
 	loop.StatusCancelled: "ExecutionStatus IN ('Canceled', 'Terminated')",
 }
 
-func (f Filter) query() string {
+func (f ProcessFilter) listQuery() string {
 	query := processQuery
 	if f.Status != "" {
 		query += " AND " + queryByStatus[f.Status]
@@ -188,15 +192,15 @@ func (f Filter) query() string {
 	if f.ProcessPath != "" && !strings.ContainsAny(f.ProcessPath, "\"\\\x00\n\r\x1a") {
 		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.ProcessPath, "'", "\\'") + "'"
 	}
-	if f.OnlyAwaiting {
-		query += " AND " + protocol.AttributeAwaiting + " > 0"
+	if f.OnlyAwaitingPeople {
+		query += " AND " + protocol.AttributePendingDecisions + " > 0"
 	}
 	return query
 }
 
 // addLiveStatus queries the open processes for their status and what they wait for. It marks those that do not answer
 // in time.
-func (c *Client) addLiveStatus(ctx context.Context, summaries []Summary) error {
+func (c *Client) addLiveStatus(ctx context.Context, summaries []ProcessSummary) error {
 	return safego.ForEach(ctx, "client.list", len(summaries), maxConcurrentQueries,
 		func(ctx context.Context, n int) error {
 			s := &summaries[n]
@@ -212,14 +216,14 @@ func (c *Client) addLiveStatus(ctx context.Context, summaries []Summary) error {
 				v.HoldUps
 			s.FailedCallCount, s.UndoneCallCount = v.Calls.Failed+v.Calls.Blocked, v.Calls.Undone
 			if v.Error != nil {
-				s.Code = v.Error.Code
+				s.PauseOrFailureCode = v.Error.Code
 			}
 			return nil
 		})
 }
 
 // addUndoingProcesses adds to ended processes which processes undo them, if the store answers in time.
-func (c *Client) addUndoingProcesses(ctx context.Context, list []Summary) error {
+func (c *Client) addUndoingProcesses(ctx context.Context, list []ProcessSummary) error {
 	return safego.ForEach(ctx, "client.undone", len(list), maxConcurrentQueries,
 		func(ctx context.Context, n int) error {
 			if list[n].EndedAt != nil {
@@ -247,13 +251,14 @@ func waitingTexts(v Status) []string {
 	return lines
 }
 
-// newSummary makes a Summary from a list entry. It leaves out a memo that the available keys cannot decrypt.
-func (c *Client) newSummary(info *workflowpb.WorkflowExecutionInfo) Summary {
-	s := Summary{
-		ProcessID: info.GetExecution().GetWorkflowId(), Status: statusOf(info), StartedAt: info.GetStartTime().AsTime(),
+// newProcessSummary makes a Summary from a list entry. It leaves out a memo that the available keys cannot decrypt.
+func (c *Client) newProcessSummary(info *workflowpb.WorkflowExecutionInfo) ProcessSummary {
+	s := ProcessSummary{
+		ProcessID: info.GetExecution().GetWorkflowId(), Status: statusKnownToTemporal(info),
+		StartedAt:    info.GetStartTime().AsTime(),
 		WaitingTexts: []string{},
 	}
-	if s.AwaitingCount = countAwaiting(info); searchAttribute[string](info,
+	if s.AwaitingCount = awaitingCallCount(info); searchAttribute[string](info,
 		protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.WaitingTexts = []string{protocol.StatusHeldUp}
 	}
@@ -273,9 +278,9 @@ func (c *Client) newSummary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	return s
 }
 
-// countAwaiting returns how many Calls of a process wait for people.
-func countAwaiting(info *workflowpb.WorkflowExecutionInfo) int {
-	return searchAttribute[int](info, protocol.AttributeAwaiting)
+// awaitingCallCount returns how many Calls of a process wait for people.
+func awaitingCallCount(info *workflowpb.WorkflowExecutionInfo) int {
+	return searchAttribute[int](info, protocol.AttributePendingDecisions)
 }
 
 // searchAttribute returns a search attribute of a process; zero if it is not registered.
@@ -284,9 +289,9 @@ func searchAttribute[T any](info *workflowpb.WorkflowExecutionInfo, name string)
 	return v
 }
 
-// statusOf returns a process's status as far as Temporal knows it. Paused is a search attribute, so it is known only if
-// those are registered.
-func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.Status {
+// statusKnownToTemporal returns a process's status as far as Temporal knows it. Paused is a search attribute, so it is
+// known only if those are registered.
+func statusKnownToTemporal(info *workflowpb.WorkflowExecutionInfo) loop.Status {
 	switch info.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
 		return loop.StatusCompleted

@@ -30,36 +30,36 @@ func (p *Process) LivePlan(ctx context.Context) (*DrawablePlan, error) {
 	if len(v.Parts) > 0 {
 		return p.livePlanOfParts(ctx, v.Parts)
 	}
-	d, ids, err := p.planOfProcess(ctx)
-	if err == nil && len(v.Instances) <= maxQueriedInstances && len(ids) > 0 {
-		err = p.recountInInstances(ctx, d, ids)
+	d, callIDs, err := p.reportedPlan(ctx)
+	if err == nil && len(v.Instances) <= maxQueriedInstances && len(callIDs) > 0 {
+		err = p.recountInInstances(ctx, d, callIDs)
 	}
 	return d, err
 }
 
-// planOfProcess is LivePlan from the instances' last reports, and also returns the ids of the Calls.
-func (p *Process) planOfProcess(ctx context.Context) (d *DrawablePlan, ids []string, err error) {
+// reportedPlan is LivePlan from the instances' last reports, and also returns the ids of the Calls.
+func (p *Process) reportedPlan(ctx context.Context) (d *DrawablePlan, callIDs []string, err error) {
 	var progress protocol.PlanProgress
-	d, err = &DrawablePlan{}, p.client.query(ctx, p.id, protocol.QueryPlan, &progress)
+	d, err = &DrawablePlan{}, p.client.query(ctx, p.id, protocol.QueryPlanProgress, &progress)
 	for _, c := range progress.Calls {
-		d.Calls, d.StatusCounts, ids = append(d.Calls, c.WrittenCall.AsWritten()),
-			append(d.StatusCounts, c.CountByStatus),
-			append(ids, c.CallID)
+		d.Calls, d.InstanceCountsByStatus, callIDs = append(d.Calls, c.WrittenCall.AsWritten()),
+			append(d.InstanceCountsByStatus, c.CountByStatus),
+			append(callIDs, c.CallID)
 	}
-	return d, ids, err
+	return d, callIDs, err
 }
 
 // recountInInstances counts again, from each instance's own answer.
-func (p *Process) recountInInstances(ctx context.Context, d *DrawablePlan, ids []string) error {
+func (p *Process) recountInInstances(ctx context.Context, d *DrawablePlan, callIDs []string) error {
 	instances, err := p.Instances(ctx)
 	if err != nil {
 		return err
 	}
-	clear(d.StatusCounts)
+	clear(d.InstanceCountsByStatus)
 	for _, i := range instances {
 		for _, c := range i.Calls {
 			id, _, _ := strings.Cut(c.ID, "@")
-			if n := slices.Index(ids, id); n >= 0 {
+			if n := slices.Index(callIDs, id); n >= 0 {
 				d.addCount(n, c.Status, 1)
 			}
 		}
@@ -67,11 +67,11 @@ func (p *Process) recountInInstances(ctx context.Context, d *DrawablePlan, ids [
 	return nil
 }
 
-func (d *DrawablePlan) addCount(n int, status ideafile.CallStatus, delta int) {
-	if d.StatusCounts[n] == nil {
-		d.StatusCounts[n] = map[ideafile.CallStatus]int{}
+func (d *DrawablePlan) addCount(callIndex int, status ideafile.CallStatus, delta int) {
+	if d.InstanceCountsByStatus[callIndex] == nil {
+		d.InstanceCountsByStatus[callIndex] = map[ideafile.CallStatus]int{}
 	}
-	d.StatusCounts[n][status] += delta
+	d.InstanceCountsByStatus[callIndex][status] += delta
 }
 
 // livePlanOfParts adds up the Plans of parts; for parts that have ended it reads their last Idea.
@@ -85,7 +85,7 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 			switch partID := parts[n].ProcessID; parts[n].Status {
 			case "": // not begun
 			case loop.StatusRunning, loop.StatusPaused:
-				plans[n], _, err = p.client.Process(partID).planOfProcess(ctx)
+				plans[n], _, err = p.client.Process(partID).reportedPlan(ctx)
 			default:
 				plans[n], err = p.client.Chain(partID).PlanWithStatus(ctx)
 			}
@@ -105,11 +105,11 @@ func sumPlans(plans []*DrawablePlan) *DrawablePlan {
 		case d == nil || len(d.Calls) == 0:
 			continue
 		case sum.Calls == nil:
-			sum.Calls, sum.StatusCounts = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
+			sum.Calls, sum.InstanceCountsByStatus = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
 		case !jsonval.Equal(any(sum.Calls), any(d.Calls)):
 			return &DrawablePlan{}
 		}
-		for n, counts := range d.StatusCounts {
+		for n, counts := range d.InstanceCountsByStatus {
 			for status, added := range counts {
 				sum.addCount(n, status, added)
 			}

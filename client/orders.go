@@ -23,10 +23,10 @@ type StandingOrder struct {
 	// ParamsCondition is a JSON Schema that the parameters of a Call must fit; nil: any parameters. A parameter listed
 	// under "properties" must be present.
 	ParamsCondition Object `json:"when,omitempty" doc:"a JSON Schema that the parameters fit; absent: any do"`
-	// Count is the maximum number of Calls that are approved; 0: any number. Until is the moment at which the order
+	// MaxCalls is the maximum number of Calls that are approved; 0: any number. Until is the moment at which the order
 	// ends; zero: never. At least one of them is required.
-	Count int       `json:"count,omitempty" minimum:"1" maximum:"100000" doc:"how many Calls it approves; count, until or both"`
-	Until time.Time `json:"until,omitzero" doc:"the moment at which it ends"`
+	MaxCalls int       `json:"count,omitempty" minimum:"1" maximum:"100000" doc:"how many Calls it approves; count, until or both"`
+	Until    time.Time `json:"until,omitzero" doc:"the moment at which it ends"`
 	// By is who gives the order.
 	By     string   `json:"-"`
 	Groups []string `json:"-"`
@@ -60,14 +60,14 @@ func (o StandingOrder) Validate() error {
 // it: there is no such Tool, the giver may not decide on its Calls, the id is in use. It wraps ErrInvalid if the order
 // is malformed. Status().Orders counts the Calls approved under it. An order for a part is given for the whole process.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
-	return p.sendOrder(ctx, approval.SteerAllow, o.payload(), approval.ReadStandingOrder, o.Key)
+	return p.sendOrder(ctx, approval.SteerGiveStandingOrder, o.payload(), approval.ReadStandingOrder, o.Key)
 }
 
 // Deputy decides in place of By for a time, on Calls of one process.
 type Deputy struct {
 	// OrderID is the name with which Disallow ends the deputy's time early; empty: one is made up.
-	OrderID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
-	To      string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
+	OrderID    string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
+	DeputyName string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
 	// From is when the time begins; zero: now.
 	From  time.Time `json:"from,omitzero" doc:"absent: at once"`
 	Until time.Time `json:"until" doc:"the moment at which their time ends"`
@@ -89,9 +89,9 @@ func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
 
 // sendOrder sends an order, signed if there is a key and no proof.
 func (p *Process) sendOrder(ctx context.Context, signalName string, payload jsonval.Object,
-	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
+	parseOrder func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
 	p = p.wholeProcess()
-	o, err := read(payload)
+	o, err := parseOrder(payload)
 	if err == nil && key != nil && o.Proof == "" {
 		payload["proof"], err = key.Sign(signing.NewClaims(o.DecisionToProve(p.id), o.ID, o.Groups))
 	}
@@ -108,5 +108,5 @@ func (p *Process) wholeProcess() *Process { return p.client.Process(spelling.Who
 func (p *Process) Disallow(ctx context.Context, standingOrderID string, actor Actor) error {
 	payload := actor.payload()
 	payload["order"] = standingOrderID
-	return p.wholeProcess().steer(ctx, approval.SteerDisallow, payload)
+	return p.wholeProcess().steer(ctx, approval.SteerEndStandingOrder, payload)
 }

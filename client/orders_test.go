@@ -19,10 +19,10 @@ func TestAnOrderForAPartGoesToTheWholeProcess(t *testing.T) {
 	part := f.on(t).client.Process("p/~part/2")
 	for act, do := range map[string]func() error{
 		"allow": func() error {
-			return part.Allow(t.Context(), StandingOrder{ID: "small", Tool: "pay", Count: 2, By: "ann"})
+			return part.Allow(t.Context(), StandingOrder{ID: "small", Tool: "pay", MaxCalls: 2, By: "ann"})
 		},
 		"deputy": func() error {
-			return part.NameDeputy(t.Context(), Deputy{To: "bob", Until: time.Unix(1<<33, 0), By: "ann"})
+			return part.NameDeputy(t.Context(), Deputy{DeputyName: "bob", Until: time.Unix(1<<33, 0), By: "ann"})
 		},
 		"disallow": func() error { return part.Disallow(t.Context(), "small", Actor{Name: "ann"}) },
 	} {

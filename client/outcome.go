@@ -15,15 +15,15 @@ import (
 	"processidea/protocol"
 )
 
-// maxAnswerTime bounds one Update request, once a worker is known to answer.
-const maxAnswerTime = time.Minute
+// outcomeUpdateTimeout bounds one Update request, once a worker is known to answer.
+const outcomeUpdateTimeout = time.Minute
 
-// errUnderWay is the error for an act that is not finished, when a stopWaitingFunc stops the wait for it.
-var errUnderWay = errors.New("it is under way")
+// errActUnderWay is the error for an act that is not finished, when a stopWaitingFunc stops the wait for it.
+var errActUnderWay = errors.New("it is under way")
 
 // signalAndAwaitOutcome sends an act under an id of its own, and waits for its outcome; a refusal is a *RefusedError.
 // newEndedError says why nothing handles the act if the workflow has ended before. shouldStopWaiting, which may be nil,
-// says of a slow act whether to return errUnderWay.
+// says of a slow act whether to return errActUnderWay.
 func (p *Process) signalAndAwaitOutcome(
 	ctx context.Context, workflowID, signalName, callID string, payload map[string]any, newEndedError func() error,
 	shouldStopWaiting stopWaitingFunc,
@@ -66,21 +66,21 @@ func (p *Process) awaitOutcomes(
 ) (list []approval.ActOutcome, err error) {
 	updateID, timeout := uuid.NewString(), queryTimeout
 	var finalErr error
-	err = p.pollUntil(ctx, func() (bool, error) {
+	err = p.pollUntilDone(ctx, func() (bool, error) {
 		answer, err := p.client.askOutcomes(ctx, timeout, workflowID, updateID, actIDs)
 		var refused *temporal.ApplicationError
 		switch {
 		case isNotFound(err):
-			list, err = p.client.queryEndedOutcomes(ctx, workflowID, actIDs)
+			list, err = p.client.queryEndedWorkflowOutcomes(ctx, workflowID, actIDs)
 			return err == nil, err
 		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
 			// No worker has received the question, or the act is slow.
 			err = p.client.query(ctx, workflowID, protocol.QueryStatus, new(any))
 			switch {
 			case err == nil && shouldStopWaiting == nil:
-				timeout = maxAnswerTime
+				timeout = outcomeUpdateTimeout
 			case err == nil && shouldStopWaiting(ctx):
-				finalErr = errUnderWay
+				finalErr = errActUnderWay
 			}
 			return finalErr != nil, err
 		case errors.As(err, &refused) && refused.Type() != endedBeforeAnswerType:
@@ -110,10 +110,10 @@ func (c *Client) askOutcomes(
 ) ([]approval.ActOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var answer protocol.OutcomeAnswer
+	var answer protocol.ActOutcomesAnswer
 	handle, err := c.temporal.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{
-		UpdateID: updateID, WorkflowID: workflowID, UpdateName: protocol.UpdateOutcome,
-		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.OutcomeQuestion{ActIDs: actIDs}},
+		UpdateID: updateID, WorkflowID: workflowID, UpdateName: protocol.UpdateActOutcomes,
+		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.ActOutcomesQuestion{ActIDs: actIDs}},
 	})
 	if err == nil {
 		err = handle.Get(ctx, &answer)
@@ -121,12 +121,12 @@ func (c *Client) askOutcomes(
 	return answer.Outcomes, err
 }
 
-// queryEndedOutcomes queries a workflow that accepts no Updates because it has ended.
-func (c *Client) queryEndedOutcomes(ctx context.Context, workflowID string,
+// queryEndedWorkflowOutcomes queries a workflow that accepts no Updates because it has ended.
+func (c *Client) queryEndedWorkflowOutcomes(ctx context.Context, workflowID string,
 	actIDs []string) ([]approval.ActOutcome, error) {
-	var answer protocol.OutcomeAnswer
-	q := protocol.OutcomeQuestion{ActIDs: actIDs}
-	err := c.queryWithTimeout(ctx, slowQueryTimeout, workflowID, protocol.UpdateOutcome, &answer, q)
+	var answer protocol.ActOutcomesAnswer
+	q := protocol.ActOutcomesQuestion{ActIDs: actIDs}
+	err := c.queryWithTimeout(ctx, slowQueryTimeout, workflowID, protocol.UpdateActOutcomes, &answer, q)
 	if isNotFound(err) { // Temporal has deleted the workflow
 		return make([]approval.ActOutcome, len(actIDs)), nil
 	}

@@ -31,16 +31,16 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 	for place, ask := range map[string]func(context.Context, *Process) error{
 		"client.instances": func(ctx context.Context, p *Process) error { _, err := p.Instances(ctx); return err },
 		"client.list": func(ctx context.Context, p *Process) error {
-			return p.client.addLiveStatus(ctx, make([]Summary, 1))
+			return p.client.addLiveStatus(ctx, make([]ProcessSummary, 1))
 		},
 		"client.undone": func(ctx context.Context, p *Process) error {
-			return p.client.addUndoingProcesses(ctx, make([]Summary, 1))
+			return p.client.addUndoingProcesses(ctx, make([]ProcessSummary, 1))
 		},
 		"client.resume": func(ctx context.Context, p *Process) error {
 			return p.client.resumeEach(ctx, make([]ResumeOutcome, 1), Actor{})
 		},
 		"client.cases": func(ctx context.Context, p *Process) error {
-			return p.addMissingCases(ctx, make([]Approval, 1))
+			return p.addMissingApprovalContexts(ctx, make([]Approval, 1))
 		},
 		"client.waiting": func(ctx context.Context, p *Process) error {
 			_,
@@ -63,7 +63,10 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 	} {
 		t.Run(place, func(t *testing.T) {
 			safegotest.Panic(t, place)
-			f := &fakeTemporal{view: func() (any, error) { return Status{Result: loop.Result{Instances: of}}, nil }}
+			f := &fakeTemporal{view: func() (any,
+				error) {
+				return Status{ProcessResult: loop.ProcessResult{Instances: of}}, nil
+			}}
 			p := f.on(t)
 			p.client.temporal = listing{f}
 			var panicked *safego.PanicError

@@ -20,10 +20,10 @@ type DecidedCall struct {
 	Tool      string
 	Status    ideafile.CallStatus
 	Decisions []approval.Decision
-	// Output is what stands now where a Call that is done wrote its result, and OutputPath is that place in State; nil:
-	// it wrote none, or in several places.
-	Output     any
-	OutputPath jsonval.Path
+	// CurrentOutput is what stands now where a Call that is done wrote its result, and OutputPath is that place in
+	// State; nil: it wrote none, or in several places.
+	CurrentOutput any
+	OutputPath    jsonval.Path
 }
 
 // DecidedCall returns a decided Call by its id. The error wraps ErrNotFound if the process has no such Call, or nobody
@@ -45,7 +45,7 @@ func (p *Process) DecidedCall(ctx context.Context, callID string) (DecidedCall, 
 		slices.SortStableFunc(d.Decisions,
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
 		if paths := c.OutputPath.Paths(); c.Status == ideafile.CallDone && len(paths) == 1 && len(paths[0]) > 0 {
-			d.OutputPath, d.Output = paths[0], jsonval.Lookup(v.State, paths[0]...)
+			d.OutputPath, d.CurrentOutput = paths[0], jsonval.Lookup(v.State, paths[0]...)
 		}
 		var approvals protocol.ApprovalsView // without an answer, only names are missing
 		_ = p.client.query(ctx, instanceID, protocol.QueryApprovals, &approvals)

@@ -20,16 +20,16 @@ import (
 	"processidea/store/signing"
 )
 
-// Plan is a Plan that waits as a whole for a person: none of it has begun. Its fields are Process (the part, in a split
-// process), the fields of approval.Plan, its picture, and what earlier processes of the same Idea used.
-type Plan struct {
+// DescribedPlan is a Plan that waits as a whole for a person: none of it has begun. Its fields are Process (the part,
+// in a split process), the fields of approval.Plan, its picture, and what earlier processes of the same Idea used.
+type DescribedPlan struct {
 	protocol.PlanView
 	// Mermaid is a diagram of the Plan.
 	Mermaid string `json:"mermaid"`
 	// DiagramCalls are the Calls for diagrams, with what their Tools fix.
 	DiagramCalls []any `json:"-"`
-	// CallsByTool counts the Calls that would run, once for each instance.
-	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
+	// CallCountsByTool counts the Calls that would run, once for each instance.
+	CallCountsByTool []approval.PlanToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other Call.
 	Edges []plangraph.Edge `json:"edges"`
 	// LaterApprovals lists the Calls that a person must still decide on before they run, even after the Plan is
@@ -43,7 +43,7 @@ type Plan struct {
 
 // PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business: its Title,
 // Sentence and Fields, CallID, Instance, and the Error with which it will fail.
-type PlannedCall = approval.PlannedCall
+type PlannedCall = approval.PlannedCallInWords
 
 // HistoricalAverages is what the latest completed processes of one path used on average.
 type HistoricalAverages struct {
@@ -69,16 +69,16 @@ func (r HistoricalAverages) String() string {
 }
 
 // WaitingPlans lists the Plans that wait, in the process and its parts.
-func (p *Process) WaitingPlans(ctx context.Context) ([]Plan, error) {
+func (p *Process) WaitingPlans(ctx context.Context) ([]DescribedPlan, error) {
 	v, err := p.queryWaiting(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := []Plan{} // a list even where nothing waits
+	list := []DescribedPlan{} // a list even where nothing waits
 	if len(v.Plans) == 0 {
 		return list, nil
 	}
-	p.addSentences(ctx, v.Plans)
+	p.addPlanSentences(ctx, v.Plans)
 	averages := p.historicalAverages(ctx)
 	idea, err := p.client.Process(v.Plans[0].Process).Idea(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (p *Process) WaitingPlans(ctx context.Context) ([]Plan, error) {
 	presenter := p.client.Process(v.Plans[0].Process).Presenter(ctx)
 	for _, pending := range v.Plans {
 		calls := ideafile.RawWrittenCalls(jsonval.Map(pending.WrittenCalls(), idea.WithToolFixedValues))
-		plan := Plan{
-			PlanView: pending, CallsByTool: pending.CountByTool(), Averages: averages, DiagramCalls: calls,
+		plan := DescribedPlan{
+			PlanView: pending, CallCountsByTool: pending.CountByTool(), Averages: averages, DiagramCalls: calls,
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.ListEdges(calls, plangraph.Labels{}),
 			LaterApprovals: findLaterApprovals(pending, idea),
 		}
@@ -124,7 +124,7 @@ func findLaterApprovals(p PendingPlan, idea *ideafile.Idea) (list []LaterApprova
 		if t == nil {
 			continue
 		}
-		toolPolicy := idea.Config.ApprovalOverride.PolicyFor(t.Name, t.Approval)
+		toolPolicy := idea.Config.ApprovalOversight.PolicyFor(t.Name, t.Approval)
 		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.WrittenCall.RawObject()))
 		expressions, err := refexpr.FindExpressions(params)
 		switch {
@@ -141,9 +141,9 @@ func findLaterApprovals(p PendingPlan, idea *ideafile.Idea) (list []LaterApprova
 }
 
 // WaitingPlans lists the Plans that wait in all processes. Its errors are those of Client.Approvals.
-func (c *Client) WaitingPlans(ctx context.Context) ([]Plan, error) {
-	planLists, err := queryAwaitingProcesses(ctx, c, (*Process).WaitingPlans)
-	return append([]Plan{}, slices.Concat(planLists...)...), err // a list even where nothing waits
+func (c *Client) WaitingPlans(ctx context.Context) ([]DescribedPlan, error) {
+	planLists, err := queryProcessesAwaitingPeople(ctx, c, (*Process).WaitingPlans)
+	return append([]DescribedPlan{}, slices.Concat(planLists...)...), err // a list even where nothing waits
 }
 
 // maxAveragedProcesses bounds how many processes the averages are computed from.
@@ -156,11 +156,11 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	if err != nil {
 		return nil
 	}
-	processPath := p.client.newSummary(info).ProcessPath
+	processPath := p.client.newProcessSummary(info).ProcessPath
 	if processPath == "" {
 		return nil
 	}
-	page, err := p.client.ListPage(ctx, Filter{Status: loop.StatusCompleted, ProcessPath: processPath},
+	page, err := p.client.ListPage(ctx, ProcessFilter{Status: loop.StatusCompleted, ProcessPath: processPath},
 		maxAveragedProcesses, nil)
 	if err != nil {
 		return nil // the server does not know the search attributes
@@ -246,8 +246,8 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (outcome PlanD
 	if err != nil {
 		return outcome, &RefusedError{ProcessID: p.id, Signal: d.signalName(), Reason: err.Error()}
 	}
-	outcome.ProcessID, outcome.RequestNumber = plan.Process, plan.Request
-	d.RequestNumber, d.PlanDigest = plan.Request, plan.Digest
+	outcome.ProcessID, outcome.RequestNumber = plan.Process, plan.RequestNumber
+	d.RequestNumber, d.PlanDigest = plan.RequestNumber, plan.Digest
 	decision, err := approval.ReadPlanDecision(d.signalName(), d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
 		decision.CallID, decision.ApprovalDigest = plan.ProofCallID(), plan.Digest
@@ -256,11 +256,11 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (outcome PlanD
 	if err != nil {
 		return outcome, kind.Errorf(ErrInvalid, "%s: %w", d.signalName(), err)
 	}
-	targetID := plan.Process
+	targetProcessID := plan.Process
 	if len(plan.DeputyRemarks) > 0 { // only the whole knows them, not its parts
-		targetID = spelling.WholeProcessID(targetID)
+		targetProcessID = spelling.WholeProcessID(targetProcessID)
 	}
-	outcome.Votes, err = p.client.Process(targetID).steerAndCountVotes(ctx, d.signalName(), d.payload())
+	outcome.Votes, err = p.client.Process(targetProcessID).steerAndCountVotes(ctx, d.signalName(), d.payload())
 	return outcome, err
 }
 
@@ -268,7 +268,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (outcome PlanD
 func (d PlanDecision) findPlan(plans []PendingPlan) (found PendingPlan, err error) {
 	matchCount := 0
 	for _, plan := range plans {
-		if d.PlanDigest == plan.Digest || (d.PlanDigest == "" && d.RequestNumber == plan.Request) {
+		if d.PlanDigest == plan.Digest || (d.PlanDigest == "" && d.RequestNumber == plan.RequestNumber) {
 			found, matchCount = plan, matchCount+1
 		}
 	}

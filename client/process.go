@@ -54,7 +54,7 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 	d, err := p.client.temporal.DescribeWorkflowExecution(ctx, p.id, "")
 	info := d.GetWorkflowExecutionInfo()
 	switch name := info.GetType().GetName(); {
-	case isNotFound(err), isRefused(err):
+	case isNotFound(err), isInvalidArgument(err):
 		if _, err := p.Chain().checkIdeaNumber(ctx, "find", 0); errors.Is(err, ErrForgotten) {
 			return nil, err
 		}
@@ -81,14 +81,15 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 		return nil, fmt.Errorf("ask %s: %w", p.id, err)
 	}
 	idea := &ideafile.Idea{}
-	latestNumber, err := p.Chain().Length(ctx) // the number in a split process's status includes the Ideas of its parts
-	if err == nil && latestNumber > 0 {
-		var source map[string]any
-		source, err = p.Chain().chainStore.Load(ctx, p.id, latestNumber)
-		idea, _ = ideafile.ReadIdea(source)
+	// the number in a split process's status includes the Ideas of its parts
+	latestIdeaNumber, err := p.Chain().Length(ctx)
+	if err == nil && latestIdeaNumber > 0 {
+		var ideaSource map[string]any
+		ideaSource, err = p.Chain().chainStore.Load(ctx, p.id, latestIdeaNumber)
+		idea, _ = ideafile.ReadIdea(ideaSource)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read Idea %d of %s: %w", latestNumber, p.id, err)
+		return nil, fmt.Errorf("read Idea %d of %s: %w", latestIdeaNumber, p.id, err)
 	}
 	for token := range v.Instances {
 		idea.Context = append(idea.Context, ideafile.Message{InstanceToken: token})
@@ -114,7 +115,7 @@ func (p *Process) DelegateIDs(ctx context.Context) ([]string, error) {
 // isDelegate reports whether a process is a delegate of this one, at any depth.
 func (p *Process) isDelegate(id string) bool {
 	suffix, isBelow := strings.CutPrefix(id, p.id+"/")
-	return isBelow && !spelling.IsPart(id) && strings.Contains(suffix, "~call/")
+	return isBelow && !spelling.IsPartID(id) && strings.Contains(suffix, "~call/")
 }
 
 // cutLast splits an id at the last mark, if only one word follows it; otherwise last is empty.
@@ -135,7 +136,7 @@ const openQuery, runningQuery = "ExecutionStatus IN ('Running', 'Paused')", "Exe
 func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	page, err := c.temporal.ListWorkflow(ctx, r)
-	if olderQuery := strings.Replace(r.GetQuery(), openQuery, runningQuery, 1); isRefused(err) &&
+	if olderQuery := strings.Replace(r.GetQuery(), openQuery, runningQuery, 1); isInvalidArgument(err) &&
 		olderQuery != r.GetQuery() {
 		r.Query = olderQuery
 		page, err = c.temporal.ListWorkflow(ctx, r)

@@ -17,15 +17,15 @@ import (
 func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	f := &fakeTemporal{end: make(chan loop.Result, 1)}
+	f := &fakeTemporal{end: make(chan loop.ProcessResult, 1)}
 	f.view = func() (any, error) {
 		switch n := asked.Add(1); {
 		case n <= 2: // the same twice
-			return Status{Result: loop.Result{Status: loop.StatusRunning}}, nil
+			return Status{ProcessResult: loop.ProcessResult{Status: loop.StatusRunning}}, nil
 		case n == 3:
 			return nil, errors.New("no poller")
 		case n == 4:
-			return Status{Result: loop.Result{Status: loop.StatusPaused}}, nil
+			return Status{ProcessResult: loop.ProcessResult{Status: loop.StatusPaused}}, nil
 		}
 		return Status{PendingDecisionCount: 1}, nil
 	}
@@ -38,7 +38,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		case EventStatus:
 			got = append(got, string(e.Status.Status))
 			if e.Status.PendingDecisionCount > 0 && len(f.end) == 0 && len(got) == 5 {
-				f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
+				f.end <- loop.ProcessResult{ProcessID: "p", Status: loop.StatusCompleted}
 			}
 		case EventNoAnswer:
 			if !errors.Is(e.Err, ErrNoWorker) || e.LastSeenAt.IsZero() {
@@ -59,10 +59,11 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 // A query is an action that is billed, a description is none.
 func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) {
 	t.Parallel()
-	f := &fakeTemporal{end: make(chan loop.Result, 1)}
+	f := &fakeTemporal{end: make(chan loop.ProcessResult, 1)}
 	var asked, atRest, looks atomic.Int64
 	f.view = func() (any, error) {
-		return Status{Result: loop.Result{Status: loop.StatusRunning, RequestCount: int(asked.Add(1))}}, nil
+		return Status{ProcessResult: loop.ProcessResult{Status: loop.StatusRunning, RequestCount: int(asked.Add(1))}},
+			nil
 	}
 	f.length = func() int64 {
 		if looks.Add(1) < 5 {
@@ -78,7 +79,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 			t.Fatal(err)
 		}
 		if e.Kind == EventStatus && atRest.Load() > 0 {
-			f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
+			f.end <- loop.ProcessResult{ProcessID: "p", Status: loop.StatusCompleted}
 		}
 	}
 	if atRest.Load() != 2 || asked.Load() != 3 { // once unseen, once for what is seen first, once for the change
@@ -88,7 +89,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 
 func TestEventsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
-	f := &fakeTemporal{end: make(chan loop.Result), down: errors.New("refused")}
+	f := &fakeTemporal{end: make(chan loop.ProcessResult), down: errors.New("refused")}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
@@ -111,7 +112,7 @@ func answering(t *testing.T, became approval.ActOutcome) *Process {
 		sent, _ = payload["id"].(string)
 		return nil
 	}
-	f.view = func() (any, error) { return Status{Result: loop.Result{ProcessID: "p"}}, nil }
+	f.view = func() (any, error) { return Status{ProcessResult: loop.ProcessResult{ProcessID: "p"}}, nil }
 	f.outcome = func(id string) approval.ActOutcome {
 		if sent == "" || id != sent {
 			t.Errorf("%q is asked for, and %q was sent", id, sent)

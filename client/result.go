@@ -19,11 +19,11 @@ import (
 // Result waits for the end of the process, through pauses too, and returns its result, with every value whole. A failed
 // or cancelled process is a Result with that status, and no error. The error is an *InvalidError if a worker refused
 // the Idea.
-func (p *Process) Result(ctx context.Context) (loop.Result, error) {
-	var r loop.Result
+func (p *Process) Result(ctx context.Context) (loop.ProcessResult, error) {
+	var r loop.ProcessResult
 	err := p.client.temporal.GetWorkflow(ctx, p.id, "").Get(ctx, &r)
 	if r, err = resultFromError(p.id, r, err); err == nil {
-		err = p.markForgotten(ctx, r)
+		err = p.markForgottenInstances(ctx, r)
 	}
 	if err != nil {
 		return r, err
@@ -31,11 +31,12 @@ func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 	return p.restoreResult(ctx, r)
 }
 
-// markForgotten replaces forgotten instances of an ended process by a result that only says that they were forgotten.
-func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
-	forgottenByToken, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
+// markForgottenInstances replaces forgotten instances of an ended process by a result that only says that they were
+// forgotten.
+func (p *Process) markForgottenInstances(ctx context.Context, r loop.ProcessResult) error {
+	forgetRecordByInstance, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
 	for token := range r.Instances {
-		if _, isForgotten := forgottenByToken[token]; isForgotten {
+		if _, isForgotten := forgetRecordByInstance[token]; isForgotten {
 			r.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceForgotten}
 		}
 	}
@@ -44,12 +45,12 @@ func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
 
 // resultFromError makes a Result from the end of a Process workflow. If the process ended itself, its result is in the
 // failure's details. If somebody else ended it, there is only the error.
-func resultFromError(id string, r loop.Result, err error) (loop.Result, error) {
+func resultFromError(id string, r loop.ProcessResult, err error) (loop.ProcessResult, error) {
 	var execErr *temporal.WorkflowExecutionError
 	if err == nil || !errors.As(err, &execErr) {
 		return r, err
 	}
-	r = loop.Result{ProcessID: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
+	r = loop.ProcessResult{ProcessID: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
 	var appErr *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
 	var terminated *temporal.TerminatedError
@@ -81,7 +82,7 @@ func refusedIdeaError(id string, appErr *temporal.ApplicationError) error {
 }
 
 // restoreResult replaces references to the store in a Result by their values.
-func (p *Process) restoreResult(ctx context.Context, r loop.Result) (loop.Result, error) {
+func (p *Process) restoreResult(ctx context.Context, r loop.ProcessResult) (loop.ProcessResult, error) {
 	blobStore := p.client.archive.blobStore
 	ctx = blobs.WithProcess(ctx, p.id)
 	var err error

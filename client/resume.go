@@ -26,8 +26,8 @@ func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) (
 	}
 	outcomes := []ResumeOutcome{}
 	for _, s := range pausedProcesses {
-		if pauseCode == "" || s.Code == pauseCode {
-			outcomes = append(outcomes, ResumeOutcome{ProcessID: s.ProcessID, PauseCode: s.Code,
+		if pauseCode == "" || s.PauseOrFailureCode == pauseCode {
+			outcomes = append(outcomes, ResumeOutcome{ProcessID: s.ProcessID, PauseCode: s.PauseOrFailureCode,
 				FailureReason: s.temporalPauseReason()})
 		}
 	}
@@ -35,9 +35,9 @@ func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) (
 }
 
 // temporalPauseReason says why a process handles no signals, if it was paused through Temporal itself; "": it was not.
-func (s Summary) temporalPauseReason() string {
+func (s ProcessSummary) temporalPauseReason() string {
 	for _, h := range s.HoldUps {
-		if s.DidNotAnswer && h.Cause == turn.CodeTemporalPaused {
+		if s.DidNotAnswer && h.CauseCode == turn.CodeTemporalPaused {
 			return h.Message + ": " + h.Remedy
 		}
 	}

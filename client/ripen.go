@@ -15,9 +15,9 @@ func (a *Archive) AnalyzeApprovals(ctx context.Context, processIDs []string) ([]
 	if len(processIDs) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden approvals: no process is named")
 	}
-	var runs []ripen.Run
+	var runs []ripen.ProcessRun
 	for _, id := range processIDs {
-		run, err := a.readApprovalRun(ctx, id)
+		run, err := a.readApprovalLog(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -26,15 +26,15 @@ func (a *Archive) AnalyzeApprovals(ctx context.Context, processIDs []string) ([]
 	return ripen.AnalyzeRuns(runs), nil
 }
 
-// readApprovalRun reads the log of a process, and of its parts if it was split.
-func (a *Archive) readApprovalRun(ctx context.Context, id string) (ripen.Run, error) {
-	run := ripen.Run{ProcessID: id}
+// readApprovalLog reads the log of a process, and of its parts if it was split.
+func (a *Archive) readApprovalLog(ctx context.Context, id string) (ripen.ProcessRun, error) {
+	run := ripen.ProcessRun{ProcessID: id}
 	c := a.Chain(id)
-	source, err := c.load(ctx, "read what was decided up to", 0)
+	latestIdea, err := c.load(ctx, "read what was decided up to", 0)
 	if err != nil {
 		return run, err
 	}
-	idea, _ := ideafile.ReadIdea(source)
+	idea, _ := ideafile.ReadIdea(latestIdea)
 	if idea.Simulation != nil {
 		return run, kind.Errorf(ErrInvalid, "harden approvals of %s: it was simulated, and no person was asked", id)
 	}
@@ -44,9 +44,9 @@ func (a *Archive) readApprovalRun(ctx context.Context, id string) (ripen.Run, er
 		return run, err
 	}
 	for _, partChain := range append([]*Chain{c}, parts...) {
-		lastNumber, err := partChain.checkIdeaNumber(ctx, "read what was decided up to", 0)
-		for number := 1; number <= lastNumber && err == nil; number++ {
-			log, logErr := partChain.chainStore.LogAt(ctx, partChain.processID, number)
+		lastIdeaNumber, err := partChain.checkIdeaNumber(ctx, "read what was decided up to", 0)
+		for ideaNumber := 1; ideaNumber <= lastIdeaNumber && err == nil; ideaNumber++ {
+			log, logErr := partChain.chainStore.LogAt(ctx, partChain.processID, ideaNumber)
 			run.Log, err = append(run.Log, log...), logErr
 		}
 		if err != nil {

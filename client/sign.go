@@ -40,7 +40,7 @@ func (p *Process) sign(ctx context.Context, instanceID string, d Decision) (Deci
 // passkey. The signer sets Issuer, Subject and Groups. The decision must have the digest of what was shown, and the id
 // of the Call in either spelling.
 func (p *Process) Claims(d Decision) proof.Claims {
-	return signing.NewClaims(proof.Decision{ProcessID: p.id, ApprovalDigest: d.ApprovalDigest, Kind: d.Kind,
+	return signing.NewClaims(proof.ExpectedDecision{ProcessID: p.id, ApprovalDigest: d.ApprovalDigest, Kind: d.Kind,
 		DetailsDigest: proof.DetailsDigest(d.payload())}, d.CallID, d.Groups)
 }
 

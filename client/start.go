@@ -37,9 +37,9 @@ type StartOptions struct {
 	// InstanceRows are rows of data: each is an instance's input, or a message if it has a "type". "_instance" names an
 	// instance; rows without one are named ①, ②, … in order.
 	InstanceRows []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
-	// NameColumn is the column of InstanceRows that names them for people; empty: config.instanceName of the Idea says
-	// how.
-	NameColumn string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
+	// InstanceNameColumn is the column of InstanceRows that names them for people; empty: config.instanceName of the
+	// Idea says how.
+	InstanceNameColumn string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
 	// ScriptedReplies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask their LLM.
 	ScriptedReplies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
 	// DelegateFiles are the Idea files of delegates, and the files of instructions, that the Idea does not carry: JSON
@@ -56,7 +56,7 @@ type StartOptions struct {
 	StartedBy string `json:"-"`
 	// WorkerVersion pins the process, and all that it starts, to a version of the workers; zero: it moves to each
 	// version that becomes current.
-	WorkerVersion connect.Version `json:"-"`
+	WorkerVersion connect.WorkerVersion `json:"-"`
 }
 
 // IdeaFiles are Idea files as JSON objects, by their paths.
@@ -102,16 +102,17 @@ func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartSpec
 }
 
 // prepare puts the values into the store; with own they belong to the process.
-func (c *Client) prepare(ctx context.Context, o StartOptions, isOwnedByProcess bool) (s connect.StartSpec, err error) {
-	if s.Idea, err = o.resolveIdea(); err != nil {
+func (c *Client) prepare(ctx context.Context, o StartOptions,
+	valuesBelongToProcess bool) (s connect.StartSpec, err error) {
+	if s.Idea, err = o.checkAndCompleteIdea(); err != nil {
 		return s, err
 	}
-	withoutContext := *s.Idea // the rest needs only its meta, and there may be many messages
-	withoutContext.Context, s.Idea = nil, &withoutContext
+	ideaWithoutContext := *s.Idea // the rest needs only its meta, and there may be many messages
+	ideaWithoutContext.Context, s.Idea = nil, &ideaWithoutContext
 	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
 		return s, err
 	}
-	if err := c.checkStore(ctx, o.ID); err != nil {
+	if err := c.checkSameStoreAsWorkers(ctx, o.ID); err != nil {
 		return s, err
 	}
 	err = connect.InitializeStore(ctx, c.temporal, c.archive.blobStore)
@@ -121,17 +122,17 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, isOwnedByProcess b
 	if err != nil {
 		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
-	s.ID, s.ContentDigest, s.Version = o.ID, o.contentDigest(), o.WorkerVersion
-	if isOwnedByProcess {
+	s.ID, s.ContentDigest, s.WorkerVersion = o.ID, o.contentDigest(), o.WorkerVersion
+	if valuesBelongToProcess {
 		ctx = blobs.WithProcess(ctx, o.ID)
 	}
 	s.Start, err = c.prepareStart(ctx, o)
 	return s, err
 }
 
-// checkStore returns an error if the workers use another store: they would not find the values of this program, nor
-// this program theirs.
-func (c *Client) checkStore(ctx context.Context, processID string) error {
+// checkSameStoreAsWorkers returns an error if the workers use another store: they would not find the values of this
+// program, nor this program theirs.
+func (c *Client) checkSameStoreAsWorkers(ctx context.Context, processID string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	ownID := c.archive.Store().ID()
@@ -147,14 +148,14 @@ func (c *Client) checkStore(ctx context.Context, processID string) error {
 		cmp.Or(ownID, "one that nobody has used yet"))
 }
 
-// resolveIdea checks the form of the Idea and of the instances, which become messages of its context. It also checks
-// that all files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become
+// checkAndCompleteIdea checks the form of the Idea and of the instances, which become messages of its context. It also
+// checks that all files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become
 // DelegateFiles. It returns the Idea without these messages and files.
-func (o *StartOptions) resolveIdea() (*ideafile.Idea, error) {
+func (o *StartOptions) checkAndCompleteIdea() (*ideafile.Idea, error) {
 	var extractProblems diag.Problems
-	filesToCheck := o.DelegateFiles
+	filesToCheckForUndoKeys := o.DelegateFiles
 	o.Idea, o.DelegateFiles, extractProblems = delegate.ExtractFiles(o.Idea, o.DelegateFiles)
-	o.dropOrigins()
+	o.dropForkOrigins()
 	o.Idea = delegate.WithInstructions(o.Idea, "", o.DelegateFiles)
 	for key, file := range o.DelegateFiles {
 		if source, ok := file.(jsonval.Object); ok {
@@ -172,12 +173,12 @@ func (o *StartOptions) resolveIdea() (*ideafile.Idea, error) {
 	problems.AppendNew(delegate.CheckFiles(idea, "", o.DelegateFiles)...)
 	switch {
 	case o.isUndo:
-		filesToCheck = nil
+		filesToCheckForUndoKeys = nil
 	case o.ForkSourceID == "": // a fork keeps what its origin had
-		filesToCheck = o.DelegateFiles
+		filesToCheckForUndoKeys = o.DelegateFiles
 		problems.Append(ideafile.CheckNewUndoesKeys(o.Idea, nil)...)
 	}
-	for key, file := range jsonval.Sorted(filesToCheck) {
+	for key, file := range jsonval.Sorted(filesToCheckForUndoKeys) {
 		for _, problem := range ideafile.CheckNewUndoesKeys(jsonval.AsObject(file), nil) {
 			problems.Add(key+": "+problem.JSONPath, "%s", problem.Message)
 		}
@@ -198,8 +199,8 @@ func (o *StartOptions) resolveIdea() (*ideafile.Idea, error) {
 	if err := newInvalidError(problems...); err != nil {
 		return nil, err
 	}
-	if o.NameColumn != "" {
-		namedIdea, problem := ideafiles.NameInstancesBy(o.Idea, o.NameColumn, messages)
+	if o.InstanceNameColumn != "" {
+		namedIdea, problem := ideafiles.NameInstancesBy(o.Idea, o.InstanceNameColumn, messages)
 		if problem != nil {
 			return nil, newInvalidError(*problem)
 		}
@@ -209,15 +210,15 @@ func (o *StartOptions) resolveIdea() (*ideafile.Idea, error) {
 	return idea, nil
 }
 
-// dropOrigins removes origins from Ideas that are no forks: a caller may write anything there.
-func (o *StartOptions) dropOrigins() {
+// dropForkOrigins removes origins from Ideas that are no forks: a caller may write anything there.
+func (o *StartOptions) dropForkOrigins() {
 	if o.ForkSourceID != "" || o.isUndo {
 		return
 	}
-	o.Idea = chain.WithoutOrigin(o.Idea)
+	o.Idea = chain.WithoutForkOrigin(o.Idea)
 	for key, file := range o.DelegateFiles {
 		if source, ok := file.(jsonval.Object); ok {
-			o.DelegateFiles[key] = chain.WithoutOrigin(source)
+			o.DelegateFiles[key] = chain.WithoutForkOrigin(source)
 		}
 	}
 }
@@ -225,17 +226,17 @@ func (o *StartOptions) dropOrigins() {
 // normalizeRows converts rows with Go numbers and typed values to JSON values. Rows that are JSON values already, as
 // from the API, are not copied.
 func normalizeRows(rows []jsonval.Object) []jsonval.Object {
-	out := make([]jsonval.Object, len(rows))
+	normalizedRows := make([]jsonval.Object, len(rows))
 	for n, row := range rows {
-		if out[n] = row; !jsonval.IsJSONValue(row) {
-			out[n], _ = jsonval.ToJSONValue(row).(jsonval.Object)
+		if normalizedRows[n] = row; !jsonval.IsJSONValue(row) {
+			normalizedRows[n], _ = jsonval.ToJSONValue(row).(jsonval.Object)
 		}
 	}
-	return out
+	return normalizedRows
 }
 
 func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
-	start = protocol.ProcessStart{ScriptedReplies: o.ScriptedReplies, ResumesSolution: o.RunsSolution}
+	start = protocol.ProcessStart{ScriptedReplies: o.ScriptedReplies, ResumesSolutionCalls: o.RunsSolution}
 	if o.StartedBy != "" {
 		start.StartedBy = []policy.Identity{{Name: o.StartedBy, Account: AccountOf(ctx)}}
 	}
@@ -278,7 +279,7 @@ func startError(id string, err error) error {
 	switch {
 	case errors.Is(err, ErrIDInUse):
 		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrIDInUse)
-	case isRefused(err) || kind.Is[*serviceerror.NamespaceNotFound](err):
+	case isInvalidArgument(err) || kind.Is[*serviceerror.NamespaceNotFound](err):
 		return kind.WithKind(ErrInvalid, err)
 	}
 	return fmt.Errorf("start process: %w", err)

@@ -71,7 +71,7 @@ func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 		Idea:         ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
 		InstanceRows: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
 	}
-	if _, err := o.resolveIdea(); err != nil {
+	if _, err := o.checkAndCompleteIdea(); err != nil {
 		t.Fatal(err)
 	}
 	read, _ := ideafile.ReadIdea(o.Idea)
@@ -90,7 +90,7 @@ func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
 	}
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source, InstanceRows: rows}
 	before := heapBytes()
-	read, err := o.resolveIdea()
+	read, err := o.checkAndCompleteIdea()
 	if perRow := int64(heapBytes()-before) / int64(len(rows)); err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
@@ -118,7 +118,7 @@ func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 			"amount": json.Number("1")})
 	}
 	before := heapBytes()
-	_, err := o.resolveIdea()
+	_, err := o.checkAndCompleteIdea()
 	if perRow := int64(heapBytes()-before) / n; err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
@@ -137,7 +137,7 @@ func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
 		"what takes back": {StartOptions{isUndo: true}, true},
 	} {
 		c.o.Idea, c.o.DelegateFiles = ideaOf(t, claims).Source, IdeaFiles{"d.json": ideaOf(t, claims).Source}
-		if _, err := c.o.resolveIdea(); err != nil {
+		if _, err := c.o.checkAndCompleteIdea(); err != nil {
 			t.Fatal(err)
 		}
 		for _, idea := range []any{c.o.Idea, c.o.DelegateFiles["d.json"]} {
@@ -156,7 +156,7 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 		InstanceRows: []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
 		DelegateFiles: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}},
 			"d/p.json": policy}}
-	if _, err := o.resolveIdea(); err != nil {
+	if _, err := o.checkAndCompleteIdea(); err != nil {
 		t.Fatal(err)
 	}
 	read, _ := ideafile.ReadIdea(o.Idea)
@@ -182,7 +182,7 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o := StartOptions{Idea: map[string]any{"contxt": []any{}}}
-	if _, err := o.resolveIdea(); !errors.Is(err, ErrInvalid) {
+	if _, err := o.checkAndCompleteIdea(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 }

@@ -38,10 +38,10 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 	var v Status
 	err := p.client.query(ctx, p.id, protocol.QueryStatus, &v)
 	if err == nil && v.Status != loop.StatusRunning && v.Status != loop.StatusPaused {
-		return v, p.markForgotten(ctx, v.Result)
+		return v, p.markForgottenInstances(ctx, v.ProcessResult)
 	}
 	if err == nil && v.Status == loop.StatusRunning && len(v.HoldUps) == 0 && !waitsOnlyForPeople(v) {
-		if h := p.client.rateLimitCache.holdUp(ctx, p.client); h != nil {
+		if h := p.client.rateLimitHoldUpCache.holdUp(ctx, p.client); h != nil {
 			v.HoldUps, v.WaitingFor = []turn.HoldUp{*h}, append(v.WaitingFor, h.String())
 		}
 	}
@@ -65,13 +65,13 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	if err := p.client.queryWithTimeout(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", p.id, err)
 	}
-	forgottenByToken, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
+	forgetRecordByInstance, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
 	if err != nil {
 		return nil, err
 	}
 	return p.queryInstances(ctx, v, func(ctx context.Context, id string, target *InstanceStatus) error {
 		_, token, _ := protocol.ParseInstanceID(id)
-		if f, isForgotten := forgottenByToken[token]; isForgotten {
+		if f, isForgotten := forgetRecordByInstance[token]; isForgotten {
 			*target = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{},
 				ForgottenNote: f.String()}
 			return nil
@@ -85,18 +85,19 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 
 // queryInstances calls ask for the instances of a Status, with their workflow ids.
 func (p *Process) queryInstances(ctx context.Context, v Status,
-	query func(ctx context.Context, id string, target *InstanceStatus) error) (map[string]InstanceStatus, error) {
+	queryInstance func(ctx context.Context, id string, target *InstanceStatus) error) (map[string]InstanceStatus,
+	error) {
 	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
 	err := safego.ForEach(ctx, "client.instances", len(tokens), maxConcurrentQueries,
 		func(ctx context.Context, n int) error {
-			return query(ctx, v.InstanceID(tokens[n]), &views[n])
+			return queryInstance(ctx, v.InstanceID(tokens[n]), &views[n])
 		})
-	out := map[string]InstanceStatus{}
+	statusByInstance := map[string]InstanceStatus{}
 	for n, token := range tokens {
-		out[token] = views[n]
+		statusByInstance[token] = views[n]
 	}
-	return out, err
+	return statusByInstance, err
 }
 
 // HoldUps returns what holds the process up and nobody in it can repair, as far as the process or Temporal knows.
@@ -117,10 +118,10 @@ func (p *Process) HoldUps(ctx context.Context) ([]turn.HoldUp, error) {
 
 // Snapshot returns the current Result of the process, with every State, without waiting. The State of an instance that
 // does not answer is nil. If no worker answers at all, the Result has only the status, and the error wraps ErrNoWorker.
-func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
+func (p *Process) Snapshot(ctx context.Context) (loop.ProcessResult, error) {
 	info, err := p.describe(ctx)
 	if err != nil {
-		return loop.Result{}, err
+		return loop.ProcessResult{}, err
 	}
 	if !protocol.IsOpen(info.GetStatus()) {
 		return p.Result(ctx)
@@ -131,9 +132,10 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	}
 	holdUp, err := p.client.explainUnreachable(ctx, p.id, err)
 	if errors.Is(err, ErrUnreachable) {
-		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
+		return loop.ProcessResult{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}
-	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
+	r := loop.ProcessResult{ProcessID: p.id, Status: statusKnownToTemporal(info),
+		Instances: map[string]loop.InstanceResult{}}
 	if holdUp != nil {
 		r.HoldUps = []turn.HoldUp{*holdUp}
 	}
@@ -142,35 +144,35 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 
 // WithStates adds to a Status the State of every instance, with every value whole. The State is nil for an instance
 // that does not answer.
-func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
+func (p *Process) WithStates(ctx context.Context, v Status) (loop.ProcessResult, error) {
 	views, err := p.queryInstances(ctx, v,
 		func(ctx context.Context, id string, target *InstanceStatus) error {
 			_ = p.client.query(ctx, id, protocol.QueryStatus, target)
 			return nil
 		})
 	if err != nil {
-		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
+		return loop.ProcessResult{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}
 	instances := map[string]loop.InstanceResult{}
 	for token, i := range v.Instances {
 		i.State = views[token].State
 		instances[token] = i
 	}
-	v.Result.Instances = instances
-	return p.restoreResult(ctx, v.Result)
+	v.ProcessResult.Instances = instances
+	return p.restoreResult(ctx, v.ProcessResult)
 }
 
 // query queries a workflow and decodes its answer.
-func (c *Client) query(ctx context.Context, workflowID, name string, result any) error {
-	return c.queryWithTimeout(ctx, queryTimeout, workflowID, name, result)
+func (c *Client) query(ctx context.Context, workflowID, queryName string, result any) error {
+	return c.queryWithTimeout(ctx, queryTimeout, workflowID, queryName, result)
 }
 
 func (c *Client) queryWithTimeout(
-	ctx context.Context, timeout time.Duration, workflowID, name string, result any, args ...any,
+	ctx context.Context, timeout time.Duration, workflowID, queryName string, result any, args ...any,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answer, err := c.temporal.QueryWorkflow(ctx, workflowID, "", name, args...)
+	answer, err := c.temporal.QueryWorkflow(ctx, workflowID, "", queryName, args...)
 	if err != nil {
 		return err
 	}

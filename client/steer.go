@@ -45,14 +45,15 @@ func (b Actor) payload() map[string]any {
 type Correction struct {
 	// Messages is messages as in an Idea's context; they come after all others.
 	Messages Objects `json:"context,omitempty" nullable:"false" doc:"messages as in an Idea's context; they come after all others"`
-	// ReopenTokens names instances that have ended and are to be worked on again.
-	ReopenTokens []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to work on again"`
+	// InstanceTokensToReopen names instances that have ended and are to be worked on again.
+	InstanceTokensToReopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to work on again"`
 	// Limits are the new limits; 0 keeps a limit.
 	Limits ideafile.Limits `json:"-"`
 }
 
-// Addition is what Add adds: rows of data as in StartOptions.InstanceRows, messages with a new "_instance", or both.
-type Addition struct {
+// InstanceAddition is what Add adds: rows of data as in StartOptions.InstanceRows, messages with a new "_instance", or
+// both.
+type InstanceAddition struct {
 	InstanceRows []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
 	Messages     Objects          `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
 }
@@ -80,7 +81,7 @@ func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, actor Acto
 func (p *Process) Revise(ctx context.Context, c Correction, actor Actor) error {
 	payload := withLimits(actor.payload(), c.Limits)
 	messages := []any(c.Messages)
-	for _, token := range c.ReopenTokens {
+	for _, token := range c.InstanceTokensToReopen {
 		messages = append(messages[:len(messages):len(messages)],
 			map[string]any{"type": ideafile.TypeState, "_instance": token, ideafile.ReopenKey: true})
 	}
@@ -90,8 +91,8 @@ func (p *Process) Revise(ctx context.Context, c Correction, actor Actor) error {
 	return p.steer(ctx, approval.SteerRevise, payload)
 }
 
-// Add adds new instances to a running process. They are in its next Request.
-func (p *Process) Add(ctx context.Context, a Addition, actor Actor) error {
+// AddInstances adds new instances to a running process. They are in its next Request.
+func (p *Process) AddInstances(ctx context.Context, a InstanceAddition, actor Actor) error {
 	messages := []any(a.Messages)
 	if len(a.InstanceRows) > 0 {
 		idea, err := p.Idea(ctx)
@@ -106,23 +107,23 @@ func (p *Process) Add(ctx context.Context, a Addition, actor Actor) error {
 	}
 	payload := actor.payload()
 	payload["context"] = messages
-	return p.steer(ctx, approval.SteerAdd, payload)
+	return p.steer(ctx, approval.SteerAddInstances, payload)
 }
 
-// AddRows adds the rows of a file: JSON Lines or CSV, by its name. limit is jsonval.OwnTableNodeLimit for a file of
-// one's own, and jsonval.ReceivedNodeLimit for one that a stranger sent. The error is an *InvalidError if rows are
-// invalid. Rows with warnings are added all the same.
-func (p *Process) AddRows(ctx context.Context, file string, data []byte, limit jsonval.NodeLimit,
+// AddInstanceRows adds the rows of a file: JSON Lines or CSV, by its name. limit is jsonval.TrustedTableNodeLimit for a
+// file of one's own, and jsonval.UntrustedNodeLimit for one that a stranger sent. The error is an *InvalidError if rows
+// are invalid. Rows with warnings are added all the same.
+func (p *Process) AddInstanceRows(ctx context.Context, file string, data []byte, limit jsonval.NodeLimit,
 	actor Actor) (warnings diag.Problems, err error) {
 	idea, err := p.Idea(ctx)
 	if err != nil {
 		return nil, err
 	}
-	messages, problems := ideafiles.ReadRows(file, data, idea, limit)
+	messages, problems := ideafiles.ReadRowsAsMessages(file, data, idea, limit)
 	if err := ideafiles.ErrorFromProblems(filepath.Base(file), problems); err != nil {
 		return nil, err
 	}
-	return problems, p.Add(ctx, Addition{Messages: messages}, actor)
+	return problems, p.AddInstances(ctx, InstanceAddition{Messages: messages}, actor)
 }
 
 // Cancel ends the process: it interrupts its Request and its Calls, and nothing more runs. It returns once the process
@@ -139,7 +140,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 	if err := p.client.temporal.CancelWorkflow(ctx, p.id, ""); err != nil && !isNotFound(err) {
 		return fmt.Errorf("cancel %s: %w", p.id, err)
 	}
-	err = p.pollUntil(ctx, func() (bool, error) {
+	err = p.pollUntilDone(ctx, func() (bool, error) {
 		info, err := p.describe(ctx)
 		return err == nil && info.GetCloseTime() != nil, p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
 	})
@@ -183,11 +184,11 @@ func (p *Process) steer(ctx context.Context, signalName string, payload map[stri
 
 func (p *Process) steerAndCountVotes(ctx context.Context, signalName string,
 	payload map[string]any) (VoteCount, error) {
-	return p.steerUnlessStopped(ctx, signalName, payload, nil)
+	return p.steerAndWaitUnlessStopped(ctx, signalName, payload, nil)
 }
 
-// steerUnlessStopped is steerAndCountVotes, and returns errUnderWay if leave says so.
-func (p *Process) steerUnlessStopped(
+// steerAndWaitUnlessStopped is steerAndCountVotes, and returns errActUnderWay if leave says so.
+func (p *Process) steerAndWaitUnlessStopped(
 	ctx context.Context, signalName string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
 ) (VoteCount, error) {
 	payload, err := offload.Idea(blobs.WithProcess(ctx, p.id), p.client.archive.blobStore, payload)

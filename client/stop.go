@@ -9,9 +9,9 @@ import (
 	"processidea/protocol"
 )
 
-// reportGrace bounds the wait until the reports of instances have reached their process. In a fork the count of the
-// process may never include all of them.
-const reportGrace = 5 * time.Second
+// instanceReportGrace bounds the wait until the reports of instances have reached their process. In a fork the count of
+// the process may never include all of them.
+const instanceReportGrace = 5 * time.Second
 
 // Stop pauses the process, lets running Calls finish, and then cancels it. So all that the process did is on record,
 // and can be undone.
@@ -47,7 +47,7 @@ func (p *Process) pauseAndWait(ctx context.Context, actor Actor) (hasPaused bool
 // waitUntilIdle waits until the process is paused, or has ended, and none of its Calls runs.
 func (p *Process) waitUntilIdle(ctx context.Context) error {
 	var idleSince time.Time
-	return p.pollUntil(ctx, func() (bool, error) {
+	return p.pollUntilDone(ctx, func() (bool, error) {
 		runningCount, doneCount, err := p.countCalls(ctx)
 		if err != nil || runningCount > 0 {
 			return false, err
@@ -57,7 +57,7 @@ func (p *Process) waitUntilIdle(ctx context.Context) error {
 		}
 		v, err := p.Status(ctx)
 		return err == nil && v.Status != loop.StatusRunning &&
-			(v.Calls.Done >= doneCount || time.Since(idleSince) > reportGrace), err
+			(v.Calls.Done >= doneCount || time.Since(idleSince) > instanceReportGrace), err
 	})
 }
 

@@ -16,7 +16,7 @@ func TestTheCallerOfADelegateIsFoundWhereItsIDIsShortened(t *testing.T) {
 	store := storeOf(t)
 	archive := New(nil, "", store).Archive()
 	seal := func(process string) {
-		_, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: process, IdeaNumber: 1,
+		_, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{ProcessID: process, IdeaNumber: 1,
 			Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,10 @@ import (
 
 // markReadsInForks notes on each Call that forks inherited in which fork something depends on the Call's result.
 func (u *UndoPlan) markReadsInForks(ctx context.Context, calls []undo.Call) error {
-	isInEffect := func(c undo.Call) bool { return c.IdeaNumber > 0 && c.UndoneByProcessID+c.RanByProcessID == "" }
+	isInEffect := func(c undo.Call) bool {
+		return c.FirstDoneIdeaNumber > 0 &&
+			c.UndoneByProcessID+c.RanByProcessID == ""
+	}
 	if !slices.ContainsFunc(calls, isInEffect) {
 		return nil
 	}
@@ -30,8 +33,9 @@ func (u *UndoPlan) markReadsInForks(ctx context.Context, calls []undo.Call) erro
 			"%[1]s, or an instance of it, so that what the fork reads stays", wholeID,
 			jsonval.SortedKeys(ideaNumberByFork)[0]))
 	}
-	for fork, ideaNumber := range jsonval.Sorted(ideaNumberByFork) {
-		_, _, forkCalls, err := u.archive.readUndo(ctx, fork, UndoOptions{Tools: u.options.Tools, isForDelegate: true})
+	for forkID, ideaNumber := range jsonval.Sorted(ideaNumberByFork) {
+		_, _, forkCalls, err := u.archive.readCallsForUndo(ctx, forkID,
+			UndoOptions{Tools: u.options.Tools, isForDelegate: true})
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrInvalid) {
 			continue // nothing is known of its Calls, or it was simulated
 		}
@@ -40,9 +44,9 @@ func (u *UndoPlan) markReadsInForks(ctx context.Context, calls []undo.Call) erro
 		}
 		readPathsByInstance := undo.PathsReadFromStartState(forkCalls)
 		for n := range calls {
-			if c := &calls[n]; isInEffect(*c) && c.IdeaNumber <= ideaNumber &&
-				c.WroteAnyOf(readPathsByInstance[c.Instance]) {
-				c.ReadingForkID = fork
+			if c := &calls[n]; isInEffect(*c) && c.FirstDoneIdeaNumber <= ideaNumber &&
+				c.WroteAnyOf(readPathsByInstance[c.InstanceToken]) {
+				c.ReadingForkID = forkID
 			}
 		}
 	}
@@ -60,7 +64,7 @@ func (a *Archive) collectForks(ctx context.Context, processID string, rootIdeaNu
 	}
 	for _, id := range ids {
 		link, err := chainStore.LinkAt(ctx, id, 1)
-		origin := jsonval.AsObject(link.Origin)
+		origin := jsonval.AsObject(link.ForkOrigin)
 		ideaNumber, numberErr := jsonval.ReadPositiveInt(origin["at"])
 		if err != nil || numberErr != nil || link.Undoes != nil || origin["process"] != processID ||
 			ideaNumberByFork[id] > 0 {
@@ -84,7 +88,7 @@ func (u *UndoPlan) markReadsByCaller(ctx context.Context, calls []undo.Call) err
 	if callerID == "" || err != nil {
 		return err
 	}
-	callerUndo, _, callerCalls, err := u.archive.readUndo(ctx, callerID,
+	callerUndo, _, callerCalls, err := u.archive.readCallsForUndo(ctx, callerID,
 		UndoOptions{Tools: u.options.Tools, isForDelegate: true})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrInvalid) {
 		return nil // nothing is known of its Calls
@@ -98,41 +102,41 @@ func (u *UndoPlan) markReadsByCaller(ctx context.Context, calls []undo.Call) err
 		return nil
 	}
 	callerCall := callerCalls[index]
-	reader := undo.FindEffectReader(callerCalls, callerCall.ID)
-	if reader == nil {
+	readingCall := undo.FindEffectReader(callerCalls, callerCall.ID)
+	if readingCall == nil {
 		return nil
 	}
 	tool, suffix := callerUndo.instance(callerCall).Idea.Tool(callerCall.Tool), " of "+spelling.WholeProcessID(callerID)
 	for n := range calls {
 		c := &calls[n]
-		paths := outputPaths(u.instance(*c).Idea)
+		paths := outputSourcePaths(u.instance(*c).Idea)
 		if tool != nil && tool.Source["_writes"] != nil {
 			paths = []jsonval.Path{{}}
 		}
 		if c.UndoneByProcessID+c.RanByProcessID == "" && c.WroteAnyOf(paths) {
-			c.ReadingCallerCallName, c.CallerCallName = reader.Name()+suffix, callerCall.Name()+suffix
+			c.ReadingCallerCallName, c.CallerCallName = readingCall.Name()+suffix, callerCall.Name()+suffix
 		}
 	}
 	return nil
 }
 
-// outputPaths lists the places of State that the output of a process came from: all, if it was written by itself.
-func outputPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
+// outputSourcePaths lists the places of State that the output of a process came from: all, if it was written by itself.
+func outputSourcePaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 	outputs := []any{jsonval.Lookup(idea.Source, "solution", "output")}
 	for _, m := range idea.Context {
 		outputs = append(outputs, m.PlanOutput)
 	}
-	isWrittenBySelf := false
+	hasLiteralOutput := false
 	for _, output := range outputs {
 		refs, err := refexpr.FindReferences(output)
-		isWrittenBySelf = isWrittenBySelf || output != nil && (len(refs) == 0 || err != nil)
+		hasLiteralOutput = hasLiteralOutput || output != nil && (len(refs) == 0 || err != nil)
 		for _, ref := range refs {
 			if ref.Kind == ideafile.TypeState {
 				paths = append(paths, ref.Path)
 			}
 		}
 	}
-	if isWrittenBySelf {
+	if hasLiteralOutput {
 		return []jsonval.Path{{}}
 	}
 	return paths

@@ -25,8 +25,8 @@ type UndoneCall struct {
 	UndoID string `json:"as"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// UndoneAt is when the last Idea of UndoID was made; empty for the process itself, whose log says when it undid
-	// what.
+	// UndoneAt is when the last Idea of UndoProcessID was made; empty for the process itself, whose log says when it
+	// undid what.
 	UndoneAt string `json:"when,omitempty"`
 }
 
@@ -37,9 +37,10 @@ type forkOrigin struct {
 	undoneByCallID map[string]UndoneCall
 }
 
-// findOrigin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty if
-// the process is no fork; the number is 0 if that Idea no longer exists.
-func (c *Chain) findOrigin(ctx context.Context, idea *ideafile.Idea) (forkOriginChain *Chain, ideaNumber int, err error) {
+// findForkOrigin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty
+// if the process is no fork; the number is 0 if that Idea no longer exists.
+func (c *Chain) findForkOrigin(ctx context.Context,
+	idea *ideafile.Idea) (forkOriginChain *Chain, ideaNumber int, err error) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	origin := jsonval.AsObject(meta["origin"])
 	forkOriginChain = &Chain{c.chainStore, jsonval.AsText(origin["process"])}
@@ -48,27 +49,28 @@ func (c *Chain) findOrigin(ctx context.Context, idea *ideafile.Idea) (forkOrigin
 		return &Chain{}, 0, nil
 	}
 	if ideaNumber, err = jsonval.ReadPositiveInt(origin["at"]); err != nil {
-		return forkOriginChain, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w", forkOriginChain.processID,
+		return forkOriginChain, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w",
+			forkOriginChain.processID,
 			err)
 	}
-	if lastNumber, err := forkOriginChain.Length(ctx); err != nil || ideaNumber > lastNumber ||
-		forkOriginChain.checkNotForgotten(ctx, lastNumber) != nil {
+	if lastIdeaNumber, err := forkOriginChain.Length(ctx); err != nil || ideaNumber > lastIdeaNumber ||
+		forkOriginChain.checkNotForgotten(ctx, lastIdeaNumber) != nil {
 		return forkOriginChain, 0, err
 	}
 	return forkOriginChain, ideaNumber, nil
 }
 
 func (c *Chain) readForkOrigin(ctx context.Context, idea *ideafile.Idea) (f forkOrigin, err error) {
-	forkOriginChain, ideaNumber, err := c.findOrigin(ctx, idea)
+	forkOriginChain, ideaNumber, err := c.findForkOrigin(ctx, idea)
 	if f.processID = forkOriginChain.processID; ideaNumber == 0 || err != nil {
 		return f, err
 	}
-	endIdeaNumbers, err := forkOriginChain.firstEndIdeaNumbers(ctx)
+	endIdeaNumbers, err := forkOriginChain.callEndIdeaNumbers(ctx)
 	if err != nil {
 		return f, err
 	}
 	f.doneCallIDs = map[string]bool{}
-	f.undoneByCallID, err = forkOriginChain.undoneCallsWithOrigin(ctx)
+	f.undoneByCallID, err = forkOriginChain.undoneCallsWithInherited(ctx)
 	for id, endIdeaNumber := range endIdeaNumbers[ideafile.CallDone] {
 		if f.doneCallIDs[id] = endIdeaNumber <= ideaNumber; !f.doneCallIDs[id] {
 			delete(f.undoneByCallID, id)
@@ -77,46 +79,47 @@ func (c *Chain) readForkOrigin(ctx context.Context, idea *ideafile.Idea) (f fork
 	return f, err
 }
 
-// undoneCallsWithOrigin maps the ids of undone Calls to how they were undone: Calls of this process, and Calls that it
-// inherited as a fork. For a forgotten process, the inherited ones are unknown.
-func (c *Chain) undoneCallsWithOrigin(ctx context.Context) (map[string]UndoneCall, error) {
+// undoneCallsWithInherited maps the ids of undone Calls to how they were undone: Calls of this process, and Calls that
+// it inherited as a fork. For a forgotten process, the inherited ones are unknown.
+func (c *Chain) undoneCallsWithInherited(ctx context.Context) (map[string]UndoneCall, error) {
 	undoneByKey, _, err := c.undoneCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]UndoneCall{}
+	undoneCallByID := map[string]UndoneCall{}
 	idea, err := c.load(ctx, "undo", 0)
 	if err == nil {
 		parsedIdea, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
-		byID, err = c.undoneCallsOfOrigin(ctx, parsedIdea)
+		undoneCallByID, err = c.inheritedUndoneCalls(ctx, parsedIdea)
 	}
 	if errors.Is(err, ErrForgotten) {
 		err = nil
 	}
 	for key, call := range undoneByKey {
-		byID[key.CallID] = call
+		undoneCallByID[key.CallID] = call
 	}
-	return byID, err
+	return undoneCallByID, err
 }
 
-// undoneCallsOfOrigin returns the undone Calls that a process inherited as a fork.
-func (c *Chain) undoneCallsOfOrigin(ctx context.Context, idea *ideafile.Idea) (byID map[string]UndoneCall, err error) {
-	byID = map[string]UndoneCall{}
-	forkOriginChain, ideaNumber, err := c.findOrigin(ctx, idea)
+// inheritedUndoneCalls returns the undone Calls that a process inherited as a fork.
+func (c *Chain) inheritedUndoneCalls(ctx context.Context,
+	idea *ideafile.Idea) (undoneCallByID map[string]UndoneCall, err error) {
+	undoneCallByID = map[string]UndoneCall{}
+	forkOriginChain, ideaNumber, err := c.findForkOrigin(ctx, idea)
 	if ideaNumber == 0 || err != nil {
-		return byID, err
+		return undoneCallByID, err
 	}
-	if undoneByID, err := forkOriginChain.undoneCallsWithOrigin(ctx); len(undoneByID) == 0 || err != nil {
-		return byID, err // the usual case: not all of its Ideas must be read then
+	if undoneByID, err := forkOriginChain.undoneCallsWithInherited(ctx); len(undoneByID) == 0 || err != nil {
+		return undoneCallByID, err // the usual case: not all of its Ideas must be read then
 	}
 	f, err := c.readForkOrigin(ctx, idea)
-	maps.Copy(byID, f.undoneByCallID)
+	maps.Copy(undoneCallByID, f.undoneByCallID)
 	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
 		if p.StatusByInstance[token] == ideafile.CallUndone {
-			delete(byID, p.CallKey().ID(token)) // its values were not there when the process began
+			delete(undoneCallByID, p.CallKey().ID(token)) // its values were not there when the process began
 		}
 	})
-	return byID, err
+	return undoneCallByID, err
 }
 
 // originProcessID returns the origin of the fork if the Call was done there, and not in the fork: the origin's chain,
@@ -139,14 +142,14 @@ func (c *Chain) listUndoProcessIDs(ctx context.Context) (ids []string, nextUndoN
 	for _, processID := range append(relatedIDs, c.processID) {
 		if err == nil {
 			var recordedIDs []string
-			recordedIDs, err = (&Chain{c.chainStore, processID}).listRecordedUndoIDs(ctx)
+			recordedIDs, err = (&Chain{c.chainStore, processID}).listRecordedUndoProcessIDs(ctx)
 			ids = append(ids, recordedIDs...)
 		}
 	}
 	nextUndoNumber = 1
 	// A process that was ended before it began is not named in the store. Its number is not used again.
 	for n, missingCount := 1, 0; missingCount < 2; n++ {
-		undoProcessID := undoID(c.processID, n)
+		undoProcessID := nthUndoProcessID(c.processID, n)
 		if missingCount++; slices.Contains(ids, undoProcessID) {
 			missingCount, nextUndoNumber = 0, n+1
 		} else {
@@ -158,16 +161,16 @@ func (c *Chain) listUndoProcessIDs(ctx context.Context) (ids []string, nextUndoN
 
 // listPartIDs lists the processes of the parts, by the latest Idea.
 func (c *Chain) listPartIDs(ctx context.Context) ([]string, error) {
-	lastNumber, err := c.Length(ctx)
-	if err != nil || lastNumber == 0 {
+	lastIdeaNumber, err := c.Length(ctx)
+	if err != nil || lastIdeaNumber == 0 {
 		return nil, err
 	}
-	link, err := c.chainStore.LinkAt(ctx, c.processID, lastNumber)
-	return link.Parts, err
+	link, err := c.chainStore.LinkAt(ctx, c.processID, lastIdeaNumber)
+	return link.PartProcessIDs, err
 }
 
-// listRecordedUndoIDs lists the processes that undo this process, without their parts.
-func (c *Chain) listRecordedUndoIDs(ctx context.Context) ([]string, error) {
+// listRecordedUndoProcessIDs lists the processes that undo this process, without their parts.
+func (c *Chain) listRecordedUndoProcessIDs(ctx context.Context) ([]string, error) {
 	ids, err := c.chainStore.ListUndoingProcesses(ctx, c.processID)
 	for n := range ids {
 		ids[n] = spelling.WholeProcessID(ids[n])
@@ -178,10 +181,10 @@ func (c *Chain) listRecordedUndoIDs(ctx context.Context) ([]string, error) {
 
 // UndoingProcessIDs lists the processes that have begun to undo what the process did.
 func (c *Chain) UndoingProcessIDs(ctx context.Context) (ids []string, err error) {
-	recordedIDs, err := c.listRecordedUndoIDs(ctx)
+	recordedIDs, err := c.listRecordedUndoProcessIDs(ctx)
 	for n := 0; n < len(recordedIDs) && err == nil; n++ {
-		var last int
-		if last, err = c.chainStore.LatestIdeaNumber(ctx, recordedIDs[n]); last > 0 {
+		var lastIdeaNumber int
+		if lastIdeaNumber, err = c.chainStore.LatestIdeaNumber(ctx, recordedIDs[n]); lastIdeaNumber > 0 {
 			ids = append(ids, recordedIDs[n])
 		}
 	}
@@ -219,11 +222,11 @@ func (c *Chain) undoneCalls(ctx context.Context) (undoneByKey map[ideafile.Undon
 }
 
 // readUndoneCalls reads from the latest Idea of a process which Calls it undid.
-func readUndoneCalls(undoProcessID string, source jsonval.Object, undoneByKey map[ideafile.UndoneCall]UndoneCall) {
-	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
-	undoesMeta, createdAt := jsonval.AsObject(jsonval.Lookup(source, "meta", protocol.UndoesMetaKey)), ""
+func readUndoneCalls(undoProcessID string, ideaSource jsonval.Object, undoneByKey map[ideafile.UndoneCall]UndoneCall) {
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(ideaSource)
+	undoesMeta, createdAt := jsonval.AsObject(jsonval.Lookup(ideaSource, "meta", protocol.UndoesMetaKey)), ""
 	if undoesMeta != nil {
-		createdAt = jsonval.AsText(jsonval.Lookup(source, "meta", "createdAt"))
+		createdAt = jsonval.AsText(jsonval.Lookup(ideaSource, "meta", "createdAt"))
 	}
 	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
 		undoes := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
@@ -241,7 +244,7 @@ func readUndoneCalls(undoProcessID string, source jsonval.Object, undoneByKey ma
 // UndoneCalls lists the undone Calls of the process, and those that it inherited as a fork, in the order of their
 // ids.
 func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
-	undoneByID, err := c.undoneCallsWithOrigin(ctx)
+	undoneByID, err := c.undoneCallsWithInherited(ctx)
 	return slices.SortedFunc(maps.Values(undoneByID), UndoneCall.compare), err
 }
 

@@ -40,36 +40,36 @@ func (u *UndoPlan) newUndoIdea(lastIdea jsonval.Object) jsonval.Object {
 	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
 			fileKey := undoIdeaKey(s.DelegateUndo.ProcessID)
-			files[fileKey] = u.delegateIdeas[fileKey]
+			files[fileKey] = u.delegateUndoIdeas[fileKey]
 			tools[delegateUndoToolName(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.ProcessID,
 				"_delegate": fileKey}
 		}
 	}
 	return jsonval.Object{"meta": meta, "config": config, "schema": jsonval.Object{"tools": tools},
-		"context":             u.undoContext(),
+		"context":             u.undoIdeaMessages(),
 		ideafile.DelegatesKey: jsonval.OverlayObject(lastIdea[ideafile.DelegatesKey], files)}
 }
 
 // delegateUndoToolName names the Tool of the nth step, which runs the Idea that undoes a process.
 func delegateUndoToolName(stepIndex int) string { return fmt.Sprintf("~undo-%d", stepIndex+1) }
 
-// undoContext returns the messages of the instances whose Calls are undone, and the Plans that undo them.
-func (u *UndoPlan) undoContext() []any {
+// undoIdeaMessages returns the messages of the instances whose Calls are undone, and the Plans that undo them.
+func (u *UndoPlan) undoIdeaMessages() []any {
 	var sharedMessages, instanceMessages []any
-	var keys [][2]string
-	stepsByKey := map[[2]string][]undo.Step{}
+	var instanceKeys [][2]string
+	stepsByInstance := map[[2]string][]undo.Step{}
 	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
 			s.Tool = delegateUndoToolName(n)
 		}
-		key := [2]string{s.ProcessID, s.Instance}
-		if stepsByKey[key] == nil {
-			keys = append(keys, key)
+		key := [2]string{s.ProcessID, s.InstanceToken}
+		if stepsByInstance[key] == nil {
+			instanceKeys = append(instanceKeys, key)
 		}
-		stepsByKey[key] = append(stepsByKey[key], s)
+		stepsByInstance[key] = append(stepsByInstance[key], s)
 	}
-	for n, key := range keys {
-		i := u.instanceByKey[key]
+	for n, key := range instanceKeys {
+		i := u.executedInstanceByKey[key]
 		for _, m := range i.Idea.Context {
 			switch {
 			case m.PayloadKind == "" || m.PayloadKind == ideafile.TypeState:
@@ -80,8 +80,8 @@ func (u *UndoPlan) undoContext() []any {
 			}
 		}
 		state := jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: i.State}
-		plan := jsonval.Object{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
-			"plan": u.stepCalls(stepsByKey[key])}
+		plan := jsonval.Object{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.PlanStageComplete,
+			"plan": u.stepCalls(stepsByInstance[key])}
 		if i.Token != "" {
 			state["_instance"], plan["_instance"] = i.Token, i.Token
 		}
@@ -96,7 +96,7 @@ func (u *UndoPlan) stepCalls(steps []undo.Step) []any {
 	indexByCall := map[string]int{}
 	for n, s := range steps {
 		indexByCall[s.CallID] = n + 1
-		needsReview := u.options.ReviewsCalls && s.DelegateUndo == nil // for a delegate, its own Calls are reviewed
+		needsReview := u.options.ReviewsUndoCalls && s.DelegateUndo == nil // for a delegate, its own Calls are reviewed
 		calls = append(calls,
 			s.RawCall(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: indexByCall[id]} },
 				needsReview))
@@ -104,23 +104,24 @@ func (u *UndoPlan) stepCalls(steps []undo.Step) []any {
 	return calls
 }
 
-// PrepareUndo pauses a running process, and waits until none of its Calls runs: then all that it did is on record, and
+// PauseForUndo pauses a running process, and waits until none of its Calls runs: then all that it did is on record, and
 // it can undo its Calls itself. hasPaused is false if the process has ended, or was paused before; it is true even if
-// its Calls did not end in time. GiveUpUndo resumes the process if the caller then orders no undo. The error is a
+// its Calls did not end in time. ResumeWithoutUndo resumes the process if the caller then orders no undo. The error is
+// a
 // *RefusedError if another process is undoing this one. A process that Temporal no longer knows counts as ended.
-func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (hasPaused bool, err error) {
+func (c *Client) PauseForUndo(ctx context.Context, id string, o UndoOptions) (hasPaused bool, err error) {
 	isOpen, err := c.isOpen(ctx, id)
 	if err != nil || !isOpen {
 		return false, c.checkNotBeingUndone(ctx, id, err)
 	}
-	if o.UndoID != "" {
-		return false, undoesItselfError(id, o.UndoID)
+	if o.UndoProcessID != "" {
+		return false, undoesItselfError(id, o.UndoProcessID)
 	}
 	return c.Process(id).pauseAndWait(ctx, o.Actor)
 }
 
-// GiveUpUndo resumes a process that PrepareUndo paused, since nothing is undone.
-func (c *Client) GiveUpUndo(ctx context.Context, id string, o UndoOptions) error {
+// ResumeWithoutUndo resumes a process that PauseForUndo paused, since nothing is undone.
+func (c *Client) ResumeWithoutUndo(ctx context.Context, id string, o UndoOptions) error {
 	actor := Actor{Name: o.Actor.Name, Reason: "nothing is taken back"}
 	return c.Process(id).Resume(ctx, ideafile.Limits{}, actor)
 }
@@ -147,7 +148,7 @@ func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Und
 	}
 	u, err = c.archive.PlanUndo(ctx, id, o)
 	if o.IsProcessOpen && errors.Is(err, ErrNotFound) && o.AfterIdeaNumber == 0 {
-		return &UndoPlan{ProcessID: id, UndoID: id, IsProcessOpen: true, Plan: undo.EmptyPlan()}, nil
+		return &UndoPlan{ProcessID: id, UndoProcessID: id, IsProcessOpen: true, Plan: undo.EmptyPlan()}, nil
 	}
 	return u, err
 }
@@ -201,33 +202,34 @@ func (c *Client) StartUndo(ctx context.Context, u *UndoPlan) (*Process, error) {
 	case u.IsEmpty():
 		return nil, undoRefusedError(u.ProcessID, "there is nothing to take back; a dry run says why")
 	case isOpen:
-		u.UndoID = u.ProcessID
-		return c.Process(u.UndoID), c.Process(u.UndoID).Undo(ctx, u)
+		u.UndoProcessID = u.ProcessID
+		return c.Process(u.UndoProcessID), c.Process(u.UndoProcessID).Undo(ctx, u)
 	}
 	err = c.checkStepsNotBeingUndone(ctx, u.Steps, c.checkNotBeingUndone(ctx, u.ProcessID, nil))
 	if err == nil && u.undoNumber == 0 {
-		err = c.archive.Chain(u.ProcessID).chainStore.RecordUndoingProcess(ctx, u.ProcessID, u.UndoID)
+		err = c.archive.Chain(u.ProcessID).chainStore.RecordUndoingProcess(ctx, u.ProcessID, u.UndoProcessID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for {
-		p, err := c.Start(ctx, StartOptions{ID: u.UndoID, Idea: u.idea, StartedBy: u.options.Actor.Name, isUndo: true})
+		p, err := c.Start(ctx, StartOptions{ID: u.UndoProcessID, Idea: u.undoIdea, StartedBy: u.options.Actor.Name,
+			isUndo: true})
 		if err == nil && !p.IsAttached() || err != nil && !errors.Is(err, ErrIDInUse) {
 			return p, err
 		}
-		isOpen, openErr := c.isOpen(ctx, u.UndoID)
+		isOpen, openErr := c.isOpen(ctx, u.UndoProcessID)
 		if openErr != nil || isOpen && err == nil {
 			return p, openErr // somebody else started the same undo just now
 		}
 		if isOpen && u.undoNumber > 0 {
-			return nil, undoRefusedError(u.ProcessID, u.UndoID+" takes it back already")
+			return nil, undoRefusedError(u.ProcessID, u.UndoProcessID+" takes it back already")
 		}
 		if u.undoNumber == 0 {
 			return nil, u.idInUseError()
 		}
 		u.undoNumber++ // it was ended before it began
-		u.UndoID = undoID(u.ProcessID, u.undoNumber)
+		u.UndoProcessID = nthUndoProcessID(u.ProcessID, u.undoNumber)
 	}
 }
 
@@ -235,12 +237,12 @@ func (c *Client) StartUndo(ctx context.Context, u *UndoPlan) (*Process, error) {
 // set: the process is then still paused; Resume resumes it. The error is a *RefusedError if not everything could be
 // undone.
 func (p *Process) Undo(ctx context.Context, u *UndoPlan) (err error) {
-	callIDs := slices.Clone(u.CallIDsWithoutEffect)
+	callIDs := slices.Clone(u.CallIDsWithoutOutsideEffect)
 	for _, s := range u.Plan.Steps {
 		callIDs = append(callIDs, s.CallID)
 	}
 	payload := u.options.Actor.payload()
-	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(callIDs), u.options.ReviewsCalls
+	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(callIDs), u.options.ReviewsUndoCalls
 	start := time.Now()
 	shouldStop := func(ctx context.Context) bool {
 		u.WaitingCallIDs = p.waitingUndoCallIDs(ctx, u)
@@ -250,11 +252,11 @@ func (p *Process) Undo(ctx context.Context, u *UndoPlan) (err error) {
 			hasDeadline && time.Until(deadline) < 2*queryTimeout // the next query would be cut off
 		return u.IsUnderWay
 	}
-	waitErr := p.pollUntil(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
-		_, err = p.steerUnlessStopped(ctx, approval.SteerUndo, payload, shouldStop)
+	waitErr := p.pollUntilDone(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
+		_, err = p.steerAndWaitUnlessStopped(ctx, approval.SteerUndo, payload, shouldStop)
 		refused, isRefusal := errors.AsType[*RefusedError](err)
 		isTooEarly := isRefusal && refused.Code == approval.CodeNotAtRest
-		return !isTooEarly || time.Since(start) > reportGrace, nil
+		return !isTooEarly || time.Since(start) > instanceReportGrace, nil
 	})
 	if u.IsUnderWay {
 		err = nil
@@ -268,7 +270,7 @@ func (p *Process) waitingUndoCallIDs(ctx context.Context, u *UndoPlan) (ids []st
 	for _, a := range waitingItems.Approvals {
 		if slices.ContainsFunc(u.Plan.Steps, func(s undo.Step) bool {
 			key, _ := ideafile.ParseCallKey(s.CallID)
-			return key.UndoKey().ID(s.Instance) == a.CallID
+			return key.UndoKey().ID(s.InstanceToken) == a.CallID
 		}) {
 			ids = append(ids, a.CallID)
 		}

@@ -13,8 +13,8 @@ import (
 
 const (
 	pollInterval = 300 * time.Millisecond
-	// maxSilence is how long a server may stay silent before it counts as unreachable.
-	maxSilence = 15 * time.Second
+	// maxServerSilence is how long a server may stay silent before it counts as unreachable.
+	maxServerSilence = 15 * time.Second
 	// workerGracePeriod is how long a worker may take to answer.
 	workerGracePeriod = 5 * time.Second
 )
@@ -22,14 +22,14 @@ const (
 // isNotFound reports whether the server has no such workflow, or no open one for a signal.
 func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 
-// isRefused reports whether the server rejects the request's arguments.
-func isRefused(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
+// isInvalidArgument reports whether the server rejects the request's arguments.
+func isInvalidArgument(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
 
 // signal sends a signal; isDelivered is false if no open workflow has the id.
-func (c *Client) signal(ctx context.Context, workflowID, name string,
+func (c *Client) signal(ctx context.Context, workflowID, signalName string,
 	payload map[string]any) (isDelivered bool, err error) {
-	addAccount(ctx, payload)
-	err = c.temporal.SignalWorkflow(ctx, workflowID, "", name, payload)
+	addSenderAccount(ctx, payload)
+	err = c.temporal.SignalWorkflow(ctx, workflowID, "", signalName, payload)
 	switch {
 	case isNotFound(err):
 		return false, nil
@@ -39,10 +39,10 @@ func (c *Client) signal(ctx context.Context, workflowID, name string,
 	return true, nil
 }
 
-// pollUntil calls ask repeatedly until it is done. If nothing answers, it goes on as long as the server is reachable,
-// and calls OnNoWorker once: a signal takes effect when a worker is back.
-func (p *Process) pollUntil(ctx context.Context, poll func() (done bool, err error)) error {
-	lastEventAt, hasNotified, interval := time.Now(), false, 20*time.Millisecond
+// pollUntilDone calls ask repeatedly until it is done. If nothing answers, it goes on as long as the server is
+// reachable, and calls OnNoWorker once: a signal takes effect when a worker is back.
+func (p *Process) pollUntilDone(ctx context.Context, poll func() (done bool, err error)) error {
+	lastAnswerAt, hasNotified, interval := time.Now(), false, 20*time.Millisecond
 	for {
 		done, err := poll()
 		switch {
@@ -51,13 +51,13 @@ func (p *Process) pollUntil(ctx context.Context, poll func() (done bool, err err
 		case ctx.Err() != nil:
 			return fmt.Errorf("wait for %s: %w", p.id, ctx.Err())
 		case err == nil:
-			lastEventAt = time.Now()
+			lastAnswerAt = time.Now()
 		default:
 			healthErr := p.client.checkHealth(ctx)
-			if healthErr != nil && time.Since(lastEventAt) > maxSilence {
+			if healthErr != nil && time.Since(lastAnswerAt) > maxServerSilence {
 				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, healthErr)
 			}
-			if healthErr == nil && !hasNotified && time.Since(lastEventAt) > workerGracePeriod {
+			if healthErr == nil && !hasNotified && time.Since(lastAnswerAt) > workerGracePeriod {
 				hasNotified = true
 				p.client.notifyNoWorker(p.id, err)
 			}

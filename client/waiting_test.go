@@ -109,7 +109,7 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			}}
 			f.on(t)
 			store := storeOf(t)
-			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{Process: "p", IdeaNumber: 1,
+			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{ProcessID: "p", IdeaNumber: 1,
 				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestAPausedProcessThatIsHeldUpSaysBoth(t *testing.T) {
 	if got := waitingTexts(v); !slices.Equal(got, []string{"no LLM is configured"}) {
 		t.Errorf("paused alone: %q", got)
 	}
-	v.HoldUps = []turn.HoldUp{{Cause: "store_full", Message: "there is no room left in the store"}}
+	v.HoldUps = []turn.HoldUp{{CauseCode: "store_full", Message: "there is no room left in the store"}}
 	if got := waitingTexts(v); !slices.Equal(got,
 		[]string{"held up: there is no room left in the store", "no LLM is configured"}) {
 		t.Errorf("%q", got)

@@ -18,18 +18,18 @@ import (
 
 // VerifyWithTemporal is Chain.Verify, and also compares every Idea with its digest in Temporal's history of the
 // process. Write access to the store allows rewriting a chain with consistent digests, but not Temporal's history.
-// Report.WitnessedCount counts the compared Ideas; a history past its retention witnesses none. With deciders it also
-// checks the signatures of decisions.
+// Report.WitnessedIdeaCount counts the compared Ideas; a history past its retention witnesses none. With deciders it
+// also checks the signatures of decisions.
 func (c *Client) VerifyWithTemporal(ctx context.Context, processID string,
-	deciders *signing.Keys) (*chain.Report, error) {
-	if _, err := c.Chain(processID).requireLength(ctx, "verify"); err != nil {
+	deciderKeys *signing.Keys) (*chain.Report, error) {
+	if _, err := c.Chain(processID).requireLatestIdeaNumber(ctx, "verify"); err != nil {
 		return nil, err
 	}
 	digests, err := c.digestsInHistory(ctx, processID)
 	if err != nil {
 		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", processID, err)
 	}
-	archive := c.archive.WithDeciderKeys(deciders)
+	archive := c.archive.WithDeciderKeys(deciderKeys)
 	r, err := archive.chainStore.VerifyWitnessed(ctx, processID, digests, func(int, int) {})
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (c *Client) digestsInHistory(ctx context.Context, processID string) (chain.
 	digests := chain.WitnessedDigests{}
 	for run, err := range c.Executions(ctx, fmt.Sprintf("WorkflowId = %q", processID)) {
 		if err == nil {
-			err = c.readSeals(ctx, processID, run.GetExecution().GetRunId(), digests)
+			err = c.addSealedDigests(ctx, processID, run.GetExecution().GetRunId(), digests)
 		}
 		if err != nil {
 			return nil, err
@@ -51,9 +51,10 @@ func (c *Client) digestsInHistory(ctx context.Context, processID string) (chain.
 	return digests, nil
 }
 
-// readSeals adds the digests of the Ideas that one run sealed.
-func (c *Client) readSeals(ctx context.Context, processID, runID string, digests chain.WitnessedDigests) error {
-	reader := sealReader{decoder: connect.DataConverter(c.archive.blobStore.Keys()), typeByEvent: map[int64]string{}}
+// addSealedDigests adds the digests of the Ideas that one run sealed.
+func (c *Client) addSealedDigests(ctx context.Context, processID, runID string, digests chain.WitnessedDigests) error {
+	reader := sealReader{decoder: connect.DataConverter(c.archive.blobStore.Keys()),
+		activityTypeByEventID: map[int64]string{}}
 	events := c.temporal.GetWorkflowHistory(ctx, processID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
@@ -63,7 +64,7 @@ func (c *Client) readSeals(ctx context.Context, processID, runID string, digests
 		if err != nil {
 			return err
 		}
-		if s := reader.sealedRef(event); s.IdeaNumber > 0 && s.Digest != "" {
+		if s := reader.sealedIdeaRef(event); s.IdeaNumber > 0 && s.Digest != "" {
 			digests.Add(s.IdeaNumber, s.Digest)
 		}
 	}
@@ -72,18 +73,19 @@ func (c *Client) readSeals(ctx context.Context, processID, runID string, digests
 
 // sealReader finds sealing activities among the events of one run.
 type sealReader struct {
-	decoder     converter.DataConverter
-	typeByEvent map[int64]string // types of activities, by the event that scheduled each
+	decoder               converter.DataConverter
+	activityTypeByEventID map[int64]string // types of activities, by the event that scheduled each
 }
 
-// sealedRef returns the Idea that an event reports as sealed; zero if it reports none.
-func (r *sealReader) sealedRef(event *historypb.HistoryEvent) protocol.IdeaRef {
+// sealedIdeaRef returns the Idea that an event reports as sealed; zero if it reports none.
+func (r *sealReader) sealedIdeaRef(event *historypb.HistoryEvent) protocol.IdeaRef {
 	switch {
 	case event.GetActivityTaskScheduledEventAttributes() != nil:
-		r.typeByEvent[event.GetEventId()] = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
+		scheduled := event.GetActivityTaskScheduledEventAttributes()
+		r.activityTypeByEventID[event.GetEventId()] = scheduled.GetActivityType().GetName()
 	case event.GetActivityTaskCompletedEventAttributes() != nil:
 		completed := event.GetActivityTaskCompletedEventAttributes()
-		return r.sealResult(r.typeByEvent[completed.GetScheduledEventId()], completed.GetResult())
+		return r.sealResult(r.activityTypeByEventID[completed.GetScheduledEventId()], completed.GetResult())
 	case event.GetMarkerRecordedEventAttributes() != nil:
 		// For a local activity the SDK records its type under "data", and its result under "result".
 		marker := event.GetMarkerRecordedEventAttributes()
@@ -96,15 +98,15 @@ func (r *sealReader) sealedRef(event *historypb.HistoryEvent) protocol.IdeaRef {
 	return protocol.IdeaRef{}
 }
 
-func (r *sealReader) sealResult(activity string, result *commonpb.Payloads) (s protocol.IdeaRef) {
-	switch activity {
-	case protocol.ActivitySeal:
-		_ = r.decoder.FromPayloads(result, &s)
-	case protocol.ActivityGather:
+func (r *sealReader) sealResult(activityType string, resultPayloads *commonpb.Payloads) (s protocol.IdeaRef) {
+	switch activityType {
+	case protocol.ActivitySealIdea:
+		_ = r.decoder.FromPayloads(resultPayloads, &s)
+	case protocol.ActivityGatherParts:
 		var g struct {
 			Last protocol.IdeaRef `json:"last"`
 		}
-		_ = r.decoder.FromPayloads(result, &g)
+		_ = r.decoder.FromPayloads(resultPayloads, &g)
 		s = g.Last
 	}
 	return s

@@ -35,24 +35,24 @@ func LanguageOf(ctx context.Context) shown.Language {
 // Presenter returns the names that the process's Idea gives to things. If the Idea cannot be read, only technical names
 // are left; nothing fails for want of words.
 func (p *Process) Presenter(ctx context.Context) *shown.Presenter {
-	lastNumber, err := p.Chain().Length(ctx)
+	lastIdeaNumber, err := p.Chain().Length(ctx)
 	if err != nil {
 		return shown.NewPresenter(nil)
 	}
-	key := fmt.Sprintf("%s\n%d", p.id, lastNumber)
+	key := fmt.Sprintf("%s\n%d", p.id, lastIdeaNumber)
 	if cached, ok := p.client.presenterCache.Get(key); ok {
 		return cached
 	}
-	var source jsonval.Object
-	if lastNumber > 0 {
-		source, err = p.Chain().chainStore.Load(ctx, p.id, lastNumber)
+	var ideaSource jsonval.Object
+	if lastIdeaNumber > 0 {
+		ideaSource, err = p.Chain().chainStore.Load(ctx, p.id, lastIdeaNumber)
 	} else {
-		source, err = p.initialIdea(ctx)
+		ideaSource, err = p.initialIdea(ctx)
 	}
-	if err != nil || source == nil {
+	if err != nil || ideaSource == nil {
 		return shown.NewPresenter(nil)
 	}
-	idea, problems := ideafile.ReadIdeaWithoutCheckingTools(source)
+	idea, problems := ideafile.ReadIdeaWithoutCheckingTools(ideaSource)
 	if len(problems.Errors()) > 0 && idea == nil {
 		return shown.NewPresenter(nil)
 	}
@@ -66,12 +66,12 @@ func (p *Process) Presenter(ctx context.Context) *shown.Presenter {
 func (p *Process) initialIdea(ctx context.Context) (jsonval.Object, error) {
 	ctx = blobs.WithProcess(ctx, p.id)
 	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	first, err := events.Next()
+	firstEvent, err := events.Next()
 	if err != nil {
 		return nil, err
 	}
 	var start protocol.ProcessStart
-	input := first.GetWorkflowExecutionStartedEventAttributes().GetInput()
+	input := firstEvent.GetWorkflowExecutionStartedEventAttributes().GetInput()
 	if err := connect.DataConverter(p.client.archive.blobStore.Keys()).FromPayloads(input, &start); err != nil {
 		return nil, err
 	}
@@ -81,55 +81,55 @@ func (p *Process) initialIdea(ctx context.Context) (jsonval.Object, error) {
 
 // describeCall describes a Call in the words of the business. It loads large values of the Call and its case from the
 // store.
-func (a *Archive) describeCall(ctx context.Context, presenter *shown.Presenter, tool string, params jsonval.Object,
-	token string, values shown.InstanceValues) (shown.Call, error) {
+func (a *Archive) describeCall(ctx context.Context, presenter *shown.Presenter, toolName string, params jsonval.Object,
+	instanceToken string, values shown.InstanceValues) (shown.Call, error) {
 	restored, err := a.blobStore.Restore(ctx, jsonval.Object{"params": params, "state": values.State,
 		"input": values.Input})
 	if err != nil {
 		return shown.Call{}, err
 	}
 	fields := jsonval.AsObject(restored)
-	return presenter.Call(tool, jsonval.AsObject(fields["params"]), token,
+	return presenter.Call(toolName, jsonval.AsObject(fields["params"]), instanceToken,
 		shown.InstanceValues{Input: fields["input"], State: fields["state"]}, LanguageOf(ctx)), nil
 }
 
 // addDescriptions describes waiting Calls in the words of the business, and adds why the LLM planned them.
 func (p *Process) addDescriptions(ctx context.Context, list []Approval) {
-	presenterByProcess, reasonsByProcess := map[string]*shown.Presenter{}, map[string]map[string]string{}
+	presenterByProcess, reasoningByProcess := map[string]*shown.Presenter{}, map[string]map[string]string{}
 	for n := range list {
 		a := &list[n]
 		if presenterByProcess[a.Process] == nil {
 			process := p.client.Process(a.Process)
-			presenterByProcess[a.Process], reasonsByProcess[a.Process] = process.Presenter(ctx),
-				process.reasonsByCall(ctx)
+			presenterByProcess[a.Process], reasoningByProcess[a.Process] = process.Presenter(ctx),
+				process.reasoningByCallID(ctx)
 		}
 		a.Call = presenterByProcess[a.Process].Call(a.Tool, a.Params, a.Instance,
 			shown.InstanceValues{Input: a.Input, State: a.State}, LanguageOf(ctx))
 		if key, isID := ideafile.ParseCallKey(a.CallID); isID {
-			a.Reasoning = reasonsByProcess[a.Process][key.ID("")]
+			a.Reasoning = reasoningByProcess[a.Process][key.ID("")]
 		}
 	}
 }
 
-// addSentences describes waiting Plans in the words of the business.
-func (p *Process) addSentences(ctx context.Context, plans []PendingPlan) {
+// addPlanSentences describes waiting Plans in the words of the business.
+func (p *Process) addPlanSentences(ctx context.Context, plans []PendingPlan) {
 	for n := range plans {
 		presenter := p.client.Process(plans[n].Process).Presenter(ctx)
 		plans[n].Sentence = plans[n].SentenceIn(presenter, LanguageOf(ctx))
 	}
 }
 
-// reasonsByCall returns the LLM's reasons for the Calls of its latest Plan, by the Call's id without the instance.
-func (p *Process) reasonsByCall(ctx context.Context) map[string]string {
+// reasoningByCallID returns the LLM's reasons for the Calls of its latest Plan, by the Call's id without the instance.
+func (p *Process) reasoningByCallID(ctx context.Context) map[string]string {
 	var progress protocol.PlanProgress
-	if err := p.client.query(ctx, p.id, protocol.QueryPlan, &progress); err != nil {
+	if err := p.client.query(ctx, p.id, protocol.QueryPlanProgress, &progress); err != nil {
 		return nil
 	}
-	reasons := map[string]string{}
+	reasoningByCallID := map[string]string{}
 	for _, c := range progress.Calls {
 		if reason := jsonval.AsText(c.WrittenCall.RawObject()["_reasoningForCall"]); reason != "" {
-			reasons[c.CallID] = reason
+			reasoningByCallID[c.CallID] = reason
 		}
 	}
-	return reasons
+	return reasoningByCallID
 }

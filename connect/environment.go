@@ -39,20 +39,21 @@ func DataFolder(explicitFolder string) (string, error) {
 	return dir, nil
 }
 
-// StorePlace returns the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is absolute.
-func StorePlace(dataFolder string) string {
-	return AbsoluteStorePlace(cmp.Or(os.Getenv(StoreVariable), DefaultStorePlace(dataFolder)))
+// StorePathOrURL returns the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is
+// absolute.
+func StorePathOrURL(dataFolder string) string {
+	return AbsoluteStorePathOrURL(cmp.Or(os.Getenv(StoreVariable), DefaultStoreFolder(dataFolder)))
 }
 
-// DefaultStorePlace returns the place of the store in a data folder.
-func DefaultStorePlace(dataFolder string) string { return filepath.Join(dataFolder, "store") }
+// DefaultStoreFolder returns the place of the store in a data folder.
+func DefaultStoreFolder(dataFolder string) string { return filepath.Join(dataFolder, "store") }
 
-// AbsoluteStorePlace makes a store's folder absolute, and returns a bucket's URL as it is.
-func AbsoluteStorePlace(place string) string {
-	if dir, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
+// AbsoluteStorePathOrURL makes a store's folder absolute, and returns a bucket's URL as it is.
+func AbsoluteStorePathOrURL(pathOrURL string) string {
+	if dir, err := filepath.Abs(pathOrURL); err == nil && !strings.Contains(pathOrURL, "://") {
 		return dir
 	}
-	return place
+	return pathOrURL
 }
 
 // KeysFromEnvironment reads the keys from PROCESSIDEA_KEYS; it returns nil if the variable is not set.
@@ -62,12 +63,12 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 
 // OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. The worker must call
 // InitializeStore before it uses the store.
-func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blobs.Store, error) {
+func OpenStore(ctx context.Context, pathOrURL string, options ...blobs.Option) (*blobs.Store, error) {
 	keys, err := KeysFromEnvironment()
 	if err != nil {
 		return nil, err
 	}
-	s, err := blobs.Open(ctx, place, append(options, blobs.WithKeys(keys))...)
+	s, err := blobs.Open(ctx, pathOrURL, append(options, blobs.WithKeys(keys))...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +101,11 @@ func recordStoreIdentity(ctx context.Context, s *blobs.Store) error {
 	if err := s.EnsureID(ctx); err != nil {
 		return err
 	}
-	return s.RecordKeyInUse(ctx)
+	return s.RecordPrimaryKeyInUse(ctx)
 }
 
 // checkNoProcesses returns an error if Temporal knows processes: their Ideas must be in another store.
-func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
+func checkNoProcesses(ctx context.Context, c client.Client, storePathOrURL string) error {
 	countResponse, err := c.CountWorkflow(ctx,
 		&workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
 	var denied *serviceerror.PermissionDenied
@@ -113,14 +114,15 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 	case errors.As(err, &denied), errors.As(err, &unimplemented): // without permission to count, assume an empty server
 		return nil
 	case err != nil:
-		return fmt.Errorf("connect: begin a store at %s: count the processes that Temporal knows: %w", place, err)
+		return fmt.Errorf("connect: begin a store at %s: count the processes that Temporal knows: %w", storePathOrURL,
+			err)
 	case countResponse.GetCount() == 0:
 		return nil
 	}
 	return fmt.Errorf(
 		"%w: %s is empty, but Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
 			"if that store is lost, put an empty file process-idea-store into the folder to begin a new one",
-		blobs.ErrUnavailable, place,
+		blobs.ErrUnavailable, storePathOrURL,
 		countResponse.GetCount())
 }
 

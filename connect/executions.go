@@ -8,12 +8,12 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// ListFunc lists a page of workflows, as client.Client's ListWorkflow does.
-type ListFunc func(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
+// ListExecutionsFunc lists a page of workflows, as client.Client's ListWorkflow does.
+type ListExecutionsFunc func(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
 	*workflowservice.ListWorkflowExecutionsResponse, error)
 
 // Executions yields every workflow that a request finds, page by page, the latest first. An error comes last.
-func Executions(ctx context.Context, list ListFunc,
+func Executions(ctx context.Context, list ListExecutionsFunc,
 	r *workflowservice.ListWorkflowExecutionsRequest) iter.Seq2[*workflowpb.WorkflowExecutionInfo, error] {
 	return func(yield func(*workflowpb.WorkflowExecutionInfo, error) bool) {
 		for {

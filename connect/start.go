@@ -16,11 +16,11 @@ import (
 	"processidea/store/encryption"
 )
 
-// SearchAttributes are the attributes for finding processes in the Temporal UI, if the server has them registered.
-var SearchAttributes = map[string]enumspb.IndexedValueType{
-	protocol.AttributeStatus:   enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-	protocol.AttributePath:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-	protocol.AttributeAwaiting: enumspb.INDEXED_VALUE_TYPE_INT,
+// SearchAttributeTypes are the attributes for finding processes in the Temporal UI, if the server has them registered.
+var SearchAttributeTypes = map[string]enumspb.IndexedValueType{
+	protocol.AttributeStatus:           enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	protocol.AttributePath:             enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	protocol.AttributePendingDecisions: enumspb.INDEXED_VALUE_TYPE_INT,
 }
 
 // StartSpec is a process to be started.
@@ -31,8 +31,8 @@ type StartSpec struct {
 	// ContentDigest is the digest of all that the process is started from. A second start with another digest is
 	// refused.
 	ContentDigest string
-	// Version pins the process to a version; zero: the process moves to each version that becomes current.
-	Version Version
+	// WorkerVersion pins the process to a version; zero: the process moves to each version that becomes current.
+	WorkerVersion WorkerVersion
 }
 
 // ErrOtherContent means that a process with the id exists, and was started from something else.
@@ -43,7 +43,7 @@ func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string
 	s StartSpec) (run client.WorkflowRun, isAttached bool, err error) {
 	// No start is sent if the process exists. A server may keep the input of a start that it refuses, in a history that
 	// belongs to no workflow, and nobody could erase that input.
-	if run, err = attach(ctx, c, s); run != nil || err != nil {
+	if run, err = attachProcess(ctx, c, s); run != nil || err != nil {
 		return run, true, err
 	}
 	attributes := s.prepareSearchAttributes(ctx, c, namespace)
@@ -56,8 +56,8 @@ func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string
 		TypedSearchAttributes:                    attributes,
 		Priority:                                 s.priority(),
 	}
-	if s.Version != (Version{}) {
-		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.DeploymentVersion()}
+	if s.WorkerVersion != (WorkerVersion{}) {
+		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.WorkerVersion.DeploymentVersion()}
 	}
 	run, err = c.ExecuteWorkflow(ctx, o, protocol.ProcessType, s.Start)
 	var alreadyStarted *serviceerror.WorkflowExecutionAlreadyStarted
@@ -67,15 +67,15 @@ func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string
 	case !errors.As(err, &alreadyStarted):
 		return nil, false, fmt.Errorf("connect: start process %s: %w", s.ID, err)
 	}
-	run, err = attach(ctx, c, s) // another client started it first
+	run, err = attachProcess(ctx, c, s) // another client started it first
 	if run == nil && err == nil {
 		err = fmt.Errorf("connect: start process %s: %w", s.ID, alreadyStarted)
 	}
 	return run, true, err
 }
 
-// attach returns the process with this id if it was started from the same file; nil if there is no such process.
-func attach(ctx context.Context, c client.Client, s StartSpec) (client.WorkflowRun, error) {
+// attachProcess returns the process with this id if it was started from the same file; nil if there is no such process.
+func attachProcess(ctx context.Context, c client.Client, s StartSpec) (client.WorkflowRun, error) {
 	d, err := c.DescribeWorkflow(ctx, s.ID, "")
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
@@ -117,12 +117,12 @@ func (s *StartSpec) memo() map[string]any {
 // they are.
 func (s *StartSpec) prepareSearchAttributes(ctx context.Context, c client.Client,
 	namespace string) temporal.SearchAttributes {
-	if s.Start.HasSearchAttributes = hasRegisteredAttributes(ctx, c, namespace); !s.Start.HasSearchAttributes {
+	if s.Start.CanSetSearchAttributes = hasRegisteredAttributes(ctx, c, namespace); !s.Start.CanSetSearchAttributes {
 		return temporal.SearchAttributes{}
 	}
 	return temporal.NewSearchAttributes(
 		temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath).ValueSet(s.Idea.ProcessPath),
-		temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting).ValueSet(0),
+		temporal.NewSearchAttributeKeyInt64(protocol.AttributePendingDecisions).ValueSet(0),
 	)
 }
 
@@ -147,8 +147,8 @@ func hasRegisteredAttributes(ctx context.Context, c client.Client, namespace str
 	if err != nil {
 		return false
 	}
-	for name, kind := range SearchAttributes {
-		if r.GetCustomAttributes()[name] != kind {
+	for name, attributeType := range SearchAttributeTypes {
+		if r.GetCustomAttributes()[name] != attributeType {
 			return false
 		}
 	}

@@ -45,11 +45,11 @@ func StoreIDsOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	return ids, nil
 }
 
-// Version is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value is an
-// unversioned worker.
-type Version struct{ Deployment, BuildID string }
+// WorkerVersion is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value
+// is an unversioned worker.
+type WorkerVersion struct{ Deployment, BuildID string }
 
 // DeploymentVersion returns the version as a type of the SDK.
-func (v Version) DeploymentVersion() worker.WorkerDeploymentVersion {
+func (v WorkerVersion) DeploymentVersion() worker.WorkerDeploymentVersion {
 	return worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}
 }

@@ -53,7 +53,7 @@ func TestEveryMetricThatIsNamedIsThere(t *testing.T) {
 // What starts more workers looks at the task queues that they serve.
 func TestTheBacklogThatScalesWorkersIsTheirs(t *testing.T) {
 	data, err := os.ReadFile("kubernetes/autoscale/worker.yaml")
-	for _, queue := range []string{protocol.TaskQueue, protocol.RequestQueue} {
+	for _, queue := range []string{protocol.TaskQueue, protocol.RequestTaskQueue} {
 		if err != nil || !strings.Contains(string(data), "taskQueue: "+queue+"\n") {
 			t.Errorf("%v, without the task queue %s\n%s", err, queue, data)
 		}

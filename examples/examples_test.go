@@ -78,7 +78,7 @@ func table(t *testing.T, name string, source map[string]any) []any {
 		return nil
 	}
 	idea, _ := ideafile.ReadIdea(source)
-	messages, problems := ideafiles.ReadRows(file, data, idea, jsonval.OwnTableNodeLimit)
+	messages, problems := ideafiles.ReadRowsAsMessages(file, data, idea, jsonval.TrustedTableNodeLimit)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

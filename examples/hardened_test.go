@@ -14,7 +14,7 @@ import (
 const hardened = "hardened-moderation"
 
 // hardenedResult runs the hardened Plan over rows with no LLM.
-func hardenedResult(t *testing.T, of string) loop.Result {
+func hardenedResult(t *testing.T, of string) loop.ProcessResult {
 	t.Helper()
 	idea, err := jsonval.DecodeObject(read(t, hardened, "idea.json"))
 	if err != nil {
@@ -89,7 +89,7 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 }
 
 // endedContext is the context of the Idea that is sealed at the end: the final States, and every Call done.
-func endedContext(first map[string]any, r loop.Result) []any {
+func endedContext(first map[string]any, r loop.ProcessResult) []any {
 	var context []any
 	for _, raw := range first["context"].([]any) {
 		m := raw.(map[string]any)

@@ -10,7 +10,7 @@ import (
 )
 
 // decided gives the decision of every comment, by its id, as the real tools come to it.
-func decided(t *testing.T) (loop.Result, map[string]map[string]any) {
+func decided(t *testing.T) (loop.ProcessResult, map[string]map[string]any) {
 	t.Helper()
 	idea, replies := parsed(t, "moderation")
 	r := start(t, idea, replies, "").through()

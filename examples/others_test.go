@@ -60,7 +60,7 @@ func TestInvoicesAreChasedAndLargeLettersAreAskedAbout(t *testing.T) {
 }
 
 // states is what every instance of a result holds, in canonical bytes. How many Calls failed depends on what was lost.
-func states(r loop.Result) string {
+func states(r loop.ProcessResult) string {
 	for token, i := range r.Instances {
 		i.FailedCallCount = 0
 		r.Instances[token] = i

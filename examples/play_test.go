@@ -80,7 +80,7 @@ func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 }
 
 // through plays to the end.
-func (p *play) through() loop.Result {
+func (p *play) through() loop.ProcessResult {
 	p.t.Helper()
 	for range 50 {
 		step, brief := p.mind.Advance(p.started)
@@ -99,7 +99,7 @@ func (p *play) through() loop.Result {
 		}
 	}
 	p.t.Fatal("it does not end")
-	return loop.Result{}
+	return loop.ProcessResult{}
 }
 
 // runPlans lets the Plans that run directly come to their end.
@@ -152,7 +152,7 @@ func (p *play) request(brief *turn.RequestInput) {
 	}
 	for _, token := range brief.InstanceTokens() {
 		if !named[token] {
-			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
+			reply.InstanceTokensWithoutCalls = append(reply.InstanceTokensWithoutCalls, token)
 		}
 		if !brief.IsOutputOnly {
 			p.runs[token].CloseRequest(brief.RequestNumber)
@@ -180,7 +180,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 	}
 	body := jsonval.Encode(map[string]any{"model": "any", "messages": messages})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(string(body)))
-	r.Header.Set(rehearsal.TurnHeader, strconv.Itoa(brief.TurnNumber))
+	r.Header.Set(rehearsal.TurnNumberHeader, strconv.Itoa(brief.TurnNumber))
 	w := httptest.NewRecorder()
 	p.llm.ServeHTTP(w, r)
 	answer, err := jsonval.Decode(w.Body.Bytes())
@@ -211,7 +211,7 @@ func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCa
 		}
 		if p.left > 0 {
 			p.left--
-			p.runs[a.Token].SucceedCall(a.CallID, out)
+			p.runs[a.InstanceToken].SucceedCall(a.CallID, out)
 		}
 		return
 	}
@@ -267,7 +267,7 @@ func (p *play) execute(r dataflow.ReadyCall) (any, error) {
 func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
-	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
+	r := turn.InstanceReport{InstanceToken: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
 		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(),
 			IsIdle:  run.IsIdle(),
 			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
@@ -293,7 +293,7 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		r.Questions = append(r.Questions, turn.QuestionToLLM{CallID: rec.ID, Token: token, Tool: rec.Tool,
+		r.Questions = append(r.Questions, turn.QuestionToLLM{CallID: rec.ID, InstanceToken: token, Tool: rec.Tool,
 			Params: params})
 	}
 	return r

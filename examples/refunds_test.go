@@ -16,7 +16,7 @@ import (
 )
 
 // tally counts the instances of a result by status.
-func tally(r loop.Result) map[ideafile.InstanceStatus]int {
+func tally(r loop.ProcessResult) map[ideafile.InstanceStatus]int {
 	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++
@@ -45,8 +45,10 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 		t.Errorf("%s after %d Requests, %+v", r.Status, r.RequestCount, r.Calls)
 	}
 	f := ripen.AnalyzeRuns(
-		[]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
-	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].ProposedCondition == nil ||
+		[]ripen.ProcessRun{{ProcessID: "refunds", Tools: p.idea.Tools,
+			Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
+	if len(f) != 1 || f[0].Counts != (ripen.DecisionCounts{Approved: 8, Rejected: 3}) ||
+		f[0].ProposedCondition == nil ||
 		f[0].WouldAskCount != 3+len(f[0].NeedlesslyAskedCalls) || f[0].WouldAskCount+f[0].WouldNotAskCount != 11 {
 		t.Errorf("of what ann decided it says %s", jsonval.Encode(jsonval.ToJSONValue(f)))
 	}

@@ -74,7 +74,7 @@ func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 // What the LLM planned is a Plan: run directly, it needs no LLM and ends alike.
 func TestTheWeathersPlanRunsByItself(t *testing.T) {
 	want := states(begin(t, "weather").through())
-	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
+	for _, stage := range []string{ideafile.PlanStageOptimal, ideafile.PlanStageComplete} {
 		solution, err := jsonval.DecodeObject([]byte(strings.TrimSpace(string(read(t, "weather", "replies.jsonl")))))
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestTheWeathersPlanRunsByItself(t *testing.T) {
 		p := start(t, idea, nil, "")
 		bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return p.bindings }
 		if errs := check.Check(idea, p.bindings).Errors(); len(errs) > 0 ||
-			(loop.DelegateIdeaFiles{BindTools: bind}).IdeaNeedsLLM(idea) {
+			(loop.DelegateIdeaFiles{ToolBindingsFor: bind}).IdeaNeedsLLM(idea) {
 			t.Errorf("%s: %v", stage, errs)
 		}
 		p.runPlans()

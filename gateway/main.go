@@ -36,7 +36,7 @@ func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 func execute(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c := command(slog.New(slog.NewTextHandler(stderr, nil)))
+	c := newCommand(slog.New(slog.NewTextHandler(stderr, nil)))
 	flags.SetArgsCollectingErrors(c, args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
@@ -57,7 +57,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 // addressEnvVar is the environment variable with the address; the flag overrides it.
 const addressEnvVar = "PROCESSIDEA_GATEWAY"
 
-func command(log *slog.Logger) *cobra.Command {
+func newCommand(log *slog.Logger) *cobra.Command {
 	address := cmp.Or(os.Getenv(addressEnvVar), server.DefaultAddress)
 	c := &cobra.Command{
 		Use:   "gateway",

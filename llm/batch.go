@@ -43,7 +43,8 @@ func (c *Client) SendBatch(ctx context.Context, r Request, requestKey string) (b
 }
 
 func (x *exchange) findBatch(ctx context.Context, requestKey string) (string, error) {
-	list := x.api.Batches.ListAutoPaging(ctx, openai.BatchListParams{Limit: param.NewOpt[int64](100)}, x.options...)
+	list := x.api.Batches.ListAutoPaging(ctx, openai.BatchListParams{Limit: param.NewOpt[int64](100)},
+		x.headerOptions...)
 	for n := 0; n < maxSearchedBatches && list.Next(); n++ {
 		if b := list.Current(); b.Metadata[requestMetadataKey] == requestKey {
 			return b.ID, nil
@@ -60,7 +61,7 @@ func (x *exchange) createBatch(ctx context.Context, requestKey string) (string, 
 	file, err := x.api.Files.New(ctx, openai.FileNewParams{
 		File:    openai.File(bytes.NewReader(line), requestKey+".jsonl", "application/jsonl"),
 		Purpose: openai.FilePurposeBatch,
-	}, x.options...)
+	}, x.headerOptions...)
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +69,7 @@ func (x *exchange) createBatch(ctx context.Context, requestKey string) (string, 
 		InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions,
 		CompletionWindow: openai.BatchNewParamsCompletionWindow24h,
 		Metadata:         map[string]string{requestMetadataKey: requestKey},
-	}, x.options...)
+	}, x.headerOptions...)
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +96,7 @@ func (c *Client) ReadBatch(ctx context.Context, batchID, requestKey string) (com
 	if heldErr := c.circuitBreaker.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
 		return nil, heldErr
 	}
-	b, err := x.api.Batches.Get(ctx, batchID, x.options...)
+	b, err := x.api.Batches.Get(ctx, batchID, x.headerOptions...)
 	if err != nil {
 		return nil, x.batchError(ctx, err)
 	}
@@ -125,23 +126,23 @@ func (c *Client) ReadBatch(ctx context.Context, batchID, requestKey string) (com
 	}
 	return nil, &Error{
 		Code: turn.CodeLLMUnreachable, IsRetryable: true, IsBatchPending: true,
-		RetryAfter: pollInterval(time.Since(time.Unix(b.CreatedAt, 0))),
+		RetryAfter: batchPollInterval(time.Since(time.Unix(b.CreatedAt, 0))),
 		Message:    fmt.Sprintf("the batch %s is %s", batchID, cmp.Or(string(b.Status), "on its way")),
 	}
 }
 
 // The interval between two polls of a batch is an eighth of its age, within these bounds.
 const (
-	minPollInterval = 2 * time.Second
-	maxPollInterval = 10 * time.Minute
+	minBatchPollInterval = 2 * time.Second
+	maxBatchPollInterval = 10 * time.Minute
 )
 
-func pollInterval(age time.Duration) time.Duration {
-	return min(max(age/8, minPollInterval), maxPollInterval)
+func batchPollInterval(batchAge time.Duration) time.Duration {
+	return min(max(batchAge/8, minBatchPollInterval), maxBatchPollInterval)
 }
 
-// batchOutput is a line of a batch's output file or error file.
-type batchOutput struct {
+// batchOutputLine is a line of a batch's output file or error file.
+type batchOutputLine struct {
 	CustomID string `json:"custom_id"`
 	Response *struct {
 		StatusCode int             `json:"status_code"`
@@ -154,8 +155,8 @@ type batchOutput struct {
 }
 
 // findBatchOutput returns the first line with a key in a file of the server; nil if there is none.
-func (x *exchange) findBatchOutput(ctx context.Context, fileID, requestKey string) (*batchOutput, error) {
-	response, err := x.api.Files.Content(ctx, fileID, x.options...)
+func (x *exchange) findBatchOutput(ctx context.Context, fileID, requestKey string) (*batchOutputLine, error) {
+	response, err := x.api.Files.Content(ctx, fileID, x.headerOptions...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (x *exchange) findBatchOutput(ctx context.Context, fileID, requestKey strin
 	var firstStrayLine []byte // the beginning of the first line that is no JSON
 	hasOtherOutput := false
 	for lineScanner.Scan() {
-		var output batchOutput
+		var output batchOutputLine
 		err := json.Unmarshal(lineScanner.Bytes(), &output)
 		switch {
 		case err == nil && output.CustomID == requestKey:
@@ -173,7 +174,7 @@ func (x *exchange) findBatchOutput(ctx context.Context, fileID, requestKey strin
 		case err == nil:
 			hasOtherOutput = true
 		case len(firstStrayLine) == 0:
-			firstStrayLine = bytes.Clone(lineScanner.Bytes()[:min(len(lineScanner.Bytes()), maxMessageChars)])
+			firstStrayLine = bytes.Clone(lineScanner.Bytes()[:min(len(lineScanner.Bytes()), maxErrorMessageChars)])
 		}
 	}
 	if text := toOneLine(firstStrayLine); text != "" && !hasOtherOutput && lineScanner.Err() == nil {
@@ -183,18 +184,18 @@ func (x *exchange) findBatchOutput(ctx context.Context, fileID, requestKey strin
 }
 
 // completion returns the completion in the line, or the reason why it has none.
-func (b *batchOutput) completion(x *exchange) ([]byte, error) {
+func (b *batchOutputLine) completion(x *exchange) ([]byte, error) {
 	switch {
 	case b.Response != nil && b.Response.StatusCode < http.StatusBadRequest && len(b.Response.Body) > 0:
 		var compact bytes.Buffer // the event reader reads line by line
 		if err := json.Compact(&compact, b.Response.Body); err != nil {
-			return nil, x.classify(err)
+			return nil, x.classifyError(err)
 		}
 		return compact.Bytes(), nil
 	case b.Response != nil:
 		x.serverError = parseServerError(b.Response.Body)
 		x.serverError.status = b.Response.StatusCode
-		return nil, &Error{Code: turn.CodeLLMError, Message: x.classify(nil).Message}
+		return nil, &Error{Code: turn.CodeLLMError, Message: x.classifyError(nil).Message}
 	case b.Error != nil:
 		return nil, &Error{Code: turn.CodeLLMError,
 			Message: x.redact(fmt.Sprintf("the batch has no answer: %s: %s", b.Error.Code, b.Error.Message))}
@@ -205,18 +206,18 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 // batchError classifies an error of sending or reading a batch.
 func (x *exchange) batchError(ctx context.Context, err error) *Error {
 	x.serverError = readServerError(err, x.response)
-	return x.toError(ctx, err)
+	return x.classifyAndRecord(ctx, err)
 }
 
-// replayCompletion reads Request.BatchCompletion as if the server sent it now.
-func (x *exchange) replayCompletion() (*chunkStream, error) {
-	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAIBaseURL))
+// replayBatchCompletion reads Request.BatchCompletion as if the server sent it now.
+func (x *exchange) replayBatchCompletion() (*chunkStream, error) {
+	baseURL, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAIBaseURL))
 	if err != nil {
 		return nil, err
 	}
 	x.response = &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
-		Request: &http.Request{URL: address},
+		Request: &http.Request{URL: baseURL},
 		Body:    io.NopCloser(bytes.NewReader(x.request.BatchCompletion)),
 	}
 	return x.readFirstChunk(x.response)

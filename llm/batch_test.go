@@ -105,7 +105,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Errorf("it made %v", made)
 	}
 	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).IsRetryable ||
-		refused(t, err).RetryAfter != minPollInterval {
+		refused(t, err).RetryAfter != minBatchPollInterval {
 		t.Errorf("while it is at work: %+v", err)
 	}
 	b.status = "completed"
@@ -120,7 +120,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Fatalf("%v %+v %q", err, reply, got)
 	}
 	if reply.ServedModel != "served-model" || reply.Usage.PromptTokens != 100 || reply.Usage.CompletionTokens != 20 ||
-		reply.Server == "" {
+		reply.ServerHost == "" {
 		t.Errorf("%+v", reply)
 	}
 }
@@ -201,7 +201,7 @@ func TestABatchIsLookedAtLessOftenAsItGrowsOld(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Minute: 7500 * time.Millisecond,
 		24 * time.Hour: 10 * time.Minute} {
-		if got := pollInterval(age); got != want {
+		if got := batchPollInterval(age); got != want {
 			t.Errorf("after %s: %s, want %s", age, got, want)
 		}
 	}

@@ -46,8 +46,8 @@ func (s *chunkStream) noReplyError() error {
 	return missingReplyError{toOneLine(s.strayLines)}
 }
 
-// maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
-const maxEndWait = 50 * time.Millisecond
+// maxDrainWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
+const maxDrainWait = 50 * time.Millisecond
 
 // Close ends the stream. A connection can serve the next Request only if its response was read to the very end. The end
 // comes a moment after the last chunk, or never if a server forgets to end the response.
@@ -60,7 +60,7 @@ func (s *chunkStream) Close() error {
 		}, func(error) { close(drained) })
 		select {
 		case <-drained:
-		case <-time.After(maxEndWait):
+		case <-time.After(maxDrainWait):
 		}
 	}
 	return s.eventReader.Close()
@@ -78,7 +78,7 @@ type choice struct {
 	index                          int
 	content, refusal, finishReason string
 	hasThoughts                    bool // there are thoughts beside the content
-	isComplete                     bool // a complete message, not an addition to one
+	isWholeMessage                 bool // a complete message, not an addition to one
 	functionCalls                  []functionCall
 }
 
@@ -89,20 +89,21 @@ type functionCall struct {
 }
 
 // newChunk ignores values of the wrong type, as the openai library does.
-func newChunk(v *fastjson.Value, size int) chunk {
-	c := chunk{byteCount: size, model: stringAt(v, "model"), usage: parseUsage(v.Get("usage"))}
+func newChunk(v *fastjson.Value, byteCount int) chunk {
+	c := chunk{byteCount: byteCount, model: stringAt(v, "model"), usage: parseUsage(v.Get("usage"))}
 	if u := parseUsage(v.Get("x_groq", "usage")); c.usage == (turn.TokenUsage{}) { // Groq
 		c.usage = u
 	}
 	for _, o := range v.GetArray("choices") {
 		delta, message := o.Get("delta"), o.Get("message")
-		isComplete := !isPresent(delta) && isPresent(message)
-		if isComplete {
+		isWholeMessage := !isPresent(delta) && isPresent(message)
+		if isWholeMessage {
 			delta = message
 		}
 		c.choices = append(c.choices, choice{
-			index: o.GetInt("index"), finishReason: stringAt(o, "finish_reason"), isComplete: isComplete,
-			content: textOf(delta.Get("content")) + textOf(o.Get("text")), refusal: stringAt(delta, "refusal"),
+			index: o.GetInt("index"), finishReason: stringAt(o, "finish_reason"), isWholeMessage: isWholeMessage,
+			content:     contentText(delta.Get("content")) + contentText(o.Get("text")),
+			refusal:     stringAt(delta, "refusal"),
 			hasThoughts: hasThoughts(delta), functionCalls: parseFunctionCalls(delta),
 		})
 		if lastChoice := &c.choices[len(c.choices)-1]; lastChoice.finishReason == "null" { // DashScope, until the end
@@ -155,9 +156,9 @@ func countAt(v *fastjson.Value, path ...string) int {
 	return int(n)
 }
 
-// textOf returns a message's text, byte for byte. The content is a string, or a list whose text parts count. Some
+// contentText returns a message's text, byte for byte. The content is a string, or a list whose text parts count. Some
 // servers send the solution as parsed JSON.
-func textOf(v *fastjson.Value) string {
+func contentText(v *fastjson.Value) string {
 	if v.Exists("calls") {
 		return v.String()
 	}

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// DefaultMaxPause is the longest pause between two attempts at an unavailable server, unless a Config sets another.
-const DefaultMaxPause = 5 * time.Minute
+// DefaultMaxRetryPause is the longest pause between two attempts at an unavailable server, unless a Config sets
+// another.
+const DefaultMaxRetryPause = 5 * time.Minute
 
-// firstPause is the pause after the first failed attempt. Each further pause is 1.5 times the previous one.
-const firstPause = time.Second
+// firstRetryPause is the pause after the first failed attempt. Each further pause is 1.5 times the previous one.
+const firstRetryPause = time.Second
 
 // probeInterval is how long one Request may probe the server before another one may, while the pauses are still
 // shorter.
@@ -31,8 +32,8 @@ func (p RetryPauses) DelayAfter(failureCount int) time.Duration {
 	return d
 }
 
-func (p RetryPauses) maxPause() time.Duration                 { return cmp.Or(p.Max, DefaultMaxPause) }
-func (p RetryPauses) initialPause() time.Duration             { return min(firstPause, p.maxPause()) }
+func (p RetryPauses) maxPause() time.Duration                 { return cmp.Or(p.Max, DefaultMaxRetryPause) }
+func (p RetryPauses) initialPause() time.Duration             { return min(firstRetryPause, p.maxPause()) }
 func (p RetryPauses) nextPause(d time.Duration) time.Duration { return min(d+d/2, p.maxPause()) }
 
 // circuitBreaker keeps the Requests of a worker from all trying an unavailable server: one of them probes it now and
@@ -48,14 +49,14 @@ type circuitBreaker struct {
 // outage is the state of an unavailable server or model.
 type outage struct {
 	cause         Error
-	pause         time.Duration
+	retryPause    time.Duration
 	failedAt      time.Time // when an attempt last failed
 	nextAttemptAt time.Time // no attempt before this time
 	probedAt      time.Time // when a Request last probed the server
 }
 
-func newCircuitBreaker(maxPause time.Duration) *circuitBreaker {
-	return &circuitBreaker{pauses: RetryPauses{maxPause}, outageByKey: map[string]*outage{}}
+func newCircuitBreaker(maxRetryPause time.Duration) *circuitBreaker {
+	return &circuitBreaker{pauses: RetryPauses{maxRetryPause}, outageByKey: map[string]*outage{}}
 }
 
 // admit returns why a Request to a model must not be sent now, or nil if it may. During an outage the admitted Request
@@ -64,8 +65,8 @@ func newCircuitBreaker(maxPause time.Duration) *circuitBreaker {
 func (c *circuitBreaker) admit(model string, now, giveUpAt time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, key := range []string{"", model} {
-		o := c.outageByKey[key]
+	for _, outageKey := range []string{"", model} {
+		o := c.outageByKey[outageKey]
 		if o == nil || !o.nextAttemptAt.After(now) {
 			continue
 		}
@@ -79,9 +80,9 @@ func (c *circuitBreaker) admit(model string, now, giveUpAt time.Time) *Error {
 			return heldErr
 		}
 	}
-	for _, key := range []string{"", model} {
-		if o := c.outageByKey[key]; o != nil {
-			o.probedAt, o.nextAttemptAt = now, now.Add(max(o.pause, min(probeInterval, c.pauses.maxPause())))
+	for _, outageKey := range []string{"", model} {
+		if o := c.outageByKey[outageKey]; o != nil {
+			o.probedAt, o.nextAttemptAt = now, now.Add(max(o.retryPause, min(probeInterval, c.pauses.maxPause())))
 		}
 	}
 	return nil
@@ -89,20 +90,20 @@ func (c *circuitBreaker) admit(model string, now, giveUpAt time.Time) *Error {
 
 // recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time
 // until the next attempt. An attempt that began before the last failure does not lengthen the pause.
-func (c *circuitBreaker) recordFailure(key string, e Error, startedAt, now time.Time) *Error {
+func (c *circuitBreaker) recordFailure(outageKey string, e Error, startedAt, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := c.outageByKey[key]
+	o := c.outageByKey[outageKey]
 	switch {
 	case o == nil:
-		o = &outage{pause: c.pauses.initialPause()}
-		c.outageByKey[key] = o
+		o = &outage{retryPause: c.pauses.initialPause()}
+		c.outageByKey[outageKey] = o
 	case startedAt.Before(o.failedAt):
 		return o.retryError(now)
 	default:
-		o.pause = c.pauses.nextPause(o.pause)
+		o.retryPause = c.pauses.nextPause(o.retryPause)
 	}
-	o.cause, o.failedAt, o.nextAttemptAt = e, now, now.Add(max(o.pause, e.RetryAfter))
+	o.cause, o.failedAt, o.nextAttemptAt = e, now, now.Add(max(o.retryPause, e.RetryAfter))
 	return o.retryError(now)
 }
 
@@ -110,7 +111,7 @@ func (c *circuitBreaker) recordFailure(key string, e Error, startedAt, now time.
 // others.
 func (o *outage) retryError(now time.Time) *Error {
 	e := o.cause
-	e.RetryAfter = max(o.nextAttemptAt.Sub(now), 0) + rand.N(o.pause/5+1)
+	e.RetryAfter = max(o.nextAttemptAt.Sub(now), 0) + rand.N(o.retryPause/5+1)
 	return &e
 }
 
@@ -119,13 +120,13 @@ func (c *circuitBreaker) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outageByKey, "")
-	if !isUnavailable(status) {
+	if !isUnavailableStatus(status) {
 		delete(c.outageByKey, model)
 	}
 }
 
-// isUnavailable reports whether a status means that the server behind a proxy is unavailable.
-func isUnavailable(status int) bool { return status >= http.StatusBadGateway }
+// isUnavailableStatus reports whether a status means that the server behind a proxy is unavailable.
+func isUnavailableStatus(status int) bool { return status >= http.StatusBadGateway }
 
 // minOutageSilence is how long a server must have been silent before other Requests are held back. An Idea may allow
 // its Requests less time than the server needs; that is no reason to hold back the Requests of others.
@@ -133,10 +134,10 @@ const minOutageSilence = 30 * time.Second
 
 // circuitToOpen returns which circuit an error before the first byte opens: that of the server (""), or that of the
 // model. A silent server may be loading the model.
-func (x *exchange) circuitToOpen(err error) (key string, shouldOpen bool) {
+func (x *exchange) circuitToOpen(err error) (outageKey string, shouldOpen bool) {
 	switch {
 	case x.serverError != nil:
-		return x.params.Model, isUnavailable(x.serverError.status)
+		return x.params.Model, isUnavailableStatus(x.serverError.status)
 	case x.startedAt.IsZero(), x.response != nil: // the server was not asked, or its answer broke off
 		return "", false
 	case errors.Is(err, errNoResponse), errors.Is(err, errNoFirstByte):

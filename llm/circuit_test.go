@@ -20,7 +20,7 @@ func contextOf(t *testing.T, limit time.Duration) (context.Context, context.Canc
 
 func TestPausesGrowToTheLongest(t *testing.T) {
 	t.Parallel()
-	for longest, last := range map[time.Duration]time.Duration{0: DefaultMaxPause, time.Minute: time.Minute,
+	for longest, last := range map[time.Duration]time.Duration{0: DefaultMaxRetryPause, time.Minute: time.Minute,
 		time.Millisecond: time.Millisecond} {
 		p, before := RetryPauses{Max: longest}, time.Duration(0)
 		for n := 1; n <= 40; n++ {
@@ -34,7 +34,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 			t.Errorf("longest %s: from %s to %s", longest, first, before)
 		}
 	}
-	if d := (RetryPauses{}).DelayAfter(1 << 30); d != DefaultMaxPause {
+	if d := (RetryPauses{}).DelayAfter(1 << 30); d != DefaultMaxRetryPause {
 		t.Errorf("%s after very many", d)
 	}
 }
@@ -188,7 +188,7 @@ func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 			c := newClient(t, Config{BaseURL: "http://127.0.0.1:1/v1"})
 			x := c.newExchange(question(t))
 			x.params.Model, x.startedAt = "silent", time.Now().Add(-waited)
-			if e := x.toError(t.Context(), silent); !e.IsRetryable {
+			if e := x.classifyAndRecord(t.Context(), silent); !e.IsRetryable {
 				t.Errorf("%v after %s: %+v", silent, waited, e)
 			}
 			for model, want := range map[string]bool{"silent": want, "another": false} {

@@ -33,7 +33,8 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	limiter, _ := newRateLimiter(c) // Check has returned its error
-	return &Client{config: c, limiter: limiter, circuitBreaker: newCircuitBreaker(c.MaxPause), maxSilence: maxSilence},
+	return &Client{config: c, limiter: limiter, circuitBreaker: newCircuitBreaker(c.MaxRetryPause),
+			maxSilence: maxSilence},
 		nil
 }
 
@@ -52,11 +53,11 @@ type Request struct {
 	// GiveUpAt is when the caller stops waiting for the Request; zero: never. A Request that an outage would hold back
 	// beyond this time probes the server before.
 	GiveUpAt time.Time
-	// RateKey identifies the Request over all its attempts. A Request that must wait too long for its rate limit keeps
-	// its reservation under this key.
-	RateKey string
-	// Header has additional headers; nil: none.
-	Header map[string]string
+	// RateLimitKey identifies the Request over all its attempts. A Request that must wait too long for its rate limit
+	// keeps its reservation under this key.
+	RateLimitKey string
+	// ExtraHeaders has additional headers; nil: none.
+	ExtraHeaders map[string]string
 	// BatchCompletion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty:
 	// the server is asked.
 	BatchCompletion json.RawMessage
@@ -80,7 +81,7 @@ type Reply struct {
 	Text            string          // all of the reply, with Request.KeepText
 	RequestedModel  string          // the requested model
 	ServedModel     string          // the server's name of the model; empty: not given
-	Server          string          // host, or host:port; empty if no server answered
+	ServerHost      string          // host, or host:port; empty if no server answered
 	FirstByteAt     time.Time       // zero if none came
 	// OmittedFeatures names the parts of the request that the server did not accept; empty if it accepted all.
 	OmittedFeatures string
@@ -95,9 +96,9 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	defer silenceTimer.stop()
 	x := c.newExchange(r)
 	x.onLine = silenceTimer.reset
-	stream, err := x.openWithTimeout(streamCtx, cancel)
+	stream, err := x.openStreamWithTimeout(streamCtx, cancel)
 	if err != nil {
-		return x.setModelAndServer(&Reply{}), x.toError(ctx, err)
+		return x.setModelAndServer(&Reply{}), x.classifyAndRecord(ctx, err)
 	}
 	if r.OnFirstEvent != nil {
 		r.OnFirstEvent()
@@ -138,7 +139,7 @@ func (x *exchange) emptyOrBrokenStreamError(ctx context.Context, r *replyReader,
 	}
 	if inStream != nil {
 		x.serverError = readServerError(inStream, nil)
-		return x.toError(ctx, inStream)
+		return x.classifyAndRecord(ctx, inStream)
 	}
 	e := &Error{Code: turn.CodeLLMUnreachable, IsRetryable: x.canRetry(), Remedy: x.client.unreachableRemedy(),
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
@@ -160,10 +161,10 @@ func (x *exchange) canRetry() bool { return len(x.request.BatchCompletion) == 0 
 
 // sharedHTTPClient is shared by all Clients. Each exchange creates a client of the openai library, and each of these
 // would otherwise have its own connections.
-var sharedHTTPClient = &http.Client{Transport: newTransport(), CheckRedirect: keepMethod}
+var sharedHTTPClient = &http.Client{Transport: newTransport(), CheckRedirect: refuseMethodChange}
 
-// keepMethod refuses a redirect that changes the method: net/http would turn a POST into a GET.
-func keepMethod(next *http.Request, via []*http.Request) error {
+// refuseMethodChange refuses a redirect that changes the method: net/http would turn a POST into a GET.
+func refuseMethodChange(next *http.Request, via []*http.Request) error {
 	switch {
 	case next.Method != via[0].Method:
 		return redirectError{next.URL}

@@ -22,8 +22,8 @@ type Config struct {
 	// SharedRequestLimit and SharedTokenLimit enforce RPM and TPM over all workers; nil: this worker enforces them for
 	// itself.
 	SharedRequestLimit, SharedTokenLimit SharedRateLimit
-	// MaxPause is the longest pause between two attempts at an unavailable server; 0: DefaultMaxPause.
-	MaxPause time.Duration
+	// MaxRetryPause is the longest pause between two attempts at an unavailable server; 0: DefaultMaxRetryPause.
+	MaxRetryPause time.Duration
 }
 
 // SharedRateLimit limits the rate of Requests over all workers.
@@ -57,7 +57,7 @@ func (c Config) IsConfigured() bool { return c.BaseURL != "" || c.APIKey != "" }
 // Check returns the errors in the address, the key, the model and the limits.
 func (c Config) Check() error {
 	_, err := newRateLimiter(c)
-	errs := []error{err, c.checkAddress()}
+	errs := []error{err, c.checkBaseURL()}
 	for name, text := range map[string]string{"OPENAI_API_KEY": c.APIKey, "OPENAI_MODEL": c.Model} {
 		if strings.ContainsFunc(text, unicode.IsControl) {
 			errs = append(errs, fmt.Errorf("llm: read %s: it has a line break or another control character in it",
@@ -67,7 +67,7 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-func (c Config) checkAddress() error {
+func (c Config) checkBaseURL() error {
 	if c.BaseURL == "" {
 		return nil
 	}

@@ -66,8 +66,8 @@ func (l *lateEnd) Close() error {
 
 func TestTheEndOfAnAnswerIsWaitedForAMoment(t *testing.T) {
 	t.Parallel()
-	for after, hungUp := range map[time.Duration]bool{maxEndWait - time.Millisecond: false,
-		maxEndWait + time.Millisecond: true, time.Hour: true} {
+	for after, hungUp := range map[time.Duration]bool{maxDrainWait - time.Millisecond: false,
+		maxDrainWait + time.Millisecond: true, time.Hour: true} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lateEnd{Reader: strings.NewReader(chunks(spoken(solutionText)...)), after: after,
 				closed: make(chan struct{})}
@@ -75,7 +75,8 @@ func TestTheEndOfAnAnswerIsWaitedForAMoment(t *testing.T) {
 			for s.Next() {
 			}
 			began := time.Now()
-			if err := s.Close(); err != nil || s.Err() != nil || l.hungUp != hungUp || time.Since(began) > maxEndWait {
+			if err := s.Close(); err != nil || s.Err() != nil || l.hungUp != hungUp ||
+				time.Since(began) > maxDrainWait {
 				t.Errorf("an end after %s: hung up %v after %s, %v, %v", after, l.hungUp, time.Since(began),
 					err, s.Err())
 			}

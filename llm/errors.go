@@ -30,19 +30,19 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// toError describes a failure before the reply began. An unavailable server opens the circuit.
-func (x *exchange) toError(ctx context.Context, err error) *Error {
+// classifyAndRecord describes a failure before the reply began. An unavailable server opens the circuit.
+func (x *exchange) classifyAndRecord(ctx context.Context, err error) *Error {
 	var heldErr *Error
 	if errors.As(err, &heldErr) {
 		return heldErr
 	}
-	e := x.classify(err)
+	e := x.classifyError(err)
 	e.Remedy, e.IsRetryable = cmp.Or(e.Remedy, x.client.unreachableRemedy()), e.IsRetryable && x.canRetry()
-	key, shouldOpen := x.circuitToOpen(err)
+	outageKey, shouldOpen := x.circuitToOpen(err)
 	if !shouldOpen || !e.IsRetryable || ctx.Err() != nil {
 		return e
 	}
-	return x.client.circuitBreaker.recordFailure(key, *e, x.startedAt, time.Now())
+	return x.client.circuitBreaker.recordFailure(outageKey, *e, x.startedAt, time.Now())
 }
 
 // unreachableRemedy says what ends the wait for a server.
@@ -51,7 +51,7 @@ func (c *Client) unreachableRemedy() string {
 		" says which server that is"
 }
 
-func (x *exchange) classify(err error) *Error {
+func (x *exchange) classifyError(err error) *Error {
 	var rateErr rateLimitedError
 	if errors.As(err, &rateErr) {
 		e := &Error{Code: turn.CodeLLMUnreachable, Message: rateErr.Error(), IsRetryable: true,
@@ -151,13 +151,13 @@ func (c *Client) host() string {
 // and may be ordinary words.
 const minSecretKeyBytes = 16
 
-// maxMessageChars bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
-const maxMessageChars = 2000
+// maxErrorMessageChars bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
+const maxErrorMessageChars = 2000
 
 // redact removes the key from a server's text and then shortens the text. In the other order, half a key might remain.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.APIKey; len(key) >= minSecretKeyBytes {
 		text = secret.NewRedactor(map[string]string{"OPENAI_API_KEY": key}).RedactText(text)
 	}
-	return jsonval.Clip(text, maxMessageChars)
+	return jsonval.Clip(text, maxErrorMessageChars)
 }

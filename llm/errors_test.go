@@ -206,7 +206,7 @@ func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
 	x := newClient(t, Config{APIKey: "k"}).newExchange(question(t))
 	var asked string
-	x.options = append(x.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
+	x.headerOptions = append(x.headerOptions, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
 	_, _ = x.openStream(t.Context())
 	if asked != "https://api.openai.com/v1/chat/completions" {
 		t.Errorf("asked %q", asked)

@@ -87,7 +87,7 @@ func (e *eventReader) Next() bool {
 		e.err = e.lineScanner.Err()
 	}
 	// A last event without an empty line after it counts if it is complete.
-	return e.err == nil && e.parseWholeEvent() && e.emitEvent()
+	return e.err == nil && e.tryParseEvent() && e.emitEvent()
 }
 
 // processLine processes a line and reports whether an event ends with it.
@@ -104,7 +104,7 @@ func (e *eventReader) processLine(line []byte) bool {
 	if e.isBareJSON {
 		e.data = append(append(e.data, line...), '\n')
 		isEnd := bytes.HasSuffix(line, []byte("}")) || bytes.HasSuffix(line, []byte("]"))
-		return isEnd && e.parseWholeEvent() && e.emitEvent()
+		return isEnd && e.tryParseEvent() && e.emitEvent()
 	}
 	if len(line) == 0 {
 		return len(e.data) > 0 && e.emitEvent()
@@ -120,7 +120,7 @@ func (e *eventReader) processLine(line []byte) bool {
 	case "data":
 		// Some servers send no empty line after an event. No part of an event is a whole JSON object by itself.
 		e.data = append(append(e.data, value...), '\n')
-		return e.parseWholeEvent() && e.emitEvent()
+		return e.tryParseEvent() && e.emitEvent()
 	case "", "id", "retry": // a comment, or not used here
 	default:
 		e.keepStrayLine(line)
@@ -129,13 +129,13 @@ func (e *eventReader) processLine(line []byte) bool {
 }
 
 func (e *eventReader) keepStrayLine(line []byte) {
-	if len(e.strayLines) < maxMessageChars {
-		e.strayLines = append(append(e.strayLines, line[:min(len(line), maxMessageChars)]...), '\n')
+	if len(e.strayLines) < maxErrorMessageChars {
+		e.strayLines = append(append(e.strayLines, line[:min(len(line), maxErrorMessageChars)]...), '\n')
 	}
 }
 
-// parseWholeEvent reports whether the data read so far is a complete event.
-func (e *eventReader) parseWholeEvent() bool {
+// tryParseEvent reports whether the data read so far is a complete event.
+func (e *eventReader) tryParseEvent() bool {
 	e.parsedData, _ = e.parser.ParseBytes(e.data)
 	return e.parsedData != nil || isEndOfStream(e.data)
 }
@@ -147,7 +147,7 @@ func isEndOfStream(data []byte) bool { return bytes.HasPrefix(data, []byte("[DON
 // without data, or a text under another event name, only keeps the connection open.
 func (e *eventReader) emitEvent() bool {
 	isOtherEvent := e.eventName != "" && e.eventName != "message" && e.eventName != "error"
-	if len(bytes.TrimSpace(e.data)) == 0 || isOtherEvent && !e.parseWholeEvent() {
+	if len(bytes.TrimSpace(e.data)) == 0 || isOtherEvent && !e.tryParseEvent() {
 		e.keepStrayLine(bytes.TrimSpace(e.data))
 		e.eventName, e.data = "", e.data[:0]
 		return false
@@ -155,7 +155,7 @@ func (e *eventReader) emitEvent() bool {
 	data, needsNormalizing := e.data, e.isBareJSON || e.eventName == "error" || bytes.Contains(e.data, []byte(`"error`)) ||
 		bytes.Contains(e.data, []byte(`"base_resp"`)) // MiniMax
 	if needsNormalizing {
-		data, e.err = e.normalize(data)
+		data, e.err = e.normalizeEvent(data)
 		e.parsedData = nil
 	}
 	if e.parsedData == nil && e.err == nil && !isEndOfStream(data) {
@@ -200,10 +200,10 @@ func (e inStreamError) Error() string {
 	return "received error while streaming: " + strings.TrimSpace(e.event)
 }
 
-// normalize converts the forms of some servers into OpenAI's: a whole completion into a chunk, and an error into an
-// object under the key "error".
-func (e *eventReader) normalize(data []byte) ([]byte, error) {
-	asError := func(failure any) ([]byte, error) { return json.Marshal(jsonval.Object{"error": failure}) }
+// normalizeEvent converts the forms of some servers into OpenAI's: a whole completion into a chunk, and an error into
+// an object under the key "error".
+func (e *eventReader) normalizeEvent(data []byte) ([]byte, error) {
+	encodeAsError := func(failure any) ([]byte, error) { return json.Marshal(jsonval.Object{"error": failure}) }
 	var m map[string]json.RawMessage
 	var list []map[string]json.RawMessage
 	if json.Unmarshal(data, &list) == nil && len(list) > 0 { // Google
@@ -212,25 +212,25 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		if e.eventName != "error" {
 			return data, nil
 		}
-		return asError(strings.TrimSpace(string(data)))
+		return encodeAsError(strings.TrimSpace(string(data)))
 	}
 	switch failure, ok := m["error"]; {
 	case ok && isEmptyError(failure):
 		delete(m, "error")
 	case ok && bytes.IndexByte([]byte(`{["`), failure[0]) < 0: // true: the members beside it describe the error
-		return asError(json.RawMessage(data))
+		return encodeAsError(json.RawMessage(data))
 	case ok:
-		return asError(failure)
+		return encodeAsError(failure)
 	case findFailure(m) != nil:
-		return asError(findFailure(m))
+		return encodeAsError(findFailure(m))
 	case e.eventName == "error", string(m["object"]) == `"error"`: // vLLM
-		return asError(json.RawMessage(data))
+		return encodeAsError(json.RawMessage(data))
 	}
 	if !e.isBareJSON {
 		return json.Marshal(m)
 	}
 	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) && hasErrorMessage(data) { // SiliconFlow
-		return asError(json.RawMessage(data))
+		return encodeAsError(json.RawMessage(data))
 	}
 	if string(m["choices"]) == "null" {
 		m["choices"] = json.RawMessage("[]")

@@ -27,13 +27,13 @@ const openAIBaseURL = "https://api.openai.com/v1/"
 
 // exchange is one Request in progress. It takes several HTTP requests if the server refuses a requestFormat.
 type exchange struct {
-	client  *Client
-	api     openai.Client
-	request Request
-	params  openai.ChatCompletionNewParams
-	format  requestFormat
-	options []option.RequestOption
-	onLine  func() // called for every line that the server sends
+	client        *Client
+	api           openai.Client
+	request       Request
+	params        openai.ChatCompletionNewParams
+	format        requestFormat
+	headerOptions []option.RequestOption
+	onLine        func() // called for every line that the server sends
 
 	startedAt   time.Time      // when the latest HTTP request was sent; zero: none yet
 	response    *http.Response // the latest response
@@ -42,9 +42,9 @@ type exchange struct {
 
 func (c *Client) newExchange(r Request) *exchange {
 	x := &exchange{client: c, request: r, onLine: func() {}}
-	x.api = openai.NewClient(append(c.options(), option.WithMiddleware(x.recordResponse))...)
-	for name, value := range r.Header {
-		x.options = append(x.options, option.WithHeader(name, value))
+	x.api = openai.NewClient(append(c.clientOptions(), option.WithMiddleware(x.recordResponse))...)
+	for name, value := range r.ExtraHeaders {
+		x.headerOptions = append(x.headerOptions, option.WithHeader(name, value))
 	}
 	x.params = openai.ChatCompletionNewParams{
 		Model:         cmp.Or(r.Settings.Model, c.config.Model, DefaultModel),
@@ -59,9 +59,9 @@ func (c *Client) newExchange(r Request) *exchange {
 	return x
 }
 
-// options returns the options of every HTTP request. Retries are left to the caller: the library's own would hide
+// clientOptions returns the options of every HTTP request. Retries are left to the caller: the library's own would hide
 // failures, and repeat a stream.
-func (c *Client) options() []option.RequestOption {
+func (c *Client) clientOptions() []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithHTTPClient(sharedHTTPClient), option.WithMaxRetries(0),
 		option.WithBaseURL(cmp.Or(c.config.BaseURL, openAIBaseURL)),
@@ -72,8 +72,8 @@ func (c *Client) options() []option.RequestOption {
 	return append(options, option.WithAPIKey(c.config.APIKey))
 }
 
-// maxFileBytes bounds an answer that is no stream. The largest is the file of a batch, which holds one reply.
-const maxFileBytes = 2 * maxReplyBytes
+// maxNonStreamBytes bounds an answer that is no stream. The largest is the file of a batch, which holds one reply.
+const maxNonStreamBytes = 2 * maxReplyBytes
 
 // recordResponse keeps the response, because the library loses its status if an error's body is not in OpenAI's form.
 func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
@@ -90,11 +90,11 @@ func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (
 		return response, err
 	}
 	if isHTML(response) && response.StatusCode < http.StatusBadRequest { // a web page, and no answer of an API
-		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBodyBytes))
 		_ = response.Body.Close()
 		return response, missingReplyError{toOneLine(text)}
 	}
-	memory.LimitBody(response, maxFileBytes, nil)
+	memory.LimitBody(response, maxNonStreamBytes, nil)
 	return response, nil
 }
 
@@ -149,7 +149,7 @@ func (e missingReplyError) Error() string {
 // is removed.
 func toOneLine(text []byte) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
-	return jsonval.Clip(line, 8*maxMessageChars)
+	return jsonval.Clip(line, 8*maxErrorMessageChars)
 }
 
 // redactedExcerpt returns the beginning of such a text, without the key.
@@ -162,7 +162,7 @@ const maxExcerptChars = 500
 // openStream sends the request, in the best format that the server accepts, and waits for the first chunk.
 func (x *exchange) openStream(ctx context.Context) (*chunkStream, error) {
 	if len(x.request.BatchCompletion) > 0 {
-		s, err := x.replayCompletion()
+		s, err := x.replayBatchCompletion()
 		x.serverError = readServerError(err, nil)
 		return s, err
 	}
@@ -171,7 +171,8 @@ func (x *exchange) openStream(ctx context.Context) (*chunkStream, error) {
 		if heldErr := x.client.circuitBreaker.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
 			return nil, heldErr
 		}
-		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.estimatePromptTokens()); err != nil {
+		if err := x.client.limiter.wait(ctx, x.request.RateLimitKey, x.params.Model,
+			x.estimatePromptTokens()); err != nil {
 			return nil, err
 		}
 		body, err := x.encodeBody(true)
@@ -190,8 +191,8 @@ func (x *exchange) openStream(ctx context.Context) (*chunkStream, error) {
 	}
 }
 
-// openWithTimeout opens a stream, and gives up if the LLM is silent for as long as the Request allows.
-func (x *exchange) openWithTimeout(ctx context.Context, cancel context.CancelCauseFunc) (*chunkStream, error) {
+// openStreamWithTimeout opens a stream, and gives up if the LLM is silent for as long as the Request allows.
+func (x *exchange) openStreamWithTimeout(ctx context.Context, cancel context.CancelCauseFunc) (*chunkStream, error) {
 	timeout := x.request.FirstByteTimeout
 	if timeout <= 0 {
 		return x.openStream(ctx)
@@ -214,7 +215,8 @@ var errNoFirstByte = errors.New("the LLM said nothing")
 // sendHTTPRequest makes one HTTP request.
 func (x *exchange) sendHTTPRequest(ctx context.Context, body []byte) (*chunkStream, error) {
 	var response *http.Response
-	options := append(x.options[:len(x.options):len(x.options)], option.WithRequestBody("application/json", body))
+	options := append(x.headerOptions[:len(x.headerOptions):len(x.headerOptions)],
+		option.WithRequestBody("application/json", body))
 	if err := x.api.Post(ctx, "chat/completions", nil, &response, options...); err != nil {
 		return nil, err
 	}
@@ -238,7 +240,7 @@ func (x *exchange) pauseModel() {
 	}
 	// The circuit handles unavailable servers.
 	if x.serverError.status == http.StatusTooManyRequests || x.serverError.isThrottled {
-		x.client.limiter.pause(x.params.Model, x.retryAfter(), x.redact(x.serverError.text()))
+		x.client.limiter.pauseModel(x.params.Model, x.retryAfter(), x.redact(x.serverError.text()))
 	}
 }
 
@@ -269,7 +271,7 @@ func (x *exchange) chargeExtraTokens(u turn.TokenUsage, replyByteCount int) {
 func (x *exchange) setModelAndServer(r *Reply) *Reply {
 	r.RequestedModel, r.OmittedFeatures = x.params.Model, x.format.String()
 	if a := x.response; a != nil && a.Request != nil {
-		r.Server = a.Request.URL.Host
+		r.ServerHost = a.Request.URL.Host
 	}
 	return r
 }

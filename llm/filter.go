@@ -12,8 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxPreamble bounds the prose before a Markdown fence, in bytes.
-const maxPreamble = 4_000
+// maxPreambleBytes bounds the prose before a Markdown fence, in bytes.
+const maxPreambleBytes = 4_000
 
 // noJSONError means that a text contained no JSON object.
 type noJSONError struct{ text string }
@@ -53,7 +53,7 @@ func (f *textFilter) Write(text string) error {
 			f.blankRunLength = 0
 		}
 	}
-	if f.blankRunLength > maxBlankRun {
+	if f.blankRunLength > maxBlankRunChars {
 		return unboundedReplyError{"nothing but white space comes"}
 	}
 	if !f.isInObject {
@@ -101,11 +101,11 @@ func (f *textFilter) Close() error {
 }
 
 const (
-	leadingSpace = "\uFEFF \t\r\n"
+	leadingSpaceChars = "\uFEFF \t\r\n"
 	// maxThoughtBytes bounds thoughts that begin in the prompt, in bytes: until their end they look like prose.
 	maxThoughtBytes = 1 << 20
-	// maxMarkLength is at least the length of any match of thoughtsEndPattern, in bytes.
-	maxMarkLength         = 200
+	// maxThoughtsEndBytes is at least the length of any match of thoughtsEndPattern, in bytes.
+	maxThoughtsEndBytes   = 200
 	maxPreambleStartBytes = 200
 )
 
@@ -128,7 +128,7 @@ var (
 // skipPreamble drops text until the opening brace. The brace may follow white space, thoughts, and a Markdown fence
 // with prose before the fence. A brace within prose does not count: it may be an example.
 func (f *textFilter) skipPreamble(text string) error {
-	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpace)
+	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpaceChars)
 	if f.skipThoughts(); f.isInThoughts {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (f *textFilter) skipPreamble(text string) error {
 		braceIndex = match[2]
 	}
 	if braceIndex < 0 {
-		if len(f.preamble) > maxPreamble {
+		if len(f.preamble) > maxPreambleBytes {
 			f.longPreambleStart = f.preamble[:maxPreambleStartBytes]
 		}
 		return nil
@@ -160,7 +160,7 @@ func (f *textFilter) skipThoughts() {
 		for _, mark := range answerMarks {
 			if rest, isFound := strings.CutPrefix(f.preamble, mark); isFound && !f.isInThoughts &&
 				f.longPreambleStart == "" {
-				f.preamble = strings.TrimLeft(rest, leadingSpace)
+				f.preamble = strings.TrimLeft(rest, leadingSpaceChars)
 			}
 		}
 		for _, mark := range thoughtMarks {
@@ -175,9 +175,9 @@ func (f *textFilter) skipThoughts() {
 			break
 		}
 		f.isInThoughts, f.hadThoughts, f.longPreambleStart = false, true, ""
-		f.preamble = strings.TrimLeft(f.preamble[endMatch[1]:], leadingSpace)
+		f.preamble = strings.TrimLeft(f.preamble[endMatch[1]:], leadingSpaceChars)
 	}
 	if f.isInThoughts || f.longPreambleStart != "" {
-		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]
+		f.preamble = f.preamble[max(0, len(f.preamble)-maxThoughtsEndBytes):]
 	}
 }

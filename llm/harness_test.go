@@ -46,8 +46,8 @@ func question(t testing.TB) Request {
 		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	return Request{
 		Messages: prompt.Render(idea, bindings, brief, nil), ResponseFormat: prompt.ResponseFormatFor(idea, bindings, brief),
-		RateKey: "p/1",
-		OnCall:  func(int, json.RawMessage) {},
+		RateLimitKey: "p/1",
+		OnCall:       func(int, json.RawMessage) {},
 	}
 }
 

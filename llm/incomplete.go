@@ -75,7 +75,8 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 		}
 		return newFault(turn.CodeTruncated, message)
 	}
-	return newFault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(), maxMessageChars))
+	return newFault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(),
+		maxErrorMessageChars))
 }
 
 func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
@@ -98,7 +99,7 @@ func (r *replyReader) functionCallFault(parseErr error) *diag.Fault {
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
 				`write the JSON object {"calls": […], "output": …} as the message`, quoteFunctionNames(r.calledFunctionNames),
-				jsonval.Clip(parseErr.Error(), maxMessageChars)))
+				jsonval.Clip(parseErr.Error(), maxErrorMessageChars)))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type rateLimiter struct {
 
 	mu            sync.Mutex
 	pauseByModel  map[string]modelPause // by model
-	sendTimeByKey map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
+	sendTimeByKey map[string]time.Time  // when each postponed Request may be sent, by Request.RateLimitKey
 }
 
 // modelPause is how long a server must not be called for a model, with the server's own words.
@@ -36,8 +36,8 @@ type modelPause struct {
 // workerSharedLimit is a limit that all workers share, if it has a SharedRateLimit.
 type workerSharedLimit struct {
 	SharedRateLimit
-	perSecond float64
-	variable  string // the variable that sets the limit
+	perSecond    float64
+	variableName string // the variable that sets the limit
 }
 
 func (r workerSharedLimit) wait(ctx context.Context, key string, units int) error {
@@ -46,7 +46,7 @@ func (r workerSharedLimit) wait(ctx context.Context, key string, units int) erro
 	}
 	delay, err := r.Wait(ctx, key, r.perSecond, units)
 	if err == nil && delay > 0 {
-		err = rateLimitedError{delay, "", r.variable}
+		err = rateLimitedError{delay, "", r.variableName}
 	}
 	return err
 }
@@ -144,7 +144,7 @@ func (l *rateLimiter) reserveOrDelay(key, model string, tokens int,
 	if !ok {
 		sendAt = l.reserve(tokens, now)
 		l.sendTimeByKey[key] = sendAt
-		l.dropExpired(now)
+		l.dropExpiredReservations(now)
 	}
 	if sendAt.After(now) {
 		return sendAt.Sub(now), ""
@@ -159,11 +159,11 @@ const maxSendTimeSpread = 5 * time.Second
 // reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
 func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {
 	wait := max(l.requestLimiter.ReserveN(now, 1).DelayFrom(now), l.tokenLimiter.ReserveN(now, 0).DelayFrom(now))
-	l.charge(tokens, now)
+	l.chargeTokens(tokens, now)
 	return now.Add(wait)
 }
 
-func (l *rateLimiter) charge(tokens int, now time.Time) {
+func (l *rateLimiter) chargeTokens(tokens int, now time.Time) {
 	for l.tokenLimiter.Limit() != rate.Inf && tokens > 0 {
 		n := min(tokens, l.tokenLimiter.Burst())
 		l.tokenLimiter.ReserveN(now, n)
@@ -171,8 +171,8 @@ func (l *rateLimiter) charge(tokens int, now time.Time) {
 	}
 }
 
-// dropExpired drops the reservations of Requests that never came back.
-func (l *rateLimiter) dropExpired(now time.Time) {
+// dropExpiredReservations drops the reservations of Requests that never came back.
+func (l *rateLimiter) dropExpiredReservations(now time.Time) {
 	for key, sendAt := range l.sendTimeByKey {
 		if now.Sub(sendAt) > time.Hour {
 			delete(l.sendTimeByKey, key)
@@ -185,11 +185,12 @@ func (l *rateLimiter) chargeExtraTokens(tokens int) {
 	if shared := l.sharedTokenLimit; shared.SharedRateLimit != nil && tokens > 0 {
 		shared.Spend(shared.perSecond, tokens)
 	}
-	l.charge(tokens, time.Now())
+	l.chargeTokens(tokens, time.Now())
 }
 
-// pause holds back all Requests to a model for as long as its server demands. serverText is the server's own message.
-func (l *rateLimiter) pause(model string, d time.Duration, serverText string) {
+// pauseModel holds back all Requests to a model for as long as its server demands. serverText is the server's own
+// message.
+func (l *rateLimiter) pauseModel(model string, d time.Duration, serverText string) {
 	if d <= 0 {
 		return
 	}

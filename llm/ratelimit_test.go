@@ -83,7 +83,7 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 			_ = limiter.wait(t.Context(), "first", "", 0)
 			start := time.Now()
 			if rpm == "" {
-				limiter.pause("", time.Minute, "slow down")
+				limiter.pauseModel("", time.Minute, "slow down")
 			}
 			var mu sync.Mutex
 			var last time.Duration
@@ -101,8 +101,8 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 				})
 			}
 			synctest.Wait() // each waits, or has its turn within twenty seconds
-			limiter.pause("", time.Minute, "slow down")
-			limiter.pause("", time.Second, "slow down") // a shorter one takes nothing away
+			limiter.pauseModel("", time.Minute, "slow down")
+			limiter.pauseModel("", time.Second, "slow down") // a shorter one takes nothing away
 			all.Wait()
 			if last < least || last > 2*time.Minute {
 				t.Errorf("the last after %s", last)
@@ -127,7 +127,7 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 		if err := limiter.wait(ctx, "p/3", "", 0); !errors.As(err, &busy) || busy.delay != 2*time.Minute {
 			t.Fatal(err)
 		}
-		limiter.pause("m", time.Hour, "come back later")
+		limiter.pauseModel("m", time.Hour, "come back later")
 		// Up to five seconds are added, so that not all come at once.
 		err := limiter.wait(ctx, "p/5", "m", 0)
 		if err == nil || !strings.Contains(err.Error(), "wants no Request for another 1h0m") ||
@@ -159,7 +159,7 @@ func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
 		if d := time.Since(start); d != 0 {
 			t.Errorf("waited %s", d)
 		}
-		limiter.pause("", time.Hour, "slow down")
+		limiter.pauseModel("", time.Hour, "slow down")
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
 		if err := limiter.wait(ctx, "p/1", "", 0); !errors.Is(err, context.Canceled) {

@@ -26,7 +26,7 @@ type replyReader struct {
 	fullText            *strings.Builder // nil unless all text is kept
 	hasStarted          bool             // the first chunk, which open has read, was processed
 	err                 error            // why no more text is accepted: the filter's error
-	isParsed            bool             // the parser has read the whole solution
+	isSolutionParsed    bool             // the parser has read the whole solution
 	hasTrailingText     bool             // the LLM has written something after the solution
 	trailingText        []byte           // the beginning of that text
 	hasThoughts         bool             // thoughts came beside the text
@@ -66,7 +66,7 @@ func (r *replyReader) nextChunk() bool {
 // readRemainder reads what follows the solution, for the finish reason and the usage. If the LLM goes on writing,
 // reading stops once both are known, or once there is too much.
 func (r *replyReader) readRemainder() {
-	r.isParsed = true
+	r.isSolutionParsed = true
 	for r.err == nil && r.nextChunk() {
 		chunk := r.stream.chunk
 		r.addChunk(chunk)
@@ -92,7 +92,7 @@ func (r *replyReader) addChunk(c chunk) {
 		if choice.index != 0 { // only one choice was requested
 			continue
 		}
-		if choice.isComplete && r.filter.byteCount > 0 { // the message came piece by piece before
+		if choice.isWholeMessage && r.filter.byteCount > 0 { // the message came piece by piece before
 			choice.content, choice.refusal, choice.functionCalls = "", "", nil
 		}
 		if r.onReplyBegin != nil && (choice.hasThoughts || choice.content != "" || choice.refusal != "" ||
@@ -104,7 +104,7 @@ func (r *replyReader) addChunk(c chunk) {
 		if choice.finishReason != "" {
 			r.reply.FinishReason = choice.finishReason
 		}
-		if len(r.reply.Refusal) < maxMessageChars {
+		if len(r.reply.Refusal) < maxErrorMessageChars {
 			r.reply.Refusal += choice.refusal
 		}
 		if choice.content != "" {
@@ -119,13 +119,13 @@ func (r *replyReader) addChunk(c chunk) {
 // addFunctionCall reads the arguments of the first function that the LLM calls as its reply, unless it has begun to
 // write a reply.
 func (r *replyReader) addFunctionCall(f functionCall) {
-	for len(r.calledFunctionNames) <= min(f.index, maxFunctions) {
+	for len(r.calledFunctionNames) <= min(f.index, maxFunctionCalls) {
 		r.calledFunctionNames = append(r.calledFunctionNames, "")
 	}
-	if f.index < 0 || f.index > maxFunctions {
+	if f.index < 0 || f.index > maxFunctionCalls {
 		return
 	}
-	if len(r.calledFunctionNames[f.index]) < maxMessageChars {
+	if len(r.calledFunctionNames[f.index]) < maxErrorMessageChars {
 		r.calledFunctionNames[f.index] += f.name
 	}
 	if f.index > 0 || f.arguments == "" || (r.filter.isInObject && !r.isFromFunctionCall) {
@@ -137,14 +137,14 @@ func (r *replyReader) addFunctionCall(f functionCall) {
 	r.addReplyText(f.arguments)
 }
 
-// maxFunctions bounds how many function calls of one reply are distinguished.
-const maxFunctions = 20
+// maxFunctionCalls bounds how many function calls of one reply are distinguished.
+const maxFunctionCalls = 20
 
 func (r *replyReader) addReplyText(text string) {
 	if r.fullText != nil {
 		r.fullText.WriteString(text)
 	}
-	if r.isParsed {
+	if r.isSolutionParsed {
 		r.hasTrailingText = true
 		r.keepTrailingText([]byte(text))
 		return

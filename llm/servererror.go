@@ -30,8 +30,8 @@ func (e *serverError) text() string {
 	return cmp.Or(e.message, e.code, e.errorType, http.StatusText(e.status))
 }
 
-// maxErrorBody bounds how much of an error's body is read, in bytes.
-const maxErrorBody = 64 << 10
+// maxErrorBodyBytes bounds how much of an error's body is read, in bytes.
+const maxErrorBodyBytes = 64 << 10
 
 // readServerError reads the error from the response's body, or from the event that ended the stream; nil if the server
 // sent no error.
@@ -43,7 +43,7 @@ func readServerError(err error, response *http.Response) *serverError {
 		e.status = e.impliedStatus()
 		return e
 	case response != nil && response.StatusCode >= 400:
-		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBodyBytes))
 		e := parseServerError(body)
 		e.status = response.StatusCode
 		e.isThrottled = e.status == http.StatusForbidden && max(e.retryAfter, retryAfter(response, time.Now())) > 0
@@ -142,12 +142,12 @@ func (e *serverError) impliedStatus() int {
 	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, for every path that it does not know
 		return http.StatusNotFound
 	}
-	return cmp.Or(statusByCode[strings.ToLower(e.code)], statusByCode[strings.ToLower(e.errorType)],
+	return cmp.Or(statusByErrorCode[strings.ToLower(e.code)], statusByErrorCode[strings.ToLower(e.errorType)],
 		http.StatusInternalServerError)
 }
 
-// statusByCode are the HTTP statuses of OpenAI's, Anthropic's and Google's codes and kinds of errors.
-var statusByCode = map[string]int{
+// statusByErrorCode are the HTTP statuses of OpenAI's, Anthropic's and Google's codes and kinds of errors.
+var statusByErrorCode = map[string]int{
 	"invalid_api_key": 401, "context_length_exceeded": 400, "model_not_found": 404, "rate_limit_exceeded": 429,
 	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
 	"request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529,
@@ -167,13 +167,13 @@ func textOrJSON(v any) string {
 	return string(b)
 }
 
-// statusAtCapacity is Groq's status for a tier that is at capacity.
-const statusAtCapacity = 498
+// groqStatusAtCapacity is Groq's status for a tier that is at capacity.
+const groqStatusAtCapacity = 498
 
 // isTransient reports whether another attempt may succeed.
 func (e *serverError) isTransient() bool {
 	switch e.status {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, statusAtCapacity:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, groqStatusAtCapacity:
 		return true
 	case http.StatusTooManyRequests:
 		return !e.isQuotaExhausted()

@@ -10,9 +10,9 @@ import (
 
 // Bounds of one reply. They end an endless reply.
 const (
-	maxReplyBytes = 32 << 20
-	maxReplyCalls = 5000
-	maxBlankRun   = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write endlessly
+	maxReplyBytes    = 32 << 20
+	maxReplyCalls    = 5000
+	maxBlankRunChars = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write endlessly
 )
 
 // solution is a reply as read.

@@ -33,9 +33,9 @@ type jsonConverter struct{}
 // CLI prints it as base64.
 const inlineMark = ' '
 
-// maxPlainAnswerBytes bounds an answer to a query in plain JSON. Temporal takes no answer over 2 MB, and the status of
-// 100,000 instances is longer, so longer answers are compressed.
-const maxPlainAnswerBytes = 1 << 20
+// maxUncompressedAnswerBytes bounds an answer to a query in plain JSON. Temporal takes no answer over 2 MB, and the
+// status of 100,000 instances is longer, so longer answers are compressed.
+const maxUncompressedAnswerBytes = 1 << 20
 
 // encodingZlib is the encoding of the SDK's zlib codec.
 const encodingZlib = "binary/zlib"
@@ -72,7 +72,7 @@ func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
 	}
 	metadata := map[string][]byte{converter.MetadataEncoding: []byte(c.Encoding())}
 	p := &commonpb.Payload{Metadata: metadata, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}
-	if !isAnswer || len(p.Data) <= maxPlainAnswerBytes {
+	if !isAnswer || len(p.Data) <= maxUncompressedAnswerBytes {
 		return p, nil
 	}
 	compressed, err := zlibCodec.Encode([]*commonpb.Payload{p})

@@ -5,8 +5,8 @@
 //     (names.go), and how the ids of workflows and the idempotency keys of Calls are made (ids.go);
 //   - the inputs of a process (ProcessStart, DelegationContext) and of an instance (InstanceSetup, InstanceStart);
 //   - the inputs and results of activities: RequestSetup, ExecuteInput, BatchCall, SealInput, GatherInput, …;
-//   - the payloads of signals between workflows: CallsSignal, CloseSignal, EndSignal, HoldSignal, CorrectionSignal,
-//     DelegateReport;
+//   - the payloads of signals between workflows: CallsSignal, CloseRequestSignal, EndInstanceSignal,
+//     HoldInstanceSignal, CorrectInstanceSignal, DelegateReport;
 //   - the answers to queries: ProcessView, InstanceView, ProcessApprovals, …;
 //   - the codec for all of them (DataConverter), and how an activity's error becomes a Fault (FaultOf).
 //

@@ -11,39 +11,40 @@ import (
 
 // ExecuteInput is one Call, ready to run.
 type ExecuteInput struct {
-	ProcessID   string               `json:"process"`
-	Token       string               `json:"token"`
-	CallID      string               `json:"call"`
-	Tool        string               `json:"tool"`
-	Binding     ideafile.ToolBinding `json:"binding"`
-	Params      map[string]any       `json:"params"`
-	ScopeValues map[string]any       `json:"scopes,omitempty"`
+	ProcessID     string               `json:"process"`
+	InstanceToken string               `json:"token"`
+	CallID        string               `json:"call"`
+	Tool          string               `json:"tool"`
+	Binding       ideafile.ToolBinding `json:"binding"`
+	Params        map[string]any       `json:"params"`
+	ScopeValues   map[string]any       `json:"scopes,omitempty"`
 	// RateLimit is the Tool's rate limit, which all workers share; nil: the Tool has none.
 	RateLimit *limit.Rule `json:"rate,omitempty"`
 	// UndoneCall is the Call that this one undoes; nil: it undoes no Call.
 	UndoneCall *ideafile.UndoneCall `json:"undoes,omitempty"`
-	// Spec is the Tool's specification for the runner of the Binding's kind, as ideafile.Tool.RunnerSpec returns it.
-	Spec any `json:"spec,omitempty"`
+	// RunnerSpec is the Tool's specification for the runner of the Binding's kind, as ideafile.Tool.RunnerSpec returns
+	// it.
+	RunnerSpec any `json:"spec,omitempty"`
 	// ParamsSchema is the Tool's parameter schema. It is set if Params hold large values that only the activity can
 	// load.
 	ParamsSchema any `json:"form,omitempty"`
 	// OutputSchema and ResultContract are what the result must fit.
 	OutputSchema   any                      `json:"output,omitempty"`
 	ResultContract *statelog.ResultContract `json:"landing,omitempty"`
-	// IsForWholeState is whether the result is for the whole State: it stays an object, however many keys it has.
-	IsForWholeState bool `json:"wholeState,omitempty"`
+	// IsResultForWholeState is whether the result is for the whole State: it stays an object, however many keys it has.
+	IsResultForWholeState bool `json:"wholeState,omitempty"`
 	// LostWorkerCount counts the workers that were lost while the Tool ran. After each loss the Tool runs as a new
 	// activity.
 	LostWorkerCount int `json:"lost,omitempty"`
-	// WaitCount counts how often the Call has waited because the Tool's server refused it unread.
-	WaitCount int `json:"waits,omitempty"`
+	// RefusalWaitCount counts how often the Call has waited because the Tool's server refused it unread.
+	RefusalWaitCount int `json:"waits,omitempty"`
 }
 
 // IdempotencyKey returns the key under which the outside world knows the Call's effect. For a Call that undoes another
 // it is the other Call's key with the suffix /undo, whichever process asks.
 func (in ExecuteInput) IdempotencyKey() string {
 	if in.UndoneCall == nil {
-		return IdempotencyKey(in.ProcessID, in.Token, in.CallID)
+		return IdempotencyKey(in.ProcessID, in.InstanceToken, in.CallID)
 	}
 	return UndoKey(in.UndoneCall.ProcessID, ideafile.InstanceTokenOfCallID(in.UndoneCall.CallID), in.UndoneCall.CallID)
 }

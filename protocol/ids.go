@@ -16,25 +16,27 @@ const delegateMark = "~call"
 // InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's id is: SDKs put
 // workflow ids into headers, which must be ASCII. ① and 1, which name the same instance, give the same id, unless the
 // token must be encoded.
-func InstanceID(processID, token string) string { return processID + "/" + tokenForID(token) }
+func InstanceID(processID, instanceToken string) string {
+	return processID + "/" + instanceIDSegment(instanceToken)
+}
 
-func tokenForID(token string) string {
-	if token == "" {
+func instanceIDSegment(instanceToken string) string {
+	if instanceToken == "" {
 		return anonymousIDSegment
 	}
-	return spelling.TypeableToken(token)
+	return spelling.TypeableInstanceToken(instanceToken)
 }
 
 // PartID returns the workflow id of a part of a process.
-func PartID(processID string, number int) string {
-	return spelling.PartID(processID, number)
+func PartID(processID string, partNumber int) string {
+	return spelling.PartID(processID, partNumber)
 }
 
 // maxIDLength is the maximum length of an id in bytes: databases, such as those of Temporal, hold no more.
 const maxIDLength = 255
 
 // maxDelegateIDLength reserves space after a delegate's id for the suffixes of its parts and instances.
-const maxDelegateIDLength = maxIDLength - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeableLength
+const maxDelegateIDLength = maxIDLength - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeableTokenBytes
 
 // DelegateID returns the workflow id of a Call's delegate. If nested delegates make the id too long, the ids above are
 // shortened.
@@ -87,42 +89,42 @@ func segmentsAfterParts(id string) []string {
 	return segments
 }
 
-// IsStartedProcessOrPart reports whether a workflow is a process that somebody started, or a part of one.
-func IsStartedProcessOrPart(id string) bool { return len(segmentsAfterParts(id)) == 0 }
+// IsRootProcessOrPart reports whether a workflow is a process that somebody started, or a part of one.
+func IsRootProcessOrPart(id string) bool { return len(segmentsAfterParts(id)) == 0 }
 
 // BelongsToInstance reports whether a workflow belongs to an instance of a started process or of one of its parts: it
 // is the instance itself, or the delegate of one of its Calls.
-func BelongsToInstance(id, token string) bool {
+func BelongsToInstance(id, instanceToken string) bool {
 	segments := segmentsAfterParts(id)
 	switch {
 	case len(segments) == 0:
 		return false
 	case len(segments) > 1 && segments[0] == delegateMark:
-		_, owner, _ := strings.Cut(segments[1], "@")
-		return owner == spelling.TypeableToken(token)
+		_, ownerToken, _ := strings.Cut(segments[1], "@")
+		return ownerToken == spelling.TypeableInstanceToken(instanceToken)
 	}
-	return segments[0] == tokenForID(token)
+	return segments[0] == instanceIDSegment(instanceToken)
 }
 
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
-func IdempotencyKey(processID, token, callID string) string {
-	key := fullCallKey(processID, token, callID)
+func IdempotencyKey(processID, instanceToken, callID string) string {
+	key := fullCallKey(processID, instanceToken, callID)
 	return spelling.ShortenID(key, key, maxIDLength)
 }
 
-// LimitID returns the workflow id of a limit, such as the name of a Tool. No process id begins with ~limit/.
-func LimitID(name string) string { return "~limit/" + name }
+// LimitWorkflowID returns the workflow id of a limit, such as the name of a Tool. No process id begins with ~limit/.
+func LimitWorkflowID(limitName string) string { return "~limit/" + limitName }
 
 // UndoKey returns the IdempotencyKey of the undoing of a Call.
-func UndoKey(processID, token, callID string) string {
-	key := fullCallKey(processID, token, callID) + "/undo"
+func UndoKey(processID, instanceToken, callID string) string {
+	key := fullCallKey(processID, instanceToken, callID) + "/undo"
 	return spelling.ShortenID(key, key, maxIDLength)
 }
 
-func fullCallKey(processID, token, callID string) string {
-	if token == "" {
-		token = anonymousIDSegment
+func fullCallKey(processID, instanceToken, callID string) string {
+	if instanceToken == "" {
+		instanceToken = anonymousIDSegment
 	}
-	return url.PathEscape(processID) + "/" + url.PathEscape(token) + "/" + url.PathEscape(callID)
+	return url.PathEscape(processID) + "/" + url.PathEscape(instanceToken) + "/" + url.PathEscape(callID)
 }

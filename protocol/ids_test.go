@@ -55,7 +55,7 @@ func TestWhatBelongsToAnInstanceIsToldByItsWorkflowId(t *testing.T) {
 	for id, is := range map[string]bool{
 		"p": true, "p/~part/3": true, "p/1": false, "p/~call/3.2": false, "p/~part/3/1": false,
 	} {
-		if protocol.IsStartedProcessOrPart(id) != is {
+		if protocol.IsRootProcessOrPart(id) != is {
 			t.Errorf("%s is a process that somebody started, or a part: %t", id, !is)
 		}
 	}

@@ -10,21 +10,21 @@ import (
 // InstanceSetup is what all instances of a process share.
 type InstanceSetup struct {
 	ProcessID string `json:"process"`
-	// FirstRunID is the id of the process's first run: it stays the same across continue-as-new.
-	FirstRunID string         `json:"firstRunId"`
-	Tools      map[string]any `json:"tools"`
+	// ProcessFirstRunID is the id of the process's first run: it stays the same across continue-as-new.
+	ProcessFirstRunID string         `json:"firstRunId"`
+	Tools             map[string]any `json:"tools"`
 	// PaletteHandle is the handle of the Tools if they are too large to travel: an instance loads the Tools that its
 	// Calls use.
 	PaletteHandle any                             `json:"palette,omitempty"`
 	Context       []any                           `json:"context,omitempty"`
 	Bindings      map[string]ideafile.ToolBinding `json:"bindings"`
 	Oversight     policy.Oversight                `json:"oversight,omitzero"`
-	// LLMMayAdapt is whether the LLM may be asked to fit values to the Tools' schemas.
-	LLMMayAdapt bool `json:"adapt,omitempty"`
+	// LLMMayAdaptParams is whether the LLM may be asked to fit values to the Tools' schemas.
+	LLMMayAdaptParams bool `json:"adapt,omitempty"`
 	// ProcessPath is meta.path of the process's Idea.
 	ProcessPath string `json:"path,omitempty"`
-	// HasSearchAttributes is whether the search attributes are registered with the server.
-	HasSearchAttributes bool `json:"attributes,omitempty"`
+	// CanSetSearchAttributes is whether the search attributes are registered with the server.
+	CanSetSearchAttributes bool `json:"attributes,omitempty"`
 	// SplitProcess is the process that ProcessID is a part of; nil: it is no part.
 	SplitProcess *ProcessRef `json:"whole,omitempty"`
 	// MinimizesActions is set where the server bills actions. Then reports are sent by command, and instances, parts
@@ -52,8 +52,8 @@ type InstanceSetup struct {
 
 // InstanceStart is the input of one instance that other instances do not share.
 type InstanceStart struct {
-	Token   string `json:"token"`
-	Context []any  `json:"context,omitempty"`
+	InstanceToken string `json:"token"`
+	Context       []any  `json:"context,omitempty"`
 	// CausedBy lists who has added or revised the instance; "" is a person who gave no name.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 	// Quota is what the instance may begin; nil: no limit.
@@ -86,7 +86,7 @@ type InstanceResult struct {
 // Owners lists the processes whose end ends an instance: its own process, the one that this is a part of, and those
 // that it is a delegate of.
 func (s InstanceSetup) Owners() []ProcessRef {
-	list := []ProcessRef{{ID: s.ProcessID, FirstRunID: s.FirstRunID}}
+	list := []ProcessRef{{ID: s.ProcessID, FirstRunID: s.ProcessFirstRunID}}
 	if s.SplitProcess != nil {
 		list = append(list, *s.SplitProcess)
 	}

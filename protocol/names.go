@@ -3,29 +3,30 @@ package protocol
 // These names are in histories and in users' scripts. They never change.
 const (
 	TaskQueue = "process-idea"
-	// RequestQueue is the task queue of Requests to the worker's own LLM: the server keeps its rate over all workers.
-	RequestQueue = "process-idea-requests"
+	// RequestTaskQueue is the task queue of Requests to the worker's own LLM: the server keeps its rate over all
+	// workers.
+	RequestTaskQueue = "process-idea-requests"
 
 	ProcessType  = "Process"
 	InstanceType = "Instance"
 	LimitType    = "Limit"
 
-	ActivityPrepare = "Prepare"
-	ActivityRequest = "Request"
+	ActivityPrepareProcess = "Prepare"
+	ActivityRequestLLM     = "Request"
 	// ActivitySendLLMBatch and ActivityReadLLMBatch send a Request through the LLM's batch interface, and fetch the
 	// answer.
-	ActivitySendLLMBatch  = "SendBatch"
-	ActivityReadLLMBatch  = "ReadBatch"
-	ActivityExecute       = "Execute"
-	ActivityExecuteBatch  = "Burst"
-	ActivitySeal          = "Seal"
-	ActivityIsProcessGone = "Gone"
-	ActivityDeliver       = "Deliver"
-	ActivityGather        = "Gather"
-	// ActivityDiscover asks MCP servers for their tools.
-	ActivityDiscover = "Discover"
-	// ActivityNotify notifies people of what waits for them.
-	ActivityNotify = "Notify"
+	ActivitySendLLMBatch   = "SendBatch"
+	ActivityReadLLMBatch   = "ReadBatch"
+	ActivityExecute        = "Execute"
+	ActivityExecuteBatch   = "Burst"
+	ActivitySealIdea       = "Seal"
+	ActivityIsProcessGone  = "Gone"
+	ActivityDeliverSignals = "Deliver"
+	ActivityGatherParts    = "Gather"
+	// ActivityDiscoverMCPTools asks MCP servers for their tools.
+	ActivityDiscoverMCPTools = "Discover"
+	// ActivityNotifyPeople notifies people of what waits for them.
+	ActivityNotifyPeople = "Notify"
 	// ActivityLoadObject reads members of a stored object: Tools of a palette, the Idea file of a delegate.
 	ActivityLoadObject = "Load"
 	// ActivityUpdateBlobs updates values in the store.
@@ -36,15 +37,15 @@ const (
 
 	// ActivityAwaitStore waits until the store can be written.
 	ActivityAwaitStore = "AwaitStore"
-	// ActivityAwaitTurn waits until a Call of a Tool with a limit may run.
-	ActivityAwaitTurn = "AwaitTurn"
+	// ActivityAwaitLimitTurn waits until a Call of a Tool with a limit may run.
+	ActivityAwaitLimitTurn = "AwaitTurn"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
-	// SignalClose ends a Request at an instance (CloseSignal). The process sends it.
-	SignalClose = "close"
-	// SignalEnd ends an instance (EndSignal). The process sends it.
-	SignalEnd = "end"
+	// SignalCloseRequest ends a Request at an instance (CloseRequestSignal). The process sends it.
+	SignalCloseRequest = "close"
+	// SignalEndInstance ends an instance (EndInstanceSignal). The process sends it.
+	SignalEndInstance = "end"
 	// SignalInstanceReport reports to a process what became of an instance's Calls (turn.ReportSignal). The instance
 	// sends it.
 	SignalInstanceReport = "report"
@@ -53,12 +54,13 @@ const (
 	// SignalDelegateReport reports to an instance the progress of a Call's delegate (DelegateReport). The delegate
 	// sends it.
 	SignalDelegateReport = "delegate"
-	// SignalHold stops an instance from starting anything new, or lets it resume (HoldSignal). The process sends it.
-	SignalHold = "hold"
+	// SignalHoldInstance stops an instance from starting anything new, or lets it resume (HoldInstanceSignal). The
+	// process sends it.
+	SignalHoldInstance = "hold"
 	// SignalSteerChild steers a part or a delegate (SteerChildSignal). Its parent, a process or an instance, sends it.
 	SignalSteerChild = "lead"
-	// SignalCorrect brings a person's correction to an instance (CorrectionSignal). The process sends it.
-	SignalCorrect = "correct"
+	// SignalCorrectInstance brings a person's correction to an instance (CorrectInstanceSignal). The process sends it.
+	SignalCorrectInstance = "correct"
 	// SignalRequestHoldUp reports to a process what its Request waits for (RequestHoldUpSignal). The waiting activity
 	// sends it.
 	SignalRequestHoldUp = "heldUp"
@@ -66,19 +68,19 @@ const (
 	// worker repeats it while the cause lasts.
 	SignalWorkerHoldUp = "holdUp"
 
-	// UpdateOutcome asks what became of acts (OutcomeQuestion, OutcomeAnswer). For a workflow that has ended, a query
-	// of the same name answers at once.
-	UpdateOutcome = "outcome"
+	// UpdateActOutcomes asks what became of acts (ActOutcomesQuestion, ActOutcomesAnswer). For a workflow that has
+	// ended, a query of the same name answers at once.
+	UpdateActOutcomes = "outcome"
 
-	// UpdateTurns asks a limit whose turn it is (limit.TurnRequest; the answer has a limit.TurnAnswer for each). A
+	// UpdateLimitTurns asks a limit whose turn it is (limit.TurnRequest; the answer has a limit.TurnAnswer for each). A
 	// worker asks for all its Calls together.
-	UpdateTurns = "turns"
+	UpdateLimitTurns = "turns"
 
 	QueryStatus    = "status"
 	QueryIdea      = "idea"
 	QueryApprovals = "approvals"
-	// QueryPlan asks a process for the statuses of the Calls of its latest Plan (PlanProgress).
-	QueryPlan = "plan"
+	// QueryPlanProgress asks a process for the statuses of the Calls of its latest Plan (PlanProgress).
+	QueryPlanProgress = "plan"
 
 	// MemoPath, MemoVersion and MemoFileDigest describe a process: its Idea's path and version, and the digest of the
 	// file.
@@ -91,9 +93,9 @@ const (
 	MemoUndoneCallCount = "undoneCalls"
 
 	// The search attributes, where they are registered.
-	AttributeStatus   = "IdeaStatus"
-	AttributeAwaiting = "IdeaAwaiting"
-	AttributePath     = "IdeaPath"
+	AttributeStatus           = "IdeaStatus"
+	AttributePendingDecisions = "IdeaAwaiting"
+	AttributePath             = "IdeaPath"
 
 	// MetricProcesses counts processes by status and code.
 	MetricProcesses = "processidea_processes"

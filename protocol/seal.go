@@ -79,22 +79,22 @@ type GatherInput struct {
 
 // GatherPart is the latest Idea of a part.
 type GatherPart struct {
-	ProcessID string   `json:"process"`
-	LastIdea  IdeaRef  `json:"last"`
-	Tokens    []string `json:"tokens"`
-	// Statuses are the instances' statuses, by token.
-	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
+	ProcessID      string   `json:"process"`
+	LastIdea       IdeaRef  `json:"last"`
+	InstanceTokens []string `json:"tokens"`
+	// StatusByInstance are the instances' statuses, by token.
+	StatusByInstance map[string]ideafile.InstanceStatus `json:"statuses"`
 	// GatheredThroughIdea is the number of the part's latest Idea whose log has already been gathered.
 	GatheredThroughIdea int `json:"since,omitempty"`
 }
 
-// ForwardedSignalID is the id of a steering signal that a split process passes on to its parts.
-const ForwardedSignalID = "~whole"
+// ForwardedSteeringSignalID is the id of a steering signal that a split process passes on to its parts.
+const ForwardedSteeringSignalID = "~whole"
 
 // GatherResult is what the activity Gather found and sealed.
 type GatherResult struct {
-	States   map[string]any `json:"states"` // by token
-	LastIdea IdeaRef        `json:"last"`
+	StateByInstance map[string]any `json:"states"` // by token
+	LastIdea        IdeaRef        `json:"last"`
 	// Output is what the Wirings made. Fault is why they could not; then nothing is sealed.
 	Output any         `json:"output,omitempty"`
 	Fault  *diag.Fault `json:"fault,omitempty"`

@@ -32,8 +32,9 @@ type LLMAnswer struct {
 	HasFittedParams bool           `json:"fitted,omitempty"`
 }
 
-// CloseSignal closes a Request that broke off: the instance accepts no more of its Calls from the Request activity.
-type CloseSignal struct {
+// CloseRequestSignal closes a Request that broke off: the instance accepts no more of its Calls from the Request
+// activity.
+type CloseRequestSignal struct {
 	RequestNumber int `json:"request"`
 	// WillSendRest is whether the process will send the rest of the Calls, once it knows what every instance has
 	// accepted. Until then the Request stays open.
@@ -58,8 +59,8 @@ type WorkerHoldUpSignal struct {
 	WorkerID string `json:"worker,omitempty"`
 }
 
-// EndSignal ends an instance with a status, or first makes it undo what it did.
-type EndSignal struct {
+// EndInstanceSignal ends an instance with a status, or first makes it undo what it did.
+type EndInstanceSignal struct {
 	Status   ideafile.InstanceStatus `json:"status"`
 	MustUndo bool                    `json:"undo,omitempty"`
 	// UndoOrder is what a person has chosen to undo in the instance while the process is paused; nil: all.
@@ -68,8 +69,8 @@ type EndSignal struct {
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
-// HoldSignal stops an instance and its delegates from starting anything new, or lets them resume.
-type HoldSignal struct {
+// HoldInstanceSignal stops an instance and its delegates from starting anything new, or lets them resume.
+type HoldInstanceSignal struct {
 	IsHeld bool `json:"held"`
 	// WantsReport is whether the process wants a report of what the instance has done until now.
 	WantsReport bool   `json:"report,omitempty"`
@@ -89,8 +90,8 @@ type SteerChildSignal struct {
 	Quota         *turn.Quota `json:"quota,omitempty"`
 }
 
-// CorrectionSignal passes a person's correction to an instance: messages that come after all others.
-type CorrectionSignal struct {
+// CorrectInstanceSignal passes a person's correction to an instance: messages that come after all others.
+type CorrectInstanceSignal struct {
 	Context []any  `json:"context"`
 	By      string `json:"by,omitempty"`
 	policy.Account

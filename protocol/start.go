@@ -16,15 +16,15 @@ type ProcessStart struct {
 	Idea jsonval.Object `json:"idea"`
 	// ScriptedReplies is a scripted LLM in the form of a replies file; empty: a real one is asked.
 	ScriptedReplies string `json:"replies,omitempty"`
-	// HasSearchAttributes is whether the search attributes are registered with the server.
-	HasSearchAttributes bool `json:"attributes,omitempty"`
+	// CanSetSearchAttributes is whether the search attributes are registered with the server.
+	CanSetSearchAttributes bool `json:"attributes,omitempty"`
 	// IterationsPerRun is the number of passes of its main loop after which a workflow continues as new; 0: when
 	// Temporal suggests it. Only tests set it.
 	IterationsPerRun int `json:"continueEvery,omitempty"`
 	// Part states which part of which process this one is; nil if it is not a part.
 	Part *PartRef `json:"part,omitempty"`
-	// ResumesSolution resumes the Calls of the Idea's solution, except those that its record calls done.
-	ResumesSolution bool `json:"withSolution,omitempty"`
+	// ResumesSolutionCalls resumes the Calls of the Idea's solution, except those that its record calls done.
+	ResumesSolutionCalls bool `json:"withSolution,omitempty"`
 	// Quota is what the process may begin if it is a part or a delegate; nil: no limit.
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether the process is one.
@@ -62,10 +62,10 @@ func (s ProcessStart) Starters(processID string) []policy.Identity {
 
 // PartRef names a part of a process.
 type PartRef struct {
-	Number       int        `json:"number"` // from 1
+	PartNumber   int        `json:"number"` // from 1
 	SplitProcess ProcessRef `json:"of"`
-	// IsOutputFinal is whether the whole has its final output: the part makes none.
-	IsOutputFinal bool `json:"outputFinal,omitempty"`
+	// IsWholeOutputFinal is whether the whole has its final output: the part makes none.
+	IsWholeOutputFinal bool `json:"outputFinal,omitempty"`
 }
 
 // ProcessRef names a process across its runs. The id alone is not enough: another process may use it later.

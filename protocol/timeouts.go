@@ -10,9 +10,10 @@ const (
 	// HeartbeatTimeoutErrorType is the error type with which a retry policy recognizes an activity whose worker was
 	// lost.
 	HeartbeatTimeoutErrorType = "TemporalTimeout:Heartbeat"
-	// DiscoverTimeout is the time that all MCP servers of a process together have to start and to list their tools:
-	// enough to install one on its first run. A server that has not answered by then is not asked again automatically.
-	DiscoverTimeout = 150 * time.Second
+	// DiscoverMCPToolsTimeout is the time that all MCP servers of a process together have to start and to list their
+	// tools: enough to install one on its first run. A server that has not answered by then is not asked again
+	// automatically.
+	DiscoverMCPToolsTimeout = 150 * time.Second
 )
 
 // minHeartbeatInterval keeps the interval above zero for the shortest timeouts, as a ticker requires.

@@ -25,7 +25,7 @@ const WaitingForLLMPrefix = "Request "
 // ProcessView answers the query "status" of a process: the fields of `run --json` without States, and what the process
 // waits for.
 type ProcessView struct {
-	loop.Result
+	loop.ProcessResult
 	// WaitingFor tells people what the process waits for.
 	WaitingFor []string `json:"waiting"`
 	// PendingDecisionCount counts the Calls, and the Plans, that wait for a person.
@@ -42,13 +42,13 @@ type ProcessView struct {
 func (ProcessView) inline() {}
 
 // InstanceID returns the workflow id of an instance. In a split process the instance belongs to a part.
-func (v ProcessView) InstanceID(token string) string {
+func (v ProcessView) InstanceID(instanceToken string) string {
 	for _, part := range v.Parts {
-		if slices.Contains(part.InstanceTokens, token) {
-			return InstanceID(part.ProcessID, token)
+		if slices.Contains(part.InstanceTokens, instanceToken) {
+			return InstanceID(part.ProcessID, instanceToken)
 		}
 	}
-	return InstanceID(v.ProcessID, token)
+	return InstanceID(v.ProcessID, instanceToken)
 }
 
 // PartView is one part of a process that is split.
@@ -58,19 +58,19 @@ type PartView struct {
 	InstanceTokens []string    `json:"instances"`
 }
 
-// OutcomeQuestion asks a workflow for the outcomes of acts that were sent to it: signals, and the decisions in one of
-// them. Their ids are the ids in the payloads, 1 to 200 characters each; the nth decision of a signal with the id x, if
-// it has none, has x/n. One question names at most 2,000 ids.
-type OutcomeQuestion struct {
+// ActOutcomesQuestion asks a workflow for the outcomes of acts that were sent to it: signals, and the decisions in one
+// of them. Their ids are the ids in the payloads, 1 to 200 characters each; the nth decision of a signal with the id x,
+// if it has none, has x/n. One question names at most 2,000 ids.
+type ActOutcomesQuestion struct {
 	ActIDs []string `json:"ids"`
 }
 
-// OutcomeAnswer answers an OutcomeQuestion, in the order of its ids.
-type OutcomeAnswer struct {
+// ActOutcomesAnswer answers an ActOutcomesQuestion, in the order of its ids.
+type ActOutcomesAnswer struct {
 	Outcomes []approval.ActOutcome `json:"acts"`
 }
 
-func (OutcomeAnswer) inline() {}
+func (ActOutcomesAnswer) inline() {}
 
 // ApprovalContext shows the person who decides on a Call the instance's current State and its own input. Both are nil
 // if they would make the answer too large; then the instance's own answer has them.
@@ -111,7 +111,7 @@ func (ProcessApprovals) inline() {}
 // PlanView is a Plan that waits for a person. Process is the process of the Plan; in a split process, the part.
 type PlanView struct {
 	Process string `json:"process"`
-	approval.Plan
+	approval.PlanAwaitingDecision
 	// Excluded are the people whom rules exclude from the decision; nil if there are none, or if an older worker
 	// answered.
 	Excluded *approval.ExcludedPeople `json:"excluded,omitempty"`

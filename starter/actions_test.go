@@ -15,7 +15,7 @@ func TestShowSaysWhatAProcessAndItsInstancesHaveTakenOfActions(t *testing.T) {
 	d.signable("p", 3)
 	d.do("decide", "p", "--approve", "--yes").is(exit.Done)
 	d.do("watch", "p").is(exit.Done)
-	var taken client.ActionCounts
+	var taken client.BilledActionCounts
 	d.eventually("the server lists all of them", func() bool {
 		d.do("show", "p", "--actions", "--json").is(exit.Done).json(&taken)
 		return taken.RunCount == 4 && taken.ByKind[actions.KindSignals] >= 9

@@ -45,13 +45,14 @@ func audited(t *testing.T) (dir string) {
 			t.Fatal(err)
 		}
 		log := [][]turn.LogEntry{nil,
-			{{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①",
+			{{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①",
 				Request: 1, Index: 1, WrittenAt: made}}}, {
-				{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace",
+				{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"name"}, Value: "Ada",
+					Author:  "person:Grace",
 					Request: 2, Index: 1},
 					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
 			}}[i]
-		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{Process: "p 1", IdeaNumber: i + 1,
+		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{ProcessID: "p 1", IdeaNumber: i + 1,
 			ParentDigest: parent, Idea: idea,
 			Log: log, Created: made})
 		if err != nil {
@@ -224,8 +225,8 @@ func TestDecisionsAreToldInTheWordsOfTheBusiness(t *testing.T) {
 	}
 	decision := approval.Decision{Kind: "approve", CallID: "1.1@①", Tool: "refund", DecidedBy: "ann",
 		ShownParams: map[string]any{"cents": json.Number("229900")}}
-	if _, err := chain.New(values).Seal(t.Context(), chain.IdeaToSeal{Process: "q", IdeaNumber: 1, Idea: idea,
-		Log: []turn.LogEntry{{Instance: "①", Decision: &decision}}}); err != nil {
+	if _, err := chain.New(values).Seal(t.Context(), chain.IdeaToSeal{ProcessID: "q", IdeaNumber: 1, Idea: idea,
+		Log: []turn.LogEntry{{InstanceToken: "①", Decision: &decision}}}); err != nil {
 		t.Fatal(err)
 	}
 	says(t, "decisions|q", exit.Done, "1.1@①  approve by ann", "\n    Refund 2,299.00 EUR to Ada (order 4711)\n",

@@ -75,7 +75,7 @@ func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "research", "question": "Why?"}]}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := func(r loop.Result) {
+	found := func(r loop.ProcessResult) {
 		t.Helper()
 		for _, token := range []string{"①", "②"} {
 			if state := string(jsonval.Encode(r.Instances[token].State)); !strings.Contains(state, "Glass was dear") ||

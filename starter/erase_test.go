@@ -174,7 +174,7 @@ func TestOneOfSeveralInstancesIsForgottenAndWhatIsLeftIsSaid(t *testing.T) {
 				holds("not removed: the history of p in Temporal", "① of p: forgotten")
 			var r forget.Result
 			d.do("forget", "p", "--instance", "1", "--with-history", "--json").is(exit.Done).json(&r)
-			if r.ExecutionCount == 0 || len(r.KeptWorkflowIDs)+len(r.Mentions) > 0 {
+			if r.DeletedRunCount == 0 || len(r.KeptWorkflowIDs)+len(r.Mentions) > 0 {
 				t.Errorf("%+v", r)
 			}
 			for text, files := range found(t, d.data(), "Ada Lovelace") {

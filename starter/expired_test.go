@@ -82,7 +82,7 @@ func (d *desk) end(args ...string) {
 	d.Helper()
 	id := args[len(args)-1]
 	d.do(append(args, "--replies", "more.jsonl", "--detach")...).is(exit.Done)
-	var r loop.Result
+	var r loop.ProcessResult
 	d.eventually("it ends", func() bool {
 		r = d.do("result", id, "--json").result()
 		for token, i := range r.Instances {

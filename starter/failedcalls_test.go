@@ -51,7 +51,7 @@ func TestAProcessWithFailedCallsIsMarkedOnEveryFace(t *testing.T) {
 		marks("list", d.do("list").is(exit.Done).out, id+"    completed, 1 Call failed")
 		marks("the desk's list", d.page(n.GatewayURL, "/desk/processes"), ">completed, 1 step failed</td>")
 		marks("the desk's page", d.page(n.GatewayURL, "/desk/processes/"+id), "finished, 1 step failed")
-		var listed struct{ Processes []client.Summary }
+		var listed struct{ Processes []client.ProcessSummary }
 		if err := json.Unmarshal([]byte(d.page(n.GatewayURL, "/api/processes")), &listed); err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func TestAForgottenProcessIsNowhereAndOthersAreAsTheyWere(t *testing.T) {
 	}
 	var r forget.Result
 	d.do("forget", "a", "--by", "ann", "--reason", "she asked for it", "--json").is(exit.Done).json(&r)
-	if r.ExecutionCount < 2 || r.ValueCount == 0 || r.IdeaCount < 2 || r.KeyDestroyed {
+	if r.DeletedRunCount < 2 || r.RemovedValueCount == 0 || r.AffectedIdeaCount < 2 || r.KeyDestroyed {
 		t.Errorf("%+v", r)
 	}
 	d.dev() // result and watch ask a server
@@ -191,14 +191,14 @@ func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
 			var r forget.Result
 			d.do("forget", "p", "--with-forks", "--json").is(exit.Done).json(&r)
 			// the process, two parts, a delegate in each
-			if len(r.EmptiedProcessIDs) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" {
+			if len(r.AffectedProcessIDs) < 5 || len(r.ForkResults) != 1 || r.ForkResults[0].ProcessID != "f" {
 				t.Errorf("%+v", r)
 			}
 			// Short words stand in what is encrypted by chance.
 			for text, files := range found(t, d.data(), "buyers of Ada", "Ada's sellers", "did Ada", "Glass was dear") {
 				t.Errorf("%q still stands in %q", text, files)
 			}
-			for _, process := range append(r.EmptiedProcessIDs, r.Forks[0].EmptiedProcessIDs...) {
+			for _, process := range append(r.AffectedProcessIDs, r.ForkResults[0].AffectedProcessIDs...) {
 				d.do("verify", process).is(exit.Done).holds("forgotten on")
 			}
 		})

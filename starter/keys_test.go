@@ -120,16 +120,16 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 	}
 	d.start("approve", "p", list[0].CallID)
 	d.eventually("the decision waits", func() bool {
-		var listed []client.Summary
+		var listed []client.ProcessSummary
 		d.do("list", "--json").is(exit.Done).json(&listed)
-		return len(listed) == 1 && len(listed[0].HoldUps) == 1 && listed[0].HoldUps[0].Cause == turn.CodeKeysMissing
+		return len(listed) == 1 && len(listed[0].HoldUps) == 1 && listed[0].HoldUps[0].CauseCode == turn.CodeKeysMissing
 	})
 	said("while a decision waits")
 	stop()
 	_, stop = work(k2 + "," + k1)
 	t.Cleanup(stop)
 	d.eventually("it goes on", func() bool {
-		var listed []client.Summary
+		var listed []client.ProcessSummary
 		d.do("list", "--json").is(exit.Done).json(&listed)
 		return len(listed) == 1 && len(listed[0].HoldUps) == 0 && listed[0].AwaitingCount == 2
 	})

@@ -216,7 +216,7 @@ func (e ended) json(into any) {
 	}
 }
 
-func (e ended) result() (r loop.Result) {
+func (e ended) result() (r loop.ProcessResult) {
 	e.t.Helper()
 	e.json(&r)
 	return r

@@ -46,7 +46,7 @@ func TestHardenSaysWhatPeopleDidAndProposesAPolicy(t *testing.T) {
 		t.Fatalf("%s %s", e.out, e.err)
 	}
 	f := found.Tools[0]
-	if f.Counts != (ripen.Counts{Approved: 9, Rejected: 5}) || f.WouldAskCount != 5 || f.WouldNotAskCount != 9 {
+	if f.Counts != (ripen.DecisionCounts{Approved: 9, Rejected: 5}) || f.WouldAskCount != 5 || f.WouldNotAskCount != 9 {
 		t.Errorf("%+v", f)
 	}
 	text := d.do("harden", "--approvals", "p").is(exit.Done).out

@@ -29,7 +29,7 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 	if len(lines) != 5 {
 		t.Errorf("there are %d commands", len(lines))
 	}
-	var runs []loop.Result
+	var runs []loop.ProcessResult
 	for _, line := range lines {
 		line, _, _ = strings.Cut(line, "#")
 		args := strings.Fields(strings.TrimPrefix(line, program))
@@ -50,7 +50,7 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	if complete, problems := ideafile.ParseIdea(text); len(problems.Errors()) > 0 ||
-		complete.Context[len(complete.Context)-1].PlanStage != ideafile.StageComplete {
+		complete.Context[len(complete.Context)-1].PlanStage != ideafile.PlanStageComplete {
 		t.Errorf("complete.json is not complete; %v", problems)
 	}
 	r := d.do("run", "complete.json", "--instances", "examples/ripening/instances.jsonl", "--id", "last", "--json",

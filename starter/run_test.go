@@ -102,7 +102,7 @@ func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json", "--llm-wait", "1s").is(exit.Unreachable)
 	if r := e.result(); r.Status != loop.StatusRunning || len(r.HoldUps) != 1 ||
-		r.HoldUps[0].Cause != turn.CodeLLMUnreachable || !r.HoldUps[0].HasNeverWorked {
+		r.HoldUps[0].CauseCode != turn.CodeLLMUnreachable || !r.HoldUps[0].HasNeverWorked {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(e.err, "held up since ") || !strings.Contains(e.err, "127.0.0.1:1 cannot be reached") {
@@ -384,7 +384,7 @@ func TestTheListSaysWhatAProcessIsAsking(t *testing.T) {
 	d.dev()
 	d.do("run", "idea.json", "--id", "asks", "--replies", "replies.jsonl", "--detach").is(exit.Done)
 	d.eventually("it asks the LLM", func() bool {
-		var list []client.Summary
+		var list []client.ProcessSummary
 		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && len(list[0].WaitingTexts) == 1 &&
 			list[0].WaitingTexts[0] == "asking the LLM: Request 1: ask for a Plan for 2 instances"

@@ -59,7 +59,7 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d.eventually("one is left", func() bool { return len(d.schedules()) == 1 })
 	d.do("schedule", "end", "often").is(exit.Usage).complains("end schedule often: no schedule has this id")
 	d.do("schedule", "pause", "never").is(exit.Usage).complains("pause schedule never: no schedule has this id")
-	var kept []client.Summary
+	var kept []client.ProcessSummary
 	d.do("list", "--json").is(exit.Done).json(&kept)
 	if len(kept) < 3 {
 		t.Errorf("of the processes that it started there are left %+v", kept)

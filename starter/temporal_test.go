@@ -43,8 +43,8 @@ func offered() engine.Additions {
 type sharedTemporal struct{ address string }
 
 func (s sharedTemporal) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
-	n := namespace{s.address, fmt.Sprintf("%.16x", sha256.Sum256([]byte(o.Dir)))}
-	return n, devtest.AddNamespace(ctx, n.address, n.name, connect.SearchAttributes)
+	n := namespace{s.address, fmt.Sprintf("%.16x", sha256.Sum256([]byte(o.DataFolder)))}
+	return n, devtest.AddNamespace(ctx, n.address, n.name, connect.SearchAttributeTypes)
 }
 
 // Scrub does nothing: the folder has no database.

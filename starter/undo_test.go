@@ -139,7 +139,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	d.do("undo", "p", "--dry-run", "--json").is(exit.Done).json(&u)
 	if len(u.Steps) != 6 || u.Steps[0].CallID != "0.2@①" || u.Steps[0].Tool != "cancel" ||
 		u.Steps[0].Params["id"] != "p/%E2%91%A0/0.2@%E2%91%A0" ||
-		u.UndoID != "p-undo-1" || len(b.standing(t)) != 6 {
+		u.UndoProcessID != "p-undo-1" || len(b.standing(t)) != 6 {
 		t.Errorf("%+v", u)
 	}
 	d.do("undo", "p", "--instance", "2", "--yes", "--by", "ann", "--reason", "the customer fell ill").is(exit.Done)
@@ -169,9 +169,9 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	d.do("verify", "p-undo-1").is(exit.Done).tells("it takes back what p did, for ann: the customer fell ill")
 	d.do("blame", "p", "②:hotel").is(exit.Done).tells("0.2@② is undone by p-undo-1, for ann: the customer fell ill")
 	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "refunds", "the customer fell ill")
-	var list []client.Summary
+	var list []client.ProcessSummary
 	d.do("list", "--json").is(exit.Done).json(&list)
-	n := slices.IndexFunc(list, func(s client.Summary) bool { return s.ProcessID == "p" })
+	n := slices.IndexFunc(list, func(s client.ProcessSummary) bool { return s.ProcessID == "p" })
 	want(t, list[n].StatusText(), "completed, undone by p-undo-1, refunds")
 	d.do("history", "p").is(exit.Done).tells("it is undone by p-undo-1, refunds")
 	d.do("history", "p-undo-1").is(exit.Done).tells(
@@ -297,7 +297,7 @@ func TestWhatASagaHasLeftIsTakenUp(t *testing.T) {
 		`, {"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`, ""), `"cancel": {`,
 		`"cancel": {"_undo": "never", `, 1))
 	d.dev()
-	var r loop.Result
+	var r loop.ProcessResult
 	d.do("run", ".", "--id", "p", "--json").is(exit.Failed).json(&r)
 	if i := r.Instances[""]; i.Status != "undo-failed" || len(b.standing(t)) != 2 ||
 		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2 (book): 0.2~undo (cancel), failed") {

@@ -26,7 +26,7 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	first := d.do("run", ".", "--id", "p", "--json").is(exit.Done)
 
 	t.Log("list")
-	var list []client.Summary
+	var list []client.ProcessSummary
 	d.eventually("the list says that the process is completed", func() bool {
 		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && list[0].Status == loop.StatusCompleted
@@ -140,7 +140,7 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
-	var list []client.Summary
+	var list []client.ProcessSummary
 	d.eventually("the list says that the process is paused", func() bool {
 		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && list[0].Status == loop.StatusPaused

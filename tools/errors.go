@@ -26,12 +26,12 @@ func (e *finalError) Final() bool   { return true }
 // PanicError is a tool's panic as an error. Its text does not contain the stack, which goes into the details of the
 // failure.
 type PanicError struct {
-	Value string // the panic's value as text
-	Stack string
+	ValueText string // the panic's value as text
+	Stack     string
 }
 
 // Error returns the panic's value.
-func (e *PanicError) Error() string { return "panicked: " + e.Value }
+func (e *PanicError) Error() string { return "panicked: " + e.ValueText }
 
 // StackTrace returns the stack of the panic.
 func (e *PanicError) StackTrace() string { return e.Stack }

@@ -71,9 +71,9 @@ func fitObject(s *jsonschema.Schema, v jsonval.Object, path string) (any, error)
 	return out, nil
 }
 
-// fillEmpty replaces the null that Go writes for a nil slice or map by an empty list or object, where the schema allows
-// no null.
-func fillEmpty(s *jsonschema.Schema, v any) any {
+// replaceNullByEmpty replaces the null that Go writes for a nil slice or map by an empty list or object, where the
+// schema allows no null.
+func replaceNullByEmpty(s *jsonschema.Schema, v any) any {
 	if s == nil {
 		return v
 	}
@@ -86,7 +86,7 @@ func fillEmpty(s *jsonschema.Schema, v any) any {
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = fillEmpty(s.Items, item)
+			v[i] = replaceNullByEmpty(s.Items, item)
 		}
 	case jsonval.Object:
 		for name, item := range v {
@@ -94,7 +94,7 @@ func fillEmpty(s *jsonschema.Schema, v any) any {
 			if !ok {
 				p = s.AdditionalProperties
 			}
-			v[name] = fillEmpty(p, item)
+			v[name] = replaceNullByEmpty(p, item)
 		}
 	}
 	return v

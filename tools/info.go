@@ -4,8 +4,8 @@ import "context"
 
 // Info tells a tool about the Call that it runs for.
 type Info struct {
-	Process        string
-	Instance       string         // token; empty for the anonymous instance
+	ProcessID      string
+	InstanceToken  string         // token; empty for the anonymous instance
 	CallID         string         // such as 3.2@①
 	IdempotencyKey string         // the same on every attempt
 	Attempt        int            // from 1

@@ -33,7 +33,7 @@ func NewRegistry() *Registry {
 // Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that JSON can represent.
 // It panics if the name is taken or invalid, or if a type has no schema.
 func Register[In, Out any](r *Registry, name string, fn func(context.Context, In) (Out, error), opts ...Option) {
-	s := settings{Tool: Tool{Name: name}, schemaByType: maps.Clone(defaultSchemaByType)}
+	s := toolSettings{Tool: Tool{Name: name}, schemaByType: maps.Clone(defaultSchemaByType)}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -96,19 +96,19 @@ func (r *Registry) Names() []string {
 }
 
 // Option sets properties of a tool that its function's types do not show.
-type Option func(*settings)
+type Option func(*toolSettings)
 
-type settings struct {
+type toolSettings struct {
 	Tool
 	schemaByType map[reflect.Type]*jsonschema.Schema
 }
 
 // Pure declares that the function has no effect, does no I/O and is quick: it may be repeated at will, and run as a
 // local activity.
-func Pure() Option { return func(s *settings) { s.Pure = true } }
+func Pure() Option { return func(s *toolSettings) { s.Pure = true } }
 
 // Describe sets the tool's description, for those who choose among tools.
-func Describe(text string) Option { return func(s *settings) { s.Description = text } }
+func Describe(text string) Option { return func(s *toolSettings) { s.Description = text } }
 
 // Undo declares that the tool with a name undoes what the function did. paramsJSON is a JSON object with that tool's
 // parameters, with References to the Call: {"id": "†result.id"}, also †params and †state. An `_undo` in an Idea file
@@ -120,12 +120,12 @@ func Undo(toolName, paramsJSON string) Option {
 	if errs := ps.Errors(); err != nil || len(errs) > 0 {
 		panic(fmt.Sprintf("tools: undo by %q: %v", toolName, errors.Join(err, errs)))
 	}
-	return func(s *settings) { s.Undo = u }
+	return func(s *toolSettings) { s.Undo = u }
 }
 
 // NothingToUndo declares that the function leaves nothing to undo: it only reads.
 func NothingToUndo() Option {
-	return func(s *settings) { s.Undo = &ideafile.UndoMethod{Kind: ideafile.UndoNotNeeded} }
+	return func(s *toolSettings) { s.Undo = &ideafile.UndoMethod{Kind: ideafile.UndoNotNeeded} }
 }
 
 // TypeSchema sets the JSON Schema of the Go type T, wherever T occurs in the parameters or the result: an enum, a
@@ -134,16 +134,17 @@ func TypeSchema[T any](schema string) Option {
 	var typeSchema jsonschema.Schema
 	err := json.Unmarshal([]byte(schema), &typeSchema)
 	if err == nil {
-		err = checkFloats(schema)
+		err = checkNumbersFitFloat64(schema)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("tools: form of %v: %v", reflect.TypeFor[T](), err))
 	}
-	return func(s *settings) { s.schemaByType[reflect.TypeFor[T]()] = &typeSchema }
+	return func(s *toolSettings) { s.schemaByType[reflect.TypeFor[T]()] = &typeSchema }
 }
 
-// checkFloats refuses numbers in a schema that would change, because jsonschema.Schema holds numbers as float64.
-func checkFloats(schema string) error {
+// checkNumbersFitFloat64 refuses numbers in a schema that would change, because jsonschema.Schema holds numbers as
+// float64.
+func checkNumbersFitFloat64(schema string) error {
 	v, err := jsonval.Decode([]byte(schema))
 	jsonval.ContainsAny(v, func(v any) bool {
 		n, isNumber := v.(json.Number)

@@ -224,7 +224,7 @@ func TestAToolIsToldWhichCallItRunsFor(t *testing.T) {
 		return ok, nil
 	})
 	tool, _ := r.Lookup("asks")
-	want := Info{Process: "p", Instance: "①", CallID: "1.1@①", IdempotencyKey: "p/x/1.1", Attempt: 2,
+	want := Info{ProcessID: "p", InstanceToken: "①", CallID: "1.1@①", IdempotencyKey: "p/x/1.1", Attempt: 2,
 		ScopeValues: map[string]any{"state.user": "u"}}
 	if ok, err := tool.Call(WithCallInfo(bg, want), nil); ok != true || err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v, %+v", ok, err, got)

@@ -26,7 +26,7 @@ func (r *Registry) Run(ctx context.Context, in runner.Input) (any, error) {
 		return nil, fmt.Errorf("this worker knows no tool %q", name)
 	}
 	result, err := tool.Call(WithCallInfo(ctx, Info{
-		Process: in.ProcessID, Instance: in.Token, CallID: in.CallID, IdempotencyKey: in.IdempotencyKey,
+		ProcessID: in.ProcessID, InstanceToken: in.InstanceToken, CallID: in.CallID, IdempotencyKey: in.IdempotencyKey,
 		Attempt: in.Attempt, ScopeValues: in.ScopeValues,
 	}), in.Params)
 	if r.onResult != nil {

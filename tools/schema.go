@@ -30,8 +30,8 @@ func reflectSchemas[In, Out any](schemaByType map[reflect.Type]*jsonschema.Schem
 	if err != nil {
 		return nil, nil, fmt.Errorf("result: %w", err)
 	}
-	removeNulls(paramsSchema)
-	removeNulls(resultSchema)
+	removeNullTypes(paramsSchema)
+	removeNullTypes(resultSchema)
 	if paramsSchema.Type != "object" {
 		return nil, nil, errors.New("parameters: not an object")
 	}
@@ -43,26 +43,26 @@ func reflectSchemas[In, Out any](schemaByType map[reflect.Type]*jsonschema.Schem
 	return paramsSchema, resultSchema, nil
 }
 
-// removeNulls removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null
-// is absent.
-func removeNulls(s *jsonschema.Schema) {
+// removeNullTypes removes null where it adds nothing: a nil slice is an empty list, and an optional property that is
+// null is absent.
+func removeNullTypes(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
 	if slices.Contains(s.Types, "array") {
-		dropNull(s)
+		dropNullType(s)
 	}
 	for name, p := range s.Properties {
 		if !slices.Contains(s.Required, name) {
-			dropNull(p)
+			dropNullType(p)
 		}
-		removeNulls(p)
+		removeNullTypes(p)
 	}
-	removeNulls(s.Items)
-	removeNulls(s.AdditionalProperties)
+	removeNullTypes(s.Items)
+	removeNullTypes(s.AdditionalProperties)
 }
 
-func dropNull(s *jsonschema.Schema) {
+func dropNullType(s *jsonschema.Schema) {
 	if len(s.Types) == 2 && s.Types[0] == "null" {
 		s.Type, s.Types = s.Types[1], nil
 	}

@@ -42,7 +42,7 @@ func (t *Tool) call(ctx context.Context, params jsonval.Object) (result any, err
 	// A tool is foreign code: its faults must not end the worker.
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, Final(&PanicError{Value: safego.PanicText(p), Stack: safego.Stack()})
+			result, err = nil, Final(&PanicError{ValueText: safego.PanicText(p), Stack: safego.Stack()})
 		}
 	}()
 	raw, err := t.encodeParams(params)
@@ -62,7 +62,7 @@ func (t *Tool) call(ctx context.Context, params jsonval.Object) (result any, err
 
 // numberLimits are the bounds for numbers in parameters and results: libraries behind the tools spend minutes on
 // greater numbers, or panic. 1e308 written out has 309 characters.
-var numberLimits = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
+var numberLimits = jsonval.DecodeLimits{MaxNumberBytes: 400, IntegersFitFloat64: true}
 
 func (t *Tool) encodeParams(params jsonval.Object) (json.RawMessage, error) {
 	if params == nil {
@@ -90,7 +90,7 @@ func (t *Tool) decodeResult(out any) (any, error) {
 	if err := numberLimits.CheckNumbers(v); err != nil {
 		return nil, err
 	}
-	return fillEmpty(t.resultSchema, v), nil
+	return replaceNullByEmpty(t.resultSchema, v), nil
 }
 
 // plainTypeError describes a value of the wrong type and the wanted type, without the names of Go types, since the text

@@ -21,11 +21,11 @@ var steering = []struct{ kind, message string }{
 	{approval.SteerRevise, `{"type": "text", "text": "hello"}`},
 	{approval.SteerRevise,
 		`{"type": "plan", "_instance": "1", "stage": "complete", "plan": [{"_tool": "whisper", "text": "One", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
-	{approval.SteerAdd, `{"type": "state", "_instance": "7", "n": 3}`},
-	{approval.SteerAdd, `{"type": "state", "_instance": "8", "n": 8}`},
-	{approval.SteerAdd, `{"type": "state", "_instance": "3", "n": 3}`},
-	{approval.SteerAdd, `{"type": "state", "n": 3}`},
-	{approval.SteerAdd,
+	{approval.SteerAddInstances, `{"type": "state", "_instance": "7", "n": 3}`},
+	{approval.SteerAddInstances, `{"type": "state", "_instance": "8", "n": 8}`},
+	{approval.SteerAddInstances, `{"type": "state", "_instance": "3", "n": 3}`},
+	{approval.SteerAddInstances, `{"type": "state", "n": 3}`},
+	{approval.SteerAddInstances,
 		`{"type": "plan", "_instance": "9", "stage": "complete", "plan": [{"_tool": "whisper", "text": "Nine", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
 }
 

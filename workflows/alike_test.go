@@ -25,7 +25,7 @@ import (
 // played is what a process came to, as far as it must not depend on whether it was split.
 type played struct {
 	s *scenario
-	r loop.Result
+	r loop.ProcessResult
 }
 
 // asOneAndInParts has a test play its process as one and, as another process, in parts of three instances, and checks
@@ -64,7 +64,7 @@ var incidental = regexp.MustCompile(
 	`"(at|digest|since)":"[^"]*"| since [^ ]*Z|[^" /]*/(as-one|in-parts)|[^" ]*-(as-one|in-parts)`)
 
 // came waits for the end of the process, whatever it is.
-func (s *scenario) came(t *testing.T) (r loop.Result) {
+func (s *scenario) came(t *testing.T) (r loop.ProcessResult) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -193,7 +193,7 @@ func ends(instances map[string]loop.InstanceResult) string {
 func (p played) forkComesToTheSame(t *testing.T) {
 	t.Helper()
 	f := p.fork(t)
-	for _, r := range []*loop.Result{&f.r, &p.r} {
+	for _, r := range []*loop.ProcessResult{&f.r, &p.r} {
 		r.Output = p.restored(t, r.Output)
 		for token, i := range r.Instances {
 			i.State = p.restored(t, i.State)

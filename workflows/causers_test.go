@@ -46,8 +46,8 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			run := s.start()
 			s.waitsFor(2)
 			for verb, context := range map[string]string{
-				approval.SteerAdd:    `{"type": "state", "_instance": "3", "text": "t3"}`,
-				approval.SteerRevise: `{"type": "state", "_instance": "1", "note": "mind"}`,
+				approval.SteerAddInstances: `{"type": "state", "_instance": "3", "text": "t3"}`,
+				approval.SteerRevise:       `{"type": "state", "_instance": "1", "note": "mind"}`,
 			} {
 				if why := s.steer(verb, map[string]any{"id": verb, "by": "ann",
 					"context": s.calls("[" + context + "]")}); why != "" {
@@ -56,7 +56,7 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			}
 			s.waitsFor(3)
 			order := map[string]any{"id": "anns", "tool": "pay", "count": 9, "by": "ann", "reason": "routine"}
-			if why := s.steer(approval.SteerAllow, order); why != "" {
+			if why := s.steer(approval.SteerGiveStandingOrder, order); why != "" {
 				t.Fatal(why)
 			}
 			eventually(t, "ann's order covers what she has not caused",
@@ -162,7 +162,7 @@ func TestWhatSomebodyUnnamedCausedNobodyDecidesOn(t *testing.T) {
 	s := paying(t, till, "", notTheirs, rows(1, 1)+`,`+payOnce)
 	s.start()
 	s.waitsFor(1)
-	if why := s.steer(approval.SteerAdd,
+	if why := s.steer(approval.SteerAddInstances,
 		map[string]any{"id": "a",
 			"context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
 		t.Fatal(why)
@@ -182,7 +182,7 @@ func TestWhoCausedTheCallOfADelegateDecidesOnNothingInIt(t *testing.T) {
 	s.startedBy = []string{"sam"}
 	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
-	if why := s.steer(approval.SteerAdd,
+	if why := s.steer(approval.SteerAddInstances,
 		map[string]any{"id": "a", "by": "ann",
 			"context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
 		t.Fatal(why)

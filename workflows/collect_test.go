@@ -91,9 +91,9 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held,
+	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), TemporalContents: held,
 		ShouldRemove: true})
-	if err != nil || c.ValueCount == 0 || c.Retained.Values == 0 {
+	if err != nil || c.CollectedValueCount == 0 || c.Retained.ValueCount == 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if last, err := chains.LatestIdeaNumber(t.Context(), s.id); last != 0 || err != nil {
@@ -117,7 +117,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	}
 	// Without the histories it would have gone: the test sees what it is about.
 	blind, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour)})
-	if err != nil || blind.ValueCount == 0 {
+	if err != nil || blind.CollectedValueCount == 0 {
 		t.Errorf("no history needs anything: %+v, %v", blind, err)
 	}
 }

@@ -155,7 +155,7 @@ func (c *crash) start(s *scenario) client.WorkflowRun {
 }
 
 // killOnce kills a worker, and runs another, when what must have happened before has.
-func (c *crash) killOnce(s *scenario, reached func()) loop.Result {
+func (c *crash) killOnce(s *scenario, reached func()) loop.ProcessResult {
 	c.t.Helper()
 	kill := c.work()
 	run := c.start(s)
@@ -165,11 +165,11 @@ func (c *crash) killOnce(s *scenario, reached func()) loop.Result {
 	return c.finish(run)
 }
 
-func (c *crash) finish(run client.WorkflowRun) loop.Result {
+func (c *crash) finish(run client.WorkflowRun) loop.ProcessResult {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	defer cancel()
-	var r loop.Result
+	var r loop.ProcessResult
 	if err := run.Get(ctx, &r); err != nil {
 		c.t.Fatal(err)
 	}

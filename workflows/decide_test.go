@@ -80,7 +80,7 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 			decisions = append(decisions, one(policy.Approve, a))
 		}
 	}
-	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "all", "by": "ann", "decisions": decisions})
+	s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "all", "by": "ann", "decisions": decisions})
 	refused := s.settled("all", waiting)
 	for n, why := range wrong {
 		if got := refused[fmt.Sprintf("all/%d", n+1)]; !strings.Contains(got, why) {
@@ -92,7 +92,7 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 	}
 	p := client.New(s.client, s.namespace, store).Process(s.id)
 	outcomes, err := p.DecideMany(t.Context(),
-		bulk.Decisions(waiting, client.Decision{Kind: client.Approve, By: "bob"}))
+		bulk.DecisionForEach(waiting, client.Decision{Kind: client.Approve, By: "bob"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 	}
 	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == calls-3 })
 	outcomes, err = p.DecideMany(t.Context(),
-		bulk.Decisions(s.waitsFor(3), client.Decision{Kind: client.Approve, By: "ann"}))
+		bulk.DecisionForEach(s.waitsFor(3), client.Decision{Kind: client.Approve, By: "ann"}))
 	if err != nil || len(outcomes) != 3 {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
@@ -167,7 +167,7 @@ func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, 
 	for _, a := range list {
 		decisions = append(decisions, one(kind, a, more...))
 	}
-	s.signal(to, approval.SteerDecide, map[string]any{"id": id, "by": by, "groups": []any{"finance"},
+	s.signal(to, approval.SteerDecideMany, map[string]any{"id": id, "by": by, "groups": []any{"finance"},
 		"decisions": decisions})
 }
 
@@ -275,7 +275,7 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 					map[string]any{"call": fmt.Sprintf("7.7@%d", n%40+1), "decision": "approve"},
 					map[string]any{"call": fmt.Sprintf("0.1@nobody%d", n), "decision": "approve"})
 			}
-			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "wrong", "decisions": decisions})
+			s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "wrong", "decisions": decisions})
 			eventually(t, "they are refused", func() bool { return s.processStatus().RefusalCount >= 500 })
 			refusals := s.processStatus().Refusals
 			if last := refusals[len(refusals)-1]; !strings.Contains(last.RefusalReason, "there is no Call") {
@@ -353,14 +353,14 @@ func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 			s := paying(t, till, config, "true", rows(1, 3)+`,`+payOnce)
 			run := s.start()
 			list := s.waitsFor(3)
-			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "none", "by": "ann", "decisions": []any{}})
-			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), approval.SteerDecide,
+			s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "none", "by": "ann", "decisions": []any{}})
+			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), approval.SteerDecideMany,
 				map[string]any{"id": "there", "decisions": []any{one(policy.Approve, list[0])}})
 			s.decideAll(list[0].Process, "first", policy.Approve, "ann", list[:1]) // a part takes them too
 			eventually(t, "the first settles", func() bool { return len(s.waitsFor(2)) == 2 })
 			eventually(t, "it has ended",
 				func() bool { return s.processStatus().Instances["1"].Status == ideafile.InstanceSettled })
-			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "x", "by": "ann", "decisions": []any{
+			s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "x", "by": "ann", "decisions": []any{
 				one(policy.Approve, list[0]), map[string]any{"call": "0.1@9", "decision": "approve"},
 				map[string]any{"call": "0.1@2", "decision": "pause"},
 				one(policy.Amend, list[1]), "0.1@3", one(policy.Approve, list[1], "by", "your name"),

@@ -61,7 +61,7 @@ func TestADeputyDecidesWhereverACallWaitsUntilTheEnd(t *testing.T) {
 			}
 			s.waitsFor(2)
 			for _, id := range []string{"leave", "sams"} {
-				if why := s.steer(approval.SteerDisallow, map[string]any{"order": id, "by": "ann"}); why != "" {
+				if why := s.steer(approval.SteerEndStandingOrder, map[string]any{"order": id, "by": "ann"}); why != "" {
 					t.Fatal(why)
 				}
 			}

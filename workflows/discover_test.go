@@ -75,8 +75,8 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	run := s.start()
 	s.isAsking()
 	added := []any{map[string]any{"type": "state", "_instance": "②", "state": map[string]any{"n": 10}}}
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "added"})
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
+	s.signal(s.id, approval.SteerAddInstances, map[string]any{"context": added, "by": "bo", "id": "added"})
+	s.signal(s.id, approval.SteerAddInstances, map[string]any{"context": added, "by": "bo", "id": "twice"})
 	s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{
 		map[string]any{"type": "text", "text": "Mind the gap."},
 		map[string]any{"type": "state", "_instance": "①", "state": map[string]any{"n": 5}}}, "by": "cy",
@@ -178,7 +178,7 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	s.signal(s.id, approval.SteerResume, map[string]any{"id": "r"})
 	s.heard(1, "r")
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "bo", "id": "p"})
-	s.signal(s.id, approval.SteerAdd, map[string]any{"id": "a", "context": []any{
+	s.signal(s.id, approval.SteerAddInstances, map[string]any{"id": "a", "context": []any{
 		map[string]any{"type": "state", "_instance": "③", "state": map[string]any{"n": 10}}}})
 	s.heard(1, "p", "a")
 	release()

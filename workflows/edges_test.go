@@ -122,7 +122,7 @@ func (e edge) isOver() bool {
 	case v.Status != loop.StatusRunning:
 		e.t.Errorf("%s ended as %s", e, asJSON(v))
 		return true
-	case len(v.HoldUps) > 0 && v.HoldUps[0].Cause == turn.CodeLLMUnreachable && e.isTimeOfLLM():
+	case len(v.HoldUps) > 0 && v.HoldUps[0].CauseCode == turn.CodeLLMUnreachable && e.isTimeOfLLM():
 		return e.cancel() // an LLM that has no time for its first byte is waited for
 	case v.PendingDecisionCount > 0 && !e.endsItself():
 		e.approve()

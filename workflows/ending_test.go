@@ -38,7 +38,7 @@ func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
 				decided = tasks
 			}
 		case enumspb.EVENT_TYPE_MARKER_RECORDED:
-			if strings.Contains(summary, "signal "+protocol.SignalEnd) {
+			if strings.Contains(summary, "signal "+protocol.SignalEndInstance) {
 				told = tasks
 			}
 		}
@@ -120,7 +120,7 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 		looks++
 		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
 	}, activity.RegisterOptions{Name: protocol.ActivityIsProcessGone})
-	env.ExecuteWorkflow(protocol.InstanceType, protocol.InstanceSetup{ProcessID: "p", FirstRunID: "first"},
+	env.ExecuteWorkflow(protocol.InstanceType, protocol.InstanceSetup{ProcessID: "p", ProcessFirstRunID: "first"},
 		protocol.InstanceStart{}, nil)
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") ||
 		looks != 3 {

@@ -103,7 +103,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if name == "refunds" {
 				sign(t, run.GetID(), 189, 11)
 			}
-			var r loop.Result
+			var r loop.ProcessResult
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			if err := run.Get(ctx, &r); err != nil {
@@ -146,7 +146,7 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 			} else {
 				replies = c.reply + "\n" + replies
 			}
-			var results [2]loop.Result
+			var results [2]loop.ProcessResult
 			for n, batch := range []int{1000, c.batch} {
 				config, _ := idea["config"].(map[string]any)
 				idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m", "batch": batch})

@@ -51,10 +51,10 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 }
 
 // cameTo is what the process came to, whether it failed or not.
-func (s *scenario) cameTo() loop.Result {
+func (s *scenario) cameTo() loop.ProcessResult {
 	s.t.Helper()
 	_ = s.start().Get(s.t.Context(), nil)
-	return s.processStatus().Result
+	return s.processStatus().ProcessResult
 }
 
 // A steady stream of signals that change nothing stops neither the Requests nor continue-as-new, and none of them is

@@ -81,7 +81,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			_ = run.Get(ctx, nil)
-			r := s.processStatus().Result
+			r := s.processStatus().ProcessResult
 			if one, two := r.Instances["1"], r.Instances["2"]; one.Status != ideafile.InstanceSettled ||
 				two.Status != ideafile.InstanceFailed {
 				t.Errorf("%+v", r.Instances)
@@ -123,7 +123,7 @@ func TestAProcessHearsOfAnInstanceThatIsTerminatedWhileItWaitsForAPerson(t *test
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			_ = run.Get(ctx, nil)
-			r := s.processStatus().Result
+			r := s.processStatus().ProcessResult
 			one, two := r.Instances["1"], r.Instances["2"]
 			if one.Status != ideafile.InstanceSettled || two.Status != ideafile.InstanceFailed ||
 				r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != turn.CodeInstanceGone {

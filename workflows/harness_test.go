@@ -83,7 +83,7 @@ func run(m *testing.M) int {
 	}
 	defer release()
 	var stop func()
-	if server, stop, err = devtest.StartShared(connect.SearchAttributes); err != nil {
+	if server, stop, err = devtest.StartShared(connect.SearchAttributeTypes); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -331,10 +331,10 @@ func (s *scenario) start() client.WorkflowRun {
 	}
 	run, _, err := connect.StartOrAttachProcess(s.t.Context(), s.client, s.namespace, connect.StartSpec{
 		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, ScriptedReplies: s.scripted,
-			StartedBy:        policy.IdentitiesNamed(s.startedBy...),
-			IterationsPerRun: max(*continueEvery, s.every, roundOf(s.t)),
-			Delegation:       protocol.DelegationContext{Files: s.files},
-			ResumesSolution:  s.withCalls}, ContentDigest: "test",
+			StartedBy:            policy.IdentitiesNamed(s.startedBy...),
+			IterationsPerRun:     max(*continueEvery, s.every, roundOf(s.t)),
+			Delegation:           protocol.DelegationContext{Files: s.files},
+			ResumesSolutionCalls: s.withCalls}, ContentDigest: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -351,9 +351,9 @@ func atLength(t *testing.T) {
 }
 
 // finish runs the process to its end.
-func (s *scenario) finish() loop.Result {
+func (s *scenario) finish() loop.ProcessResult {
 	s.t.Helper()
-	var r loop.Result
+	var r loop.ProcessResult
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.start().Get(ctx, &r); err != nil {

@@ -76,7 +76,7 @@ func TestAnInstanceReportsWhatItNeedsWhileAPauseHoldsIt(t *testing.T) {
 			if signal.GetSignalName() == protocol.SignalInstanceReport &&
 				converter.GetDefaultDataConverter().FromPayloads(signal.GetInput(), &sent) == nil {
 				for _, r := range append(sent.Reports, sent.InstanceReport) {
-					latest[r.Token] = r
+					latest[r.InstanceToken] = r
 				}
 			}
 		}
@@ -169,7 +169,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "the inner one is paused", func() bool { return inner.processStatus().Status == loop.StatusPaused })
 	eventually(t, "its instance has heard of it",
-		func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHold) })
+		func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHoldInstance) })
 	close(release)
 	eventually(t, "the first is paid", func() bool {
 		var v protocol.InstanceView

@@ -180,7 +180,8 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	})
 	eventually(t, "the process says that its store holds it up, and what mends it", func() bool {
 		v := s.processStatus()
-		return len(v.HoldUps) == 1 && strings.HasPrefix(v.HoldUps[0].Cause, "store_") && v.HoldUps[0].Remedy != "" &&
+		return len(v.HoldUps) == 1 && strings.HasPrefix(v.HoldUps[0].CauseCode, "store_") &&
+			v.HoldUps[0].Remedy != "" &&
 			slices.Contains(v.WaitingFor, v.HoldUps[0].String())
 	})
 	_, metrics := p.Get("/metrics")

@@ -64,7 +64,7 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	s.waitsFor(2)
 	eventually(t, "people are told that two wait", func() bool {
 		all := b.all()
-		return len(all) > 0 && all[len(all)-1].AwaitingCount == 2
+		return len(all) > 0 && all[len(all)-1].AwaitingCallCount == 2
 	})
 	b.mu.Lock()
 	if len(b.refused) != 1 || b.refused[0] != b.ids[0] {
@@ -82,8 +82,8 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	eventually(t, "people are told that one is decided", func() bool {
 		all := b.all()
 		last := all[len(all)-1]
-		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].DecisionKind == policy.Approve &&
-			last.NewlyDecided[0].DecidedBy == "ann" && last.AwaitingCount == 1
+		return len(last.NoLongerWaiting) == 1 && last.NoLongerWaiting[0].DecisionKind == policy.Approve &&
+			last.NoLongerWaiting[0].DecidedBy == "ann" && last.AwaitingCallCount == 1
 	})
 	b.mu.Lock()
 	b.fail = 1000 // nobody can be told any more
@@ -111,7 +111,7 @@ func TestWhereNobodyIsToBeToldHistorySaysNothingOfIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == protocol.ActivityNotify {
+		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == protocol.ActivityNotifyPeople {
 			t.Error("somebody was to be told")
 		}
 	}

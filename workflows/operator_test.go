@@ -31,7 +31,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 		map[string]any{"call": strings.Repeat("x", 5000)},
 		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1},
 		map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
-	names := []string{policy.Approve, policy.Reject, policy.Amend, policy.Answer, approval.SteerAdd,
+	names := []string{policy.Approve, policy.Reject, policy.Amend, policy.Answer, approval.SteerAddInstances,
 		approval.SteerRevise, approval.SteerResume, "report", "calls", "close"}
 	var wg sync.WaitGroup
 	for part := range 10 {

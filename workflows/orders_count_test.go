@@ -65,10 +65,10 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 				list = append(list, map[string]any{"call": fmt.Sprintf("0.1@%d", n),
 					"decision": policy.Approve, "by": by})
 			}
-			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "book", "decisions": list})
+			s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "book", "decisions": list})
 			eventually(t, "six are booked", func() bool { return len(till.seen()) == 6 })
 			s.waitsFor(6)
-			if why := s.steer(approval.SteerAllow,
+			if why := s.steer(approval.SteerGiveStandingOrder,
 				map[string]any{"id": "two", "tool": "pay", "count": 2, "by": "ann"}); why != "" {
 				t.Fatal(why)
 			}
@@ -107,7 +107,8 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 				"output": "in the shop"})
 		}
 	}
-	s.signal(s.id, approval.SteerAllow, map[string]any{"id": "forty", "tool": "pay", "count": 40, "by": "ann"})
+	s.signal(s.id, approval.SteerGiveStandingOrder, map[string]any{"id": "forty", "tool": "pay", "count": 40,
+		"by": "ann"})
 	kill = c.work()
 	eventually(t, "some are paid", func() bool { return len(c.calls("pay")) > 5 })
 	kill()
@@ -139,14 +140,15 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	part := &scenario{t: t, id: protocol.PartID(s.id, 2), client: s.client, namespace: s.namespace}
 	want := " goes to the whole process, " + s.id + ": this is its part 2"
 	order := map[string]any{"id": "all", "tool": "pay", "count": 3, "by": "ann"}
-	if why := part.steer(approval.SteerAllow, order); why != "allow"+want {
+	if why := part.steer(approval.SteerGiveStandingOrder, order); why != "allow"+want {
 		t.Error(why)
 	}
-	if why := part.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "end"}); why != "disallow"+want {
+	if why := part.steer(approval.SteerEndStandingOrder, map[string]any{"order": "all",
+		"id": "end"}); why != "disallow"+want {
 		t.Error(why)
 	}
 	order["count"] = 1
-	if why := s.steer(approval.SteerAllow, order); why != "" {
+	if why := s.steer(approval.SteerGiveStandingOrder, order); why != "" {
 		t.Fatal(why)
 	}
 	left := s.waitsFor(2)
@@ -159,7 +161,7 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	before := s.processStatus().RefusalCount
 	s.signal(s.id, policy.Approve, forged)
 	eventually(t, "it is refused", func() bool { return refused(before + 1) })
-	s.signal(s.id, approval.SteerDecide,
+	s.signal(s.id, approval.SteerDecideMany,
 		map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": policy.Approve})}})
 	eventually(t, "it is refused among many", func() bool { return refused(before + 2) })
 	if o := s.order("all"); o.ApprovedCount != 1 || len(till.seen()) != 1 {
@@ -178,7 +180,7 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
 	order := map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}
-	if why := s.steer(approval.SteerAllow, order); why != "" {
+	if why := s.steer(approval.SteerGiveStandingOrder, order); why != "" {
 		t.Fatal(why)
 	}
 	eventually(t, "its own Call is paid", func() bool { return len(till.seen()) == 1 })
@@ -187,7 +189,7 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 	if o := s.order("all"); o.ApprovedCount != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
-	if why := delegate.steer(approval.SteerAllow, order); why != "" {
+	if why := delegate.steer(approval.SteerGiveStandingOrder, order); why != "" {
 		t.Fatal(why)
 	}
 	s.end(run)
@@ -207,7 +209,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	s := newScenario(t, idea)
 	s.startedBy = []string{"sam"}
 	run := s.start()
-	if why := s.steer(approval.SteerAllow,
+	if why := s.steer(approval.SteerGiveStandingOrder,
 		map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}); why != "" {
 		t.Fatal(why)
 	}
@@ -217,7 +219,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 			if list := s.pending(); len(list) == 1 {
 				a = list[0]
 			}
-			return strings.Contains(a.ReminderSchedule.NotificationKey(), "e1")
+			return strings.Contains(a.ReminderSchedule.NotificationProgressKey(), "e1")
 		})
 		return a
 	}

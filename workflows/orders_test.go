@@ -29,7 +29,7 @@ func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 	return ""
 }
 
-func (s *scenario) order(id string) (o approval.OrderState) {
+func (s *scenario) order(id string) (o approval.StandingOrderState) {
 	s.t.Helper()
 	for _, given := range s.processStatus().Orders {
 		if given.ID == id {
@@ -62,7 +62,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			order := map[string]any{"id": "small", "tool": "pay", "count": 7, "by": "ann", "groups": []any{"finance"},
 				"reason": "routine",
 				"when":   map[string]any{"properties": map[string]any{"n": map[string]any{"maximum": 5}}}}
-			if why := s.steer(approval.SteerAllow, order); why != "" {
+			if why := s.steer(approval.SteerGiveStandingOrder, order); why != "" {
 				t.Fatal(why)
 			}
 			eventually(t, "seven are paid",
@@ -72,17 +72,18 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			}
 			// Another order of who may not decide, and one that is ended before anything fits it, change nothing.
 			order["id"], order["by"] = "sams", "sam"
-			if why := s.steer(approval.SteerAllow, order); !strings.Contains(why, "sam started the process") {
+			if why := s.steer(approval.SteerGiveStandingOrder, order); !strings.Contains(why,
+				"sam started the process") {
 				t.Errorf("the starter gave an order: %q", why)
 			}
 			order["id"], order["by"] = "small", "bob"
-			s.signal(s.id, approval.SteerAllow, order)
+			s.signal(s.id, approval.SteerGiveStandingOrder, order)
 			eventually(t, "two orders of one name are refused", func() bool {
 				refusals := s.processStatus().Refusals
 				return len(refusals) > 0 && strings.Contains(refusals[len(refusals)-1].RefusalReason, "already")
 			})
 			order["id"] = "rest"
-			if why := s.steer(approval.SteerAllow, order); why != "" {
+			if why := s.steer(approval.SteerGiveStandingOrder, order); why != "" {
 				t.Fatal(why)
 			}
 			s.end(run)
@@ -107,7 +108,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 				for _, e := range log {
 					if d := e.Decision; d != nil && d.Kind == policy.Approve {
 						under[d.StandingOrderID]++
-					} else if d != nil && d.Kind == approval.SteerAllow {
+					} else if d != nil && d.Kind == approval.SteerGiveStandingOrder {
 						under["given "+d.Order.ID]++
 					}
 				}
@@ -132,7 +133,8 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	}
 	// It waits again, as it was changed.
 	s.waitsFor(2)
-	if why := s.steer(approval.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10}); why != "" {
+	if why := s.steer(approval.SteerGiveStandingOrder, map[string]any{"id": "all", "tool": "pay",
+		"count": 10}); why != "" {
 		t.Fatal(why)
 	}
 	eventually(t, "the other one is paid",
@@ -140,13 +142,15 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	if o := s.order("all"); o.ApprovedCount != 1 {
 		t.Errorf("%+v", o)
 	}
-	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "end", "by": "ann"}); why != "" {
+	if why := s.steer(approval.SteerEndStandingOrder, map[string]any{"order": "all", "id": "end",
+		"by": "ann"}); why != "" {
 		t.Fatal(why)
 	}
 	if o := s.order("all"); o.Ending == nil || o.Ending.EndedBy != "ann" {
 		t.Errorf("%+v", o)
 	}
-	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "again"}); !strings.Contains(why,
+	if why := s.steer(approval.SteerEndStandingOrder, map[string]any{"order": "all",
+		"id": "again"}); !strings.Contains(why,
 		"ended already") {
 		t.Error(why)
 	}
@@ -166,7 +170,8 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 	s.waitsFor(3)
 	give := func(id, by string) {
 		t.Helper()
-		if why := s.steer(approval.SteerAllow, map[string]any{"id": id, "tool": "pay", "count": 10, "by": by,
+		if why := s.steer(approval.SteerGiveStandingOrder, map[string]any{"id": id, "tool": "pay", "count": 10,
+			"by":     by,
 			"groups": []any{"finance"}}); why != "" {
 			t.Fatal(why)
 		}

@@ -67,15 +67,16 @@ func (o *outage) environment(more ...string) []string {
 // heldUp waits until a process says that it is held up, and checks what it says.
 func (s *scenario) heldUp(says ...string) {
 	s.t.Helper()
-	var v loop.Result
+	var v loop.ProcessResult
 	var waiting []string
 	eventually(s.t, "the process says that it is held up", func() bool {
 		view := s.processStatus()
-		v, waiting = view.Result, view.WaitingFor
+		v, waiting = view.ProcessResult, view.WaitingFor
 		return len(v.HoldUps) > 0
 	})
 	h := v.HoldUps[0]
-	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.NextAttempt.IsZero() ||
+	if v.Status != loop.StatusRunning || h.CauseCode != turn.CodeLLMUnreachable || h.Since.IsZero() ||
+		h.NextAttempt.IsZero() ||
 		h.PauseAt.Before(h.NextAttempt) || h.Remedy == "" {
 		s.t.Errorf("%s: %+v", v.Status, h)
 	}

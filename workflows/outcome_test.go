@@ -33,10 +33,10 @@ func (s *scenario) became(workflow string, ids ...string) (list []string) {
 func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
 	s.t.Helper()
 	h, err := s.client.UpdateWorkflow(s.t.Context(), sdk.UpdateWorkflowOptions{
-		WorkflowID: workflow, UpdateName: protocol.UpdateOutcome, WaitForStage: sdk.WorkflowUpdateStageCompleted,
-		Args: []any{protocol.OutcomeQuestion{ActIDs: ids}},
+		WorkflowID: workflow, UpdateName: protocol.UpdateActOutcomes, WaitForStage: sdk.WorkflowUpdateStageCompleted,
+		Args: []any{protocol.ActOutcomesQuestion{ActIDs: ids}},
 	})
-	var answer protocol.OutcomeAnswer
+	var answer protocol.ActOutcomesAnswer
 	if err == nil {
 		err = h.Get(s.t.Context(), &answer)
 	}
@@ -136,7 +136,7 @@ func TestClientsThatOnlySignalAreHeardAndAnActIsAnsweredOnceAndForAll(t *testing
 			for range 2 { // the second changes nothing, and nothing of what became of the first
 				s.signal(s.id, policy.Approve, map[string]any{"call": waiting[1].CallID, "id": "once"})
 			}
-			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "many", "decisions": []any{
+			s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "many", "decisions": []any{
 				map[string]any{"call": "9.9@2", "decision": "approve"},
 				map[string]any{"call": "0.1@2", "decision": "perhaps", "id": "odd"}}})
 			got := s.became(s.id, "once", "never sent", "many", "many/1", "odd")
@@ -237,8 +237,8 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "v",
 		"context": []any{map[string]any{"type": "text", "text": "Mind the gap."}}})
 	ask, err := c.client.UpdateWorkflow(t.Context(), sdk.UpdateWorkflowOptions{
-		WorkflowID: s.id, UpdateName: protocol.UpdateOutcome, WaitForStage: sdk.WorkflowUpdateStageAccepted,
-		Args: []any{protocol.OutcomeQuestion{ActIDs: []string{"p", "v"}}},
+		WorkflowID: s.id, UpdateName: protocol.UpdateActOutcomes, WaitForStage: sdk.WorkflowUpdateStageAccepted,
+		Args: []any{protocol.ActOutcomesQuestion{ActIDs: []string{"p", "v"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 	first.Wait()
 	release()
 	c.production()
-	var answer protocol.OutcomeAnswer
+	var answer protocol.ActOutcomesAnswer
 	if err := ask.Get(t.Context(), &answer); err != nil {
 		t.Fatal(err)
 	}

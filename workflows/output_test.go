@@ -95,7 +95,7 @@ func (s *scenario) refuseLoudness() {
 }
 
 // wantOutput wants a process that is completed with this output, after so many Requests at most.
-func (s *scenario) wantOutput(r loop.Result, requests int, output string) {
+func (s *scenario) wantOutput(r loop.ProcessResult, requests int, output string) {
 	s.t.Helper()
 	if r.Status != loop.StatusCompleted || r.RequestCount > requests || asJSON(r.Output) != output {
 		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.RequestCount, r.Calls, asJSON(r.Output), s.story())

@@ -100,7 +100,7 @@ func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
 				`{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}], "output": {"all": "†state.weight"}}]}`)
 			err := s.start().Get(t.Context(), nil)
 			var app *temporal.ApplicationError
-			var r loop.Result
+			var r loop.ProcessResult
 			if !errors.As(err, &app) || app.Details(&r) != nil {
 				t.Fatalf("it ended with %v", err)
 			}
@@ -142,10 +142,10 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 {"solution": {"calls": []}}`
 	run := s.start()
 	waiting := s.waitsFor(7)
-	s.signal(s.id, approval.SteerAdd,
+	s.signal(s.id, approval.SteerAddInstances,
 		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
 	s.waitsFor(8)
-	s.signal(s.id, approval.SteerAdd,
+	s.signal(s.id, approval.SteerAddInstances,
 		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
 	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
 	eventually(t, "both are refused", func() bool { return s.processStatus().RefusalCount == 2 })

@@ -107,7 +107,7 @@ func (s *scenario) instance(token string) (v protocol.InstanceView) {
 	return v
 }
 
-func (s *scenario) end(run client.WorkflowRun) (r loop.Result) {
+func (s *scenario) end(run client.WorkflowRun) (r loop.ProcessResult) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
@@ -421,11 +421,11 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	for n := range 50 {
 		context = append(context, map[string]any{"type": "state", "_instance": fmt.Sprintf("j%d", n), "n": 1})
 	}
-	s.signal(s.id, approval.SteerAdd,
+	s.signal(s.id, approval.SteerAddInstances,
 		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
-	s.signal(s.id, approval.SteerAdd,
+	s.signal(s.id, approval.SteerAddInstances,
 		map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": context, "id": "a1"})
+	s.signal(s.id, approval.SteerAddInstances, map[string]any{"context": context, "id": "a1"})
 	eventually(t, "they are added", func() bool { return len(s.processStatus().Instances) == 52 })
 	eventually(t, "they are paid", func() bool { return len(till.seen()) == 51 })
 	s.decide(policy.Approve, "1.1@i1", "")

@@ -51,7 +51,7 @@ func TestTheGoSDKAloneDecidesOnManyAndCancels(t *testing.T) {
 	plain := s.plainClient()
 	decisions := []map[string]string{{"call": "1.1@13", "decision": policy.Approve},
 		{"call": "1.1@2", "decision": policy.Reject, "reason": "no"}}
-	if err := plain.SignalWorkflow(t.Context(), s.id, "", approval.SteerDecide,
+	if err := plain.SignalWorkflow(t.Context(), s.id, "", approval.SteerDecideMany,
 		map[string]any{"decisions": decisions, "by": "nora"}); err != nil {
 		t.Fatal(err)
 	}

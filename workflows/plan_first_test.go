@@ -37,7 +37,7 @@ func (s *scenario) planOf(request int) protocol.PlanView {
 			s.t.Fatalf("it does not wait: %s", asJSON(v))
 		}
 		plan = s.planWaits(1)[0]
-		return plan.Request == request
+		return plan.RequestNumber == request
 	})
 	return plan
 }
@@ -45,7 +45,8 @@ func (s *scenario) planOf(request int) protocol.PlanView {
 // decidePlan signals the process a decision on a Plan as it was shown.
 func (s *scenario) decidePlan(kind string, plan protocol.PlanView, more map[string]any) {
 	s.t.Helper()
-	payload := jsonval.DeepMerge(map[string]any{"request": plan.Request, "digest": plan.Digest, "by": "ann"}, more)
+	payload := jsonval.DeepMerge(map[string]any{"request": plan.RequestNumber, "digest": plan.Digest, "by": "ann"},
+		more)
 	s.signal(s.id, kind, payload)
 }
 
@@ -129,7 +130,7 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 }
 
 // approveTheRest approves every Plan that waits until the process has ended.
-func (s *scenario) approveTheRest(run interface{ GetID() string }) loop.Result {
+func (s *scenario) approveTheRest(run interface{ GetID() string }) loop.ProcessResult {
 	s.t.Helper()
 	approved := map[string]bool{}
 	eventually(s.t, "the process ends", func() bool {

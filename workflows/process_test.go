@@ -67,7 +67,7 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
 		t.Fatal(err)
 	}
-	var r loop.Result
+	var r loop.ProcessResult
 	if err := run.Get(t.Context(), &r); err != nil || r.RequestCount != 2 {
 		t.Errorf("%v %+v", err, r)
 	}

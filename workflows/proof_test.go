@@ -32,7 +32,7 @@ var signers = keyring{}
 type keyring map[string]*signing.PrivateKey
 
 // open makes the keys, and the file that lists them.
-func (k keyring) open() (*signing.Source, error) {
+func (k keyring) open() (*signing.KeySource, error) {
 	var list []any
 	for _, name := range []string{"ann", "bob", "cid", "sam", "eve", "gus", "stranger"} {
 		groups := []string{"finance"}
@@ -78,7 +78,7 @@ var trusted *signing.Keys
 // proven checks a chain with the keys, and how many of its decisions are signed.
 func (s *scenario) proven(process string, want proofs.Counts) {
 	s.t.Helper()
-	report, err := chain.New(store).WithDeciderKeys(trusted).Verify(s.t.Context(), process)
+	report, err := chain.New(store).WithProofVerifier(trusted).Verify(s.t.Context(), process)
 	if err != nil || !report.IsIntact || report.Decisions != want {
 		s.t.Errorf("%s: %+v, %v; want %+v", process, report, err, want)
 	}
@@ -396,10 +396,10 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 		list = append(list, map[string]any{"call": a.CallID, "decision": policy.Approve,
 			"proof": s.sign(who, claimsFor(s.id, a.PendingCall, policy.Approve, nil))})
 	}
-	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "many", "decisions": list})
+	s.signal(s.id, approval.SteerDecideMany, map[string]any{"id": "many", "decisions": list})
 	eventually(t, "three are paid", func() bool { return len(till.seen()) == 3 })
 	left := s.waitsFor(1)
-	s.signal(s.id, approval.SteerDecide,
+	s.signal(s.id, approval.SteerDecideMany,
 		map[string]any{"id": "one",
 			"proof": s.sign("ann", claimsFor(s.id, left[0].PendingCall, policy.Approve,
 				map[string]any{"reason": "all"})),
@@ -447,7 +447,8 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			want := o.DecisionToProve(s.id)
 			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", ProcessID: want.ProcessID, CallID: o.ID,
 				ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind, DetailsDigest: want.DetailsDigest}
-			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.MaxCalls,
+			s.signal(s.id, approval.SteerGiveStandingOrder, map[string]any{"id": o.ID, "tool": o.Tool,
+				"count": o.MaxCalls,
 				"proof": s.sign("ann", c)})
 			s.end(run)
 			s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})

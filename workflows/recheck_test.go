@@ -47,7 +47,7 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 	if r.Status != loop.StatusCompleted || r.RequestCount != 1 || q == nil {
 		t.Fatalf("%s, %d Requests, %s", r.Status, r.RequestCount, asJSON(q))
 	}
-	if q.RecheckedCount != 4 || q.DifferedCount != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
+	if q.RecheckedCount != 4 || q.DifferedCount != 1 || q.RequestSize.Initial != 25 || q.Usage.PromptTokens == 0 ||
 		q.Usage.CompletionTokens > r.Usage.CompletionTokens ||
 		asJSON(q.ByInstancePosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
 		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
@@ -57,7 +57,7 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 	}
 	log := s.rechecked()
 	if c := log["2"]; len(log) != 4 || !c.HasDiffered || log["1"].HasDiffered ||
-		asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.Request != 1 {
+		asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.RequestNumber != 1 {
 		t.Errorf("the chain keeps %s", asJSON(log))
 	}
 	first, second := s.prompt(1), s.prompt(2)
@@ -98,7 +98,7 @@ func (s *scenario) rechecked() map[string]turn.AnswerComparison {
 		}
 		for _, e := range log {
 			if e.Recheck != nil {
-				kept[e.Instance] = *e.Recheck
+				kept[e.InstanceToken] = *e.Recheck
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			r := s.finish()
 			if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Quality == nil ||
 				r.Quality.RecheckedCount != 0 ||
-				r.Quality.FailedCount != 4 || r.Quality.Reason == "" ||
+				r.Quality.FailedCount != 4 || r.Quality.LatestReason == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
 			}
@@ -152,7 +152,7 @@ func TestACallThatWasAnsweredDifferentlyIsPutBeforeAPerson(t *testing.T) {
 		}
 		s.signal(protocol.InstanceID(s.id, "2"), "approve", map[string]any{"call": p.CallID, "digest": p.Digest, "by": "ann"})
 	}
-	var r loop.Result
+	var r loop.ProcessResult
 	if err := run.Get(t.Context(), &r); err != nil || r.Calls.Done != 6 || r.Quality.DifferedCount != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -180,7 +180,7 @@ func contradicted(t *testing.T, config string, n int) *scenario {
 func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
 	t.Parallel()
 	r := contradicted(t, `"batch": 2, "quality": {"recheck": 1}`, 4).finish()
-	if q := r.Quality; q == nil || q.RecheckedCount != 4 || q.DifferedCount != 4 || q.Size.Initial != 2 ||
+	if q := r.Quality; q == nil || q.RecheckedCount != 4 || q.DifferedCount != 4 || q.RequestSize.Initial != 2 ||
 		r.RequestCount != 2 {
 		t.Errorf("%s after %d Requests", asJSON(q), r.RequestCount)
 	}
@@ -200,7 +200,7 @@ func TestDisagreementAboveTheLimitPausesWhereTheFileSaysSo(t *testing.T) {
 				t.Errorf("it is paused by %v", f)
 			}
 			s.signal(s.id, "resume", map[string]any{"by": "ann"})
-			var r loop.Result
+			var r loop.ProcessResult
 			if err := run.Get(t.Context(), &r); err != nil || r.Status != loop.StatusCompleted ||
 				r.Quality.DifferedCount != 32 {
 				t.Errorf("%+v, %v", r, err)

@@ -111,7 +111,7 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 	eventually(t, "what waits says who was told and who may decide", func() bool {
 		waiting := s.pending()
 		for _, a := range waiting {
-			if a.ReminderSchedule.NotificationKey() != "r1e1" ||
+			if a.ReminderSchedule.NotificationProgressKey() != "r1e1" ||
 				!strings.Contains(a.DecidersInWords(), "people of finance, heads; not who started the process") {
 				return false
 			}
@@ -184,7 +184,8 @@ func TestRemindersReachDelegates(t *testing.T) {
 	eventually(t, "the delegate's Call is escalated", func() bool {
 		var v protocol.ProcessApprovals
 		q, err := s.client.QueryWorkflow(t.Context(), delegate, "", protocol.QueryApprovals)
-		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1 && v.Approvals[0].ReminderSchedule.NotificationKey() == "r1e1"
+		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1 &&
+			v.Approvals[0].ReminderSchedule.NotificationProgressKey() == "r1e1"
 	})
 	if why := s.outcome(delegate, delegate+"/main", policy.Approve,
 		map[string]any{"call": "0.1", "by": "hal", "groups": []any{"heads"}, "id": "hal"}); why != "" {

@@ -81,7 +81,7 @@ func oneInstance(name, process string) string {
 	return process + "/main"
 }
 
-func recordHistories(t *testing.T, name string, r loop.Result) {
+func recordHistories(t *testing.T, name string, r loop.ProcessResult) {
 	t.Helper()
 	recordHistory(t, name+"-process", r.ProcessID)
 	recordHistory(t, name+"-instance", oneInstance(name, r.ProcessID))

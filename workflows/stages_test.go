@@ -95,7 +95,7 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 			{"type": "plan", "name": "heavy", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n"}], "output": {}}]}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
-	var r loop.Result
+	var r loop.ProcessResult
 	if !errors.As(err, &app) || app.Details(&r) != nil {
 		t.Fatalf("it ended with %v", err)
 	}
@@ -114,7 +114,7 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, problems := ideafile.ReadIdea(idea)
-	if len(problems) > 0 || again.Context[0].PlanStage != ideafile.StageComplete ||
+	if len(problems) > 0 || again.Context[0].PlanStage != ideafile.PlanStageComplete ||
 		again.Context[0].PlanRecordByCallID == nil {
 		t.Errorf("%v: %v", problems, idea)
 	}
@@ -131,7 +131,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	run := s.start()
 	eventually(t, "somebody is asked", func() bool { return s.processStatus().PendingDecisionCount == 1 })
 	s.signal(s.id, approval.SteerPause, json.RawMessage(`{"id": "p"}`))
-	s.signal(s.id, approval.SteerAdd,
+	s.signal(s.id, approval.SteerAddInstances,
 		json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
 	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@1"}`))
 	s.areTaken("p", "a")
@@ -148,7 +148,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		return false
 	})
 	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@2"}`))
-	var r loop.Result
+	var r loop.ProcessResult
 	if err := run.Get(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
-	var r loop.Result
+	var r loop.ProcessResult
 	if err := run.Get(t.Context(), &r); err != nil || r.RequestCount != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -206,7 +206,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 		`{"solution": {"calls": []}}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
-	var r loop.Result
+	var r loop.ProcessResult
 	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != loop.StatusFailed || r.RequestCount != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -234,7 +234,7 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	}
 	err := run.Get(t.Context(), nil)
 	var c *temporal.CanceledError
-	var r loop.Result
+	var r loop.ProcessResult
 	if !errors.As(err, &c) || c.Details(&r) != nil || r.Status != loop.StatusCancelled {
 		t.Errorf("%v %+v", err, r)
 	}

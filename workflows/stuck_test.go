@@ -14,7 +14,7 @@ import (
 )
 
 // pausesAndGoesOn waits until the process has paused for a reason, mends that, and resumes it.
-func (s *scenario) pausesAndGoesOn(code, why string, mend func()) loop.Result {
+func (s *scenario) pausesAndGoesOn(code, why string, mend func()) loop.ProcessResult {
 	s.t.Helper()
 	run := s.start()
 	s.pausedWith(code, why)
@@ -83,7 +83,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 					t.Errorf("%s is %s with %s", token, i.Status, asJSON(i.State))
 				}
 			}
-			if f := r.Failures; len(f) != 4 || f[0].Tool != "refuse" || f[0].Count < 3 {
+			if f := r.Failures; len(f) != 4 || f[0].Tool != "refuse" || f[0].CallCount < 3 {
 				t.Errorf("%+v", f)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 
 const forTheFirstAndTheThird = `{"_tool": "shout", "_instance": ["1", "3"], "text": "†state.text", "_outputPath": "loud"}`
 
-func wantLoudInTheFirstAndTheThird(t *testing.T, r loop.Result) {
+func wantLoudInTheFirstAndTheThird(t *testing.T, r loop.ProcessResult) {
 	t.Helper()
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 2 {
 		t.Errorf("%s %+v", r.Status, r.Calls)

@@ -58,16 +58,17 @@ func TestAnActivityThatSomebodyPausesInTemporalHoldsItsProcessUp(t *testing.T) {
 	}
 	eventually(t, "it is found", func() bool { return len(found()) == 1 })
 	h := found()[0]
-	if h.Cause != turn.CodeTemporalPaused || !strings.Contains(h.Message, "Execute of "+instance) {
+	if h.CauseCode != turn.CodeTemporalPaused || !strings.Contains(h.Message, "Execute of "+instance) {
 		t.Errorf("%+v", h)
 	}
 	if err := s.client.SignalWorkflow(t.Context(), part, "", protocol.SignalWorkerHoldUp,
-		protocol.WorkerHoldUpSignal{Cause: h.Cause, HoldUp: &h}); err != nil {
+		protocol.WorkerHoldUpSignal{Cause: h.CauseCode, HoldUp: &h}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the whole process says so", func() bool {
 		v := s.processStatus()
-		return len(v.HoldUps) == 1 && v.HoldUps[0].Cause == turn.CodeTemporalPaused && v.HoldUps[0].ProcessID == part
+		return len(v.HoldUps) == 1 && v.HoldUps[0].CauseCode == turn.CodeTemporalPaused &&
+			v.HoldUps[0].ProcessID == part
 	})
 	if _, err := service.UnpauseActivityExecution(t.Context(), &workflowservice.UnpauseActivityExecutionRequest{
 		Namespace: s.namespace, WorkflowId: instance, ActivityId: called.GetActivityId(),

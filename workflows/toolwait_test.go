@@ -98,7 +98,7 @@ func TestAProcessSaysThatItWaitsForTheServerOfATool(t *testing.T) {
 				return len(v.HoldUps) > 0
 			})
 			h := v.HoldUps[0]
-			if h.Cause != turn.CodeToolBusy || !strings.Contains(h.Message, "count waits") ||
+			if h.CauseCode != turn.CodeToolBusy || !strings.Contains(h.Message, "count waits") ||
 				!strings.Contains(h.Message, "when the stock is counted") || time.Until(h.NextAttempt) < time.Hour {
 				t.Errorf("%+v", h)
 			}
@@ -156,7 +156,7 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 			} {
 				told := protocol.WorkerHoldUpSignal{Cause: turn.CodeToolBusy, WorkerID: step.worker}
 				if step.hours > 0 {
-					told.HoldUp = &turn.HoldUp{Cause: turn.CodeToolBusy, Message: step.worker + " waits",
+					told.HoldUp = &turn.HoldUp{CauseCode: turn.CodeToolBusy, Message: step.worker + " waits",
 						NextAttempt: time.Now().Add(step.hours * time.Hour)}
 				}
 				if err := s.client.SignalWorkflow(t.Context(), s.id, "", protocol.SignalWorkerHoldUp, told); err != nil {

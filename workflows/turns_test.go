@@ -15,15 +15,16 @@ import (
 func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 	t.Parallel()
 	longrun.SkipUnlessEnabled(t)
-	id := protocol.LimitID(t.Name())
+	id := protocol.LimitWorkflowID(t.Name())
 	ask := func(q limit.TurnRequest) (turns []limit.TurnAnswer) {
 		t.Helper()
-		q.Rule.MaxConcurrent = 1
+		q.Rule.MaxConcurrentTurns = 1
 		start := temporalClient.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id,
 			TaskQueue: protocol.TaskQueue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING},
 			protocol.LimitType, limit.Queue{})
 		h, err := temporalClient.UpdateWithStartWorkflow(t.Context(), client.UpdateWithStartWorkflowOptions{
-			StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
+			StartWorkflowOperation: start,
+			UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateLimitTurns,
 				WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}}})
 		if err == nil {
 			err = h.Get(t.Context(), &turns)

@@ -51,7 +51,7 @@ func TestWhatComesAfterACallThatIsTakenBackDoesNotRun(t *testing.T) {
 			s.areTaken("u")
 			eventually(t, "nothing waits", func() bool { return len(s.pending()) == 0 })
 			_ = run.Get(t.Context(), nil) // nothing of it can be signed
-			r := s.processStatus().Result
+			r := s.processStatus().ProcessResult
 			if r.Status != loop.StatusFailed || r.Calls.Undone != 1 || r.Calls.Blocked != 3 || len(a.standing(t)) > 0 {
 				t.Errorf("%s, %+v, and it stands: %q", r.Status, r.Calls, a.standing(t))
 			}
@@ -159,7 +159,7 @@ func (s *scenario) awaitingTurn(token string) (n int) {
 		return 0
 	}
 	for _, a := range d.GetPendingActivities() {
-		if a.GetActivityType().GetName() == protocol.ActivityAwaitTurn {
+		if a.GetActivityType().GetName() == protocol.ActivityAwaitLimitTurn {
 			n++
 		}
 	}

@@ -242,7 +242,7 @@ func TestWhatFailsIsTakenBackThoughWorkersAreKilled(t *testing.T) {
 		}
 		if left := a.standing(t); err != nil || len(left) > 0 || len(a.answers) != 5 || view.Calls.Undone != 2 ||
 			view.Instances[""].Status != ideafile.InstanceFailed {
-			t.Errorf("%d: %q stands after %v: %+v, %v", n, left, a.answers, view.Result, err)
+			t.Errorf("%d: %q stands after %v: %+v, %v", n, left, a.answers, view.ProcessResult, err)
 		}
 	}
 	if kills < 3 {
@@ -350,7 +350,7 @@ func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
 	if err := run.Get(t.Context(), nil); err != nil {
 		t.Fatal(err, s.story())
 	}
-	r := s.processStatus().Result
+	r := s.processStatus().ProcessResult
 	if got := a.standing(t); len(got) != 2 || r.Status != loop.StatusCompleted || r.Calls.Undone != 1 {
 		t.Errorf("it stands: %q, %+v", got, r)
 	}
@@ -400,7 +400,7 @@ func TestASplitProcessHasItsPartsTakeBack(t *testing.T) {
 			}
 			eventually(t, "nothing waits", func() bool { return len(s.pending()) == 0 })
 			_ = run.Get(t.Context(), nil) // what was to be signed is not there any more
-			r := s.processStatus().Result
+			r := s.processStatus().ProcessResult
 			if r.Calls.Undone != 3 || r.Calls.Blocked != 3 || r.Status != loop.StatusFailed || len(a.standing(t)) > 0 {
 				t.Errorf("%s, %+v, and it stands: %q", r.Status, r.Calls, a.standing(t))
 			}
@@ -427,7 +427,7 @@ func TestAPersonKeepsAnInstanceFromTakingBack(t *testing.T) {
 	}
 	s.decide("reject", "0.2~undo", `{"by": "ann", "reason": "it is paid for"}`)
 	_ = run.Get(t.Context(), nil) // it has failed
-	r := s.processStatus().Result
+	r := s.processStatus().ProcessResult
 	if got := r.Instances[""]; got.Status != ideafile.InstanceUndoFailed || len(a.standing(t)) != 2 ||
 		!strings.Contains(r.Error.Message, "not taken back: 0.2 (book): 0.2~undo (cancel), rejected") {
 		t.Errorf("%s, %q: %v", got.Status, a.standing(t), r.Error)

@@ -27,7 +27,8 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			copied, dir := copyStore(t)
 			chains, c := chain.New(copied), people.New(temporalClient, server.Namespace(), copied)
 			report, err := c.VerifyWithTemporal(t.Context(), s.id, nil)
-			if err != nil || !report.IsIntact || report.WitnessedCount != report.IdeaCount || report.Created.IsZero() {
+			if err != nil || !report.IsIntact || report.WitnessedIdeaCount != report.IdeaCount ||
+				report.Created.IsZero() {
 				t.Fatalf("%+v, %v", report, err)
 			}
 
@@ -48,7 +49,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 
 			last["context"] = []any{}
 			if _, err := chain.New(copied).Seal(t.Context(),
-				chain.IdeaToSeal{Process: s.id, IdeaNumber: ideas, ParentDigest: parent, Idea: last,
+				chain.IdeaToSeal{ProcessID: s.id, IdeaNumber: ideas, ParentDigest: parent, Idea: last,
 					Created: time.Now()}); err != nil {
 				t.Fatal(err)
 			}

@@ -60,7 +60,7 @@ func (s *Sender) formatText(n approval.Notification, callByDigest map[string]sho
 	if n.ProcessPath != "" {
 		processLabel = n.ProcessPath + " (" + n.ProcessID + ")"
 	}
-	lines := []string{fmt.Sprintf("%s: %s", processLabel, awaitingText(n.AwaitingCount))}
+	lines := []string{fmt.Sprintf("%s: %s", processLabel, awaitingText(n.AwaitingCallCount))}
 	lines = append(lines, s.waitingLines("waits", n.NewlyWaiting, callByDigest)...)
 	lines = append(lines, omittedLines(n.OmittedWaitingCount, "wait")...)
 	lines = append(lines, s.waitingLines("still waits", n.Reminders, callByDigest)...)
@@ -71,10 +71,10 @@ func (s *Sender) formatText(n approval.Notification, callByDigest map[string]sho
 		lines = append(lines, fmt.Sprintf("• %s: %s", remarkText(*r.Remark), s.callSentence(r, callByDigest)))
 	}
 	lines = append(lines, omittedLines(n.OmittedRemarkCount, "were asked about")...)
-	for _, d := range n.NewlyDecided {
+	for _, d := range n.NoLongerWaiting {
 		lines = append(lines, fmt.Sprintf("• %s: %s", decisionText(d), s.callSentence(d, callByDigest)))
 	}
-	lines = append(lines, omittedLines(n.OmittedDecidedCount, "no longer wait")...)
+	lines = append(lines, omittedLines(n.OmittedNoLongerWaitingCount, "no longer wait")...)
 	if link := s.linkURL(n.ProcessID, ""); link != "" {
 		lines = append(lines, link)
 	}
@@ -82,10 +82,10 @@ func (s *Sender) formatText(n approval.Notification, callByDigest map[string]sho
 }
 
 // waitingLines describes Calls that wait, a line each.
-func (s *Sender) waitingLines(status string, notices []approval.Notice,
+func (s *Sender) waitingLines(statusPhrase string, notices []approval.Notice,
 	callByDigest map[string]shown.Call) (lines []string) {
 	for _, w := range notices {
-		line := fmt.Sprintf("• %s: %s", status, s.callSentence(w, callByDigest))
+		line := fmt.Sprintf("• %s: %s", statusPhrase, s.callSentence(w, callByDigest))
 		if w.ReminderCount > 0 {
 			line += ", since " + w.Since.UTC().Format(time.RFC3339)
 		}
@@ -93,7 +93,7 @@ func (s *Sender) waitingLines(status string, notices []approval.Notice,
 			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
 		}
 		for _, to := range w.EscalatedTo {
-			line += "; may decide too: " + isolateDirection(jsonval.Clip(policy.Rules{to}.String(), 200))
+			line += "; may decide too: " + isolateDirection(jsonval.Clip(policy.DeciderRules{to}.String(), 200))
 		}
 		lines = append(lines, line)
 	}
@@ -110,11 +110,11 @@ func awaitingText(count int) string {
 	return fmt.Sprintf("%d cases wait for a person", count)
 }
 
-func omittedLines(n int, status string) []string {
-	if n == 0 {
+func omittedLines(omittedCount int, statusPhrase string) []string {
+	if omittedCount == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("• %d more %s", n, status)}
+	return []string{fmt.Sprintf("• %d more %s", omittedCount, statusPhrase)}
 }
 
 func decisionText(d approval.Notice) string {

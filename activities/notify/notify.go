@@ -47,7 +47,7 @@ type Sender struct {
 	url          string
 	format       string
 	linkTemplate string
-	keys         []*webhook.Webhook
+	signingKeys  []*webhook.Webhook
 	client       *http.Client
 	redactor     *secret.Redactor
 	now          func() time.Time
@@ -81,7 +81,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 			strings.Join(allowedFormats, ", ")))
 	}
 	var err error
-	s.keys, err = readKeys(getenv(SecretVariable))
+	s.signingKeys, err = readKeys(getenv(SecretVariable))
 	// The other settings are checked even without an address.
 	if err = errors.Join(append(errs, err)...); err != nil || address == "" {
 		return nil, err
@@ -117,7 +117,7 @@ func (s *Sender) DescribesCalls() bool { return s.format != FormatJSON && s.form
 
 // Send posts notices once. id is the same on every attempt; words describe waiting Calls, by digest, as far as known.
 // Errors are of type *Error.
-func (s *Sender) Send(ctx context.Context, id string, n approval.Notification,
+func (s *Sender) Send(ctx context.Context, messageID string, n approval.Notification,
 	callByDigest map[string]shown.Call) error {
 	body := s.encodeBody(n, callByDigest)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
@@ -126,7 +126,7 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notification,
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "processidea")
-	s.sign(r.Header, id, body)
+	s.sign(r.Header, messageID, body)
 	response, err := s.client.Do(r)
 	if err != nil {
 		return &Error{IsRetryable: true, text: s.redactor.RedactText(err.Error())}

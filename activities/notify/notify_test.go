@@ -24,14 +24,14 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sender{keys: keys, now: func() time.Time { return time.Unix(1614265330, 0) }}
+	s := &Sender{signingKeys: keys, now: func() time.Time { return time.Unix(1614265330, 0) }}
 	h := http.Header{}
 	s.sign(h, "msg_p5jXN8AQM9LWM0D4loKWxJek", []byte(`{"test": 2432232314}`))
 	if h.Get("webhook-signature") != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" ||
 		h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" || h.Get("webhook-timestamp") != "1614265330" {
 		t.Errorf("%v", h)
 	}
-	if s.keys, err = readKeys(someSecret + " whsec_" + strings.Repeat("QUJD", 8)); err != nil {
+	if s.signingKeys, err = readKeys(someSecret + " whsec_" + strings.Repeat("QUJD", 8)); err != nil {
 		t.Fatal(err)
 	}
 	s.sign(h, "msg_p5jXN8AQM9LWM0D4loKWxJek", []byte(`{"test": 2432232314}`))
@@ -55,11 +55,11 @@ func sender(t *testing.T, url, format string) *Sender {
 }
 
 var oneNotice = approval.Notification{
-	ProcessID: "p 1", ProcessPath: "refunds", AwaitingCount: 2,
+	ProcessID: "p 1", ProcessPath: "refunds", AwaitingCallCount: 2,
 	NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d",
 		AllowedDecisions: []string{"approve"}}},
-	NewlyDecided: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject",
-		DecidedBy: "<!channel> & ann"}}, OmittedDecidedCount: 3,
+	NoLongerWaiting: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject",
+		DecidedBy: "<!channel> & ann"}}, OmittedNoLongerWaitingCount: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
@@ -78,7 +78,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 		Data                  approval.Notification
 	}
 	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" ||
-		body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
+		body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCallCount != 2 {
 		t.Errorf("%s %v", got, err)
 	}
 	want := "refunds (p 1): 2 cases wait for a person\n• waits: 1.1@① refund\n• rejected by <!channel> & ann: 1.1@② " +
@@ -129,9 +129,9 @@ func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	t.Parallel()
 	const name, isolate = "חנה", "\u2068חנה\u2069"
-	n := approval.Notification{ProcessID: "p", AwaitingCount: 1,
+	n := approval.Notification{ProcessID: "p", AwaitingCallCount: 1,
 		NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d"}},
-		NewlyDecided: []approval.Notice{{CallID: "1.1@②", Tool: "refund", DecisionKind: "amend", DecidedBy: name,
+		NoLongerWaiting: []approval.Notice{{CallID: "1.1@②", Tool: "refund", DecisionKind: "amend", DecidedBy: name,
 			DecidedOnBehalfOf: name}},
 		Remarks: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d",
 			Remark: &approval.NoticeRemark{Kind: approval.HandOver, Author: name, RecipientName: name}}},
@@ -173,8 +173,8 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	defer server.Close()
 	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), ReminderCount: 1}
 	escalated := still
-	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
-	n := approval.Notification{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still},
+	escalated.EscalatedTo = policy.DeciderRules{{Groups: []string{"<heads>"}}}
+	n := approval.Notification{ProcessID: "p", AwaitingCallCount: 9, Reminders: []approval.Notice{still},
 		OmittedReminderCount: 2,
 		Escalations:          []approval.Notice{escalated}, OmittedEscalationCount: 3, OmittedRemarkCount: 4,
 		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{

@@ -29,13 +29,13 @@ func readKeys(text string) (keys []*webhook.Webhook, err error) {
 
 // sign sets the headers of Standard Webhooks (standardwebhooks.com). Without a secret there is no signature, as for
 // Slack, whose address is a secret itself.
-func (s *Sender) sign(h http.Header, id string, body []byte) {
+func (s *Sender) sign(h http.Header, messageID string, body []byte) {
 	now := s.now()
-	h.Set(webhook.HeaderWebhookID, id)
+	h.Set(webhook.HeaderWebhookID, messageID)
 	h.Set(webhook.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
 	var signatures []string
-	for _, key := range s.keys {
-		signature, _ := key.Sign(id, now, body) // it never fails
+	for _, key := range s.signingKeys {
+		signature, _ := key.Sign(messageID, now, body) // it never fails
 		signatures = append(signatures, signature)
 	}
 	if len(signatures) > 0 {

@@ -117,12 +117,12 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 }
 
 // AddRun counts the actions in the history of one run of a workflow.
-func (c *Counter) AddRun(ctx context.Context, server client.Client, id, runID string) error {
-	events := server.GetWorkflowHistory(ctx, id, runID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+func (c *Counter) AddRun(ctx context.Context, server client.Client, workflowID, runID string) error {
+	events := server.GetWorkflowHistory(ctx, workflowID, runID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if err != nil {
-			return fmt.Errorf("actions: read history of %s: %w", id, err)
+			return fmt.Errorf("actions: read history of %s: %w", workflowID, err)
 		}
 		c.Add(event)
 	}

@@ -89,7 +89,7 @@ func TestWhatStandsInNoHistoryIsCountedWhereItLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := (Counts{KindQueries: 1, KindHeartbeats: 1}); !maps.Equal(b.Counts(), want) || b.PollCount() != 2 {
-		t.Errorf("counted %v and %d polls", b.Counts(), b.PollCount())
+	if want := (Counts{KindQueries: 1, KindHeartbeats: 1}); !maps.Equal(b.BilledCounts(), want) || b.PollCount() != 2 {
+		t.Errorf("counted %v and %d polls", b.BilledCounts(), b.PollCount())
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // RequestCounter counts requests that a connection sends to the server. It is safe for concurrent use.
 type RequestCounter struct {
-	mu        sync.Mutex
-	counts    Counts
-	pollCount int
+	mu           sync.Mutex
+	billedCounts Counts
+	pollCount    int
 }
 
 // Interceptor returns the interceptor for the connection of a client or worker.
@@ -29,28 +29,28 @@ func (b *RequestCounter) Interceptor() grpc.UnaryClientInterceptor {
 func (b *RequestCounter) record(method string, req any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.counts == nil {
-		b.counts = Counts{}
+	if b.billedCounts == nil {
+		b.billedCounts = Counts{}
 	}
 	switch method {
 	case "QueryWorkflow":
 		// The Temporal UI's query for a workflow's details is not billed.
 		if q, ok := req.(*workflowservice.QueryWorkflowRequest); !ok ||
 			q.GetQuery().GetQueryType() != "__temporal_workflow_metadata" {
-			b.counts[KindQueries]++
+			b.billedCounts[KindQueries]++
 		}
 	case "RecordActivityTaskHeartbeat", "RecordActivityTaskHeartbeatById":
-		b.counts[KindHeartbeats]++
+		b.billedCounts[KindHeartbeats]++
 	case "PollWorkflowTaskQueue", "PollActivityTaskQueue":
 		b.pollCount++
 	}
 }
 
-// Counts returns the actions that are in no history.
-func (b *RequestCounter) Counts() Counts {
+// BilledCounts returns the actions that are in no history.
+func (b *RequestCounter) BilledCounts() Counts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return maps.Clone(b.counts)
+	return maps.Clone(b.billedCounts)
 }
 
 // PollCount returns how often a worker asked for tasks. Polls are not billed.

@@ -45,7 +45,7 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	for n := range replies {
 		replies[n].TTFT, replies[n].TPS = 0, 0 // nobody watches, so no delay is needed
 	}
-	server, err := rehearsal.Start(replies, rehearsal.WithoutLog())
+	server, err := rehearsal.Start(replies, rehearsal.WithoutRequestLog())
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -59,48 +59,48 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 }
 
 const (
-	maxAttempts     = 3               // of one Request
-	firstRetryDelay = 2 * time.Second // before the second attempt, if the server names no time
+	maxRequestAttempts = 3               // of one Request
+	firstRetryDelay    = 2 * time.Second // before the second attempt, if the server names no time
 )
 
 // Reply asks for the solution of one Request.
 func (a *llmPlanner) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 	request *turn.RequestInput) (backtest.Reply, error) {
-	var out backtest.Reply
+	var reply backtest.Reply
 	llmRequest := llm.Request{
 		Messages: prompt.Render(idea, bindings, request,
-			func(h jsonval.BlobHandle) []byte { return a.store.Peek(a.ctx, h) }),
+			func(h jsonval.BlobHandle) []byte { return a.store.GetOrNil(a.ctx, h) }),
 		ResponseFormat: prompt.ResponseFormatFor(idea, bindings, request),
-		RateKey:        fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
+		RateLimitKey:   fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
 		OnCall: func(_ int, raw json.RawMessage) {
 			v, err := jsonval.Decode(raw)
 			if err != nil {
 				v = string(raw) // a broken Call is refused later, as it is
 			}
-			out.Calls = append(out.Calls, v)
+			reply.Calls = append(reply.Calls, v)
 		},
 	}
 	if a.isScripted {
-		llmRequest.Header = map[string]string{rehearsal.TurnHeader: strconv.Itoa(request.TurnNumber)}
+		llmRequest.ExtraHeaders = map[string]string{rehearsal.TurnNumberHeader: strconv.Itoa(request.TurnNumber)}
 	} else if len(idea.Config.LLMs) > 0 {
 		llmRequest.Settings = idea.Config.LLMs[0]
 	}
-	answer, err := a.stream(llmRequest)
+	answer, err := a.streamWithRetries(llmRequest)
 	if err != nil {
-		return out, err
+		return reply, err
 	}
 	if answer.IncompleteFault != nil {
 		return backtest.Reply{}, fmt.Errorf("%w: the reply is incomplete: %s", backtest.ErrNoReply,
 			answer.IncompleteFault.Message)
 	}
 	if len(answer.Output) > 0 {
-		out.Output, err = jsonval.Decode(answer.Output)
+		reply.Output, err = jsonval.Decode(answer.Output)
 	}
-	return out, err
+	return reply, err
 }
 
-// stream repeats the request until there is an answer, for at most maxAttempts.
-func (a *llmPlanner) stream(llmRequest llm.Request) (*llm.Reply, error) {
+// streamWithRetries repeats the request until there is an answer, for at most maxRequestAttempts.
+func (a *llmPlanner) streamWithRetries(llmRequest llm.Request) (*llm.Reply, error) {
 	delay := firstRetryDelay
 	for attempt := 1; ; attempt++ {
 		answer, err := a.client.Stream(a.ctx, llmRequest)
@@ -110,7 +110,7 @@ func (a *llmPlanner) stream(llmRequest llm.Request) (*llm.Reply, error) {
 			return answer, nil
 		case a.isScripted:
 			return nil, fmt.Errorf("%w: no recorded reply matches it", backtest.ErrNoReply)
-		case !errors.As(err, &failure) || !failure.IsRetryable || attempt == maxAttempts || a.ctx.Err() != nil:
+		case !errors.As(err, &failure) || !failure.IsRetryable || attempt == maxRequestAttempts || a.ctx.Err() != nil:
 			return nil, err
 		}
 		if failure.RetryAfter > 0 {

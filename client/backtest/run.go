@@ -15,8 +15,8 @@ import (
 
 // Options select the processes and the planner.
 type Options struct {
-	// Processes are at least one. They have finished, and have their chains in the store.
-	Processes []string
+	// ProcessIDs are at least one. They have finished, and have their chains in the store.
+	ProcessIDs []string
 	// LLM answers Requests. Nil: the replies of the source do or, if it has none, what the LLM planned in the past
 	// processes.
 	LLM *llm.Client
@@ -39,13 +39,13 @@ type Report struct {
 // Run runs the files of a process over the instances of others. It also returns the warnings. The error is an
 // *ideafiles.InvalidError if the files have mistakes. It wraps client.ErrNotFound for a process without a chain, and
 // client.ErrInvalid for a process that has not finished or was simulated.
-func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools ideafiles.Tools,
+func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools ideafiles.WorkerTools,
 	o Options) (*Report, diag.Problems, error) {
-	if len(o.Processes) == 0 {
+	if len(o.ProcessIDs) == 0 {
 		return nil, nil, kind.Errorf(client.ErrInvalid, "backtest: no process is named")
 	}
 	s.InstancesPath = "" // the instances come from the past processes
-	if o.LLM != nil || !s.IsRepliesChosen {
+	if o.LLM != nil || !s.AreRepliesFromCaller {
 		s.RepliesPath = ""
 	}
 	d, problems, err := ideafiles.LoadIdea(s)
@@ -53,12 +53,12 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools
 		err = d.ReadReplies(tools, &problems)
 	}
 	if err == nil && len(problems.Errors()) > 0 {
-		err = &ideafiles.InvalidError{Source: s.Path, Problems: problems}
+		err = &ideafiles.InvalidError{Source: s.GivenPath, Problems: problems}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	pastProcesses, err := readFinishedProcesses(ctx, archive, o.Processes)
+	pastProcesses, err := readFinishedProcesses(ctx, archive, o.ProcessIDs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools
 	if err != nil {
 		return nil, nil, kind.WithKind(client.ErrInvalid, err)
 	}
-	problems.Append(warnings(tools, d.ParsedIdea, ideaWithData)...)
+	problems.Append(ideaWarnings(tools, d.ParsedIdea, ideaWithData)...)
 	planner, planSource, stop, err := choosePlanner(ctx, d, o, archive.Store())
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Report{Report: *report, File: s.Path, PlanSource: planSource}, problems, nil
+	return &Report{Report: *report, File: s.GivenPath, PlanSource: planSource}, problems, nil
 }
 
 // readFinishedProcesses reads finished processes from their chains.
@@ -85,7 +85,7 @@ func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []s
 	pastProcesses []*backtest.FinishedProcess, err error,
 ) {
 	for _, id := range ids {
-		run, err := archive.ReadRunWithParts(ctx, id, "read")
+		run, err := archive.ReadProcessWithParts(ctx, id, "read")
 		if err != nil {
 			return nil, err
 		}
@@ -98,15 +98,16 @@ func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []s
 	return pastProcesses, nil
 }
 
-// warnings returns the mistakes in the new Idea beyond its form, as far as they are in the file. Their effects are
+// ideaWarnings returns the mistakes in the new Idea beyond its form, as far as they are in the file. Their effects are
 // among the differences.
-func warnings(tools ideafiles.Tools, file, ideaWithData *ideafile.Idea) (problems diag.Problems) {
+func ideaWarnings(tools ideafiles.WorkerTools, fileIdea, ideaWithData *ideafile.Idea) (problems diag.Problems) {
 	if ideaWithData == nil {
 		return nil
 	}
 	for _, p := range tools.Problems(ideaWithData).Errors() {
-		index := 0
-		if n, _ := fmt.Sscanf(p.JSONPath, "$.context[%d]", &index); n == 0 || index < len(file.Context) {
+		contextIndex := 0
+		if n, _ := fmt.Sscanf(p.JSONPath, "$.context[%d]", &contextIndex); n == 0 ||
+			contextIndex < len(fileIdea.Context) {
 			p.IsWarning = true
 			problems.Append(p)
 		}

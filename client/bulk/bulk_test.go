@@ -83,7 +83,7 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 		"fitted":   func(p *approval.PendingCall) { p.ParamsAdaptation = &approval.ParamsAdaptation{} },
 		"why":      func(p *approval.PendingCall) { p.ReviewReason = "its worker was lost" },
 		"note":     func(p *approval.PendingCall) { p.Note = "look at the receipt" },
-		"deciders": func(p *approval.PendingCall) { p.Deciders = policy.Rules{{RequiredCount: 2}} },
+		"deciders": func(p *approval.PendingCall) { p.Deciders = policy.DeciderRules{{RequiredApprovalCount: 2}} },
 		"so far": func(p *approval.PendingCall) {
 			p.VotesSoFar = []approval.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
 		},
@@ -134,7 +134,7 @@ func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 
 func TestDecisionsCarryTheDigestsOfWhatWasShown(t *testing.T) {
 	t.Parallel()
-	made := bulk.Decisions([]client.Approval{waiting("1.1@①", "t", `{}`), waiting("1.1@②", "t", `{}`)},
+	made := bulk.DecisionForEach([]client.Approval{waiting("1.1@①", "t", `{}`), waiting("1.1@②", "t", `{}`)},
 		client.Decision{Kind: client.Reject, Reason: "no", By: "ann"})
 	if len(made) != 2 || made[1].CallID != "1.1@②" || made[1].ApprovalDigest != "digest of 1.1@②" ||
 		made[1].Kind != client.Reject || made[0].By != "ann" {

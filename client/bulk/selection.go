@@ -30,15 +30,15 @@ func (s Selection) Select(approvals []client.Approval) (selected []client.Approv
 	if err != nil {
 		return nil, fmt.Errorf("%w: where: %w", client.ErrInvalid, err)
 	}
-	for _, call := range s.CallIDs {
-		if !slices.ContainsFunc(approvals, func(a client.Approval) bool { return matchesID(call, a.CallID) }) {
+	for _, callID := range s.CallIDs {
+		if !slices.ContainsFunc(approvals, func(a client.Approval) bool { return matchesID(callID, a.CallID) }) {
 			return nil, fmt.Errorf("%w: %w", client.ErrInvalid,
-				approval.UnknownCallError(call, nil, pendingApprovals(approvals)))
+				approval.UnknownCallError(callID, nil, pendingCallsOf(approvals)))
 		}
 	}
 	for _, a := range approvals {
 		matchesCall := len(s.CallIDs) == 0 ||
-			slices.ContainsFunc(s.CallIDs, func(call string) bool { return matchesID(call, a.CallID) })
+			slices.ContainsFunc(s.CallIDs, func(callID string) bool { return matchesID(callID, a.CallID) })
 		if !matchesCall || s.Tool != "" && a.Tool != s.Tool {
 			continue
 		}
@@ -60,19 +60,19 @@ func matchesID(typedID, callID string) bool {
 	return isID && key.ID("") == typedID
 }
 
-func pendingApprovals(approvals []client.Approval) (pending []approval.PendingCall) {
+func pendingCallsOf(approvals []client.Approval) (pending []approval.PendingCall) {
 	for _, a := range approvals {
 		pending = append(pending, a.PendingCall)
 	}
 	return pending
 }
 
-// Decisions copies one decision for many Calls, each with the digest of what was shown.
-func Decisions(approvals []client.Approval, d client.Decision) []client.Decision {
-	out := make([]client.Decision, len(approvals))
+// DecisionForEach copies one decision for many Calls, each with the digest of what was shown.
+func DecisionForEach(approvals []client.Approval, d client.Decision) []client.Decision {
+	decisions := make([]client.Decision, len(approvals))
 	for n, a := range approvals {
 		d.CallID, d.ApprovalDigest = a.CallID, a.Digest
-		out[n] = d
+		decisions[n] = d
 	}
-	return out
+	return decisions
 }

@@ -37,27 +37,28 @@ const (
 	FieldScopes       = "Scopes"    // what the Tool gets beside its parameters
 	FieldOutput       = "Result"    // what the LLM wrote as the result
 	FieldAdaptedFrom  = "Fitted by the LLM from"
-	FieldReason       = "Why" // why a person is asked, if not because of the Tool's policy
+	FieldReviewReason = "Why" // why a person is asked, if not because of the Tool's policy
 	FieldDeciders     = "Decided by"
 	FieldDecidedSoFar = "So far"          // who has decided already
 	FieldOnTimeout    = "At the deadline" // what happens by itself
 	// The deadlines of all Calls, "first to last": never a column, since Calls seldom wait since the same second.
-	FieldDeadline = "Deadline"
-	FieldAllowed  = "Allowed" // the allowed decisions, if not all are
+	FieldDeadline         = "Deadline"
+	FieldAllowedDecisions = "Allowed" // the allowed decisions, if not all are
 )
 
 var reservedFieldNames = []string{
-	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldAdaptedFrom, FieldReason, FieldDeciders, FieldDecidedSoFar,
+	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldAdaptedFrom, FieldReviewReason, FieldDeciders,
+	FieldDecidedSoFar,
 	FieldOnTimeout,
-	FieldDeadline, FieldAllowed,
+	FieldDeadline, FieldAllowedDecisions,
 }
 
 // Row is one Call, or one Call that waits in several instances with equal fields.
 type Row struct {
 	// CallID is its id, 1.2@⑬; without an instance if there are several.
-	CallID    string         `json:"call"`
-	Instances []string       `json:"instances"`
-	Values    map[string]any `json:"values"` // by column; a field that the Call does not have is missing
+	CallID         string         `json:"call"`
+	InstanceTokens []string       `json:"instances"`
+	Values         map[string]any `json:"values"` // by column; a field that the Call does not have is missing
 }
 
 // maxFieldDepth is the depth down to which members of parameters are fields of their own.
@@ -120,7 +121,7 @@ func deadlineRange(approvals []client.Approval) string {
 func (t *Table) addRows(approvals []client.Approval, fieldsByCall [][]Field, differsByField map[string]bool) {
 	rowIndexByContent := map[string]int{}
 	for n, a := range approvals {
-		row := Row{CallID: a.CallID, Instances: []string{a.Instance}, Values: jsonval.Object{}}
+		row := Row{CallID: a.CallID, InstanceTokens: []string{a.Instance}, Values: jsonval.Object{}}
 		for _, f := range fieldsByCall[n] {
 			switch {
 			case differsByField[f.Name]:
@@ -133,7 +134,7 @@ func (t *Table) addRows(approvals []client.Approval, fieldsByCall [][]Field, dif
 		rowContent := key.ID("") + jsonval.EncodeToString(row.Values)
 		if index, seen := rowIndexByContent[rowContent]; seen {
 			t.Rows[index].CallID = key.ID("")
-			t.Rows[index].Instances = append(t.Rows[index].Instances, a.Instance)
+			t.Rows[index].InstanceTokens = append(t.Rows[index].InstanceTokens, a.Instance)
 			continue
 		}
 		rowIndexByContent[rowContent] = len(t.Rows)
@@ -163,12 +164,12 @@ func fieldsOf(a client.Approval) []Field {
 	if a.ParamsAdaptation != nil {
 		addField(FieldAdaptedFrom, a.ParamsAdaptation.OriginalParams, true)
 	}
-	addField(FieldReason, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
+	addField(FieldReviewReason, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
 	addField(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
 	votesInWords := jsonval.Map(a.VotesSoFar, approval.Vote.InWords)
 	addField(FieldDecidedSoFar, votesInWords, len(votesInWords) > 0)
 	addField(FieldOnTimeout, a.TimeoutAction, a.Deadline != nil)
-	addField(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.DecisionKinds()))
+	addField(FieldAllowedDecisions, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.DecisionKinds()))
 	return fields
 }
 

@@ -24,10 +24,10 @@ import (
 // Finding says which process, or which of its instances, contains a text, and in which Parts: parts of Ideas, "id" (the
 // process's id), "history" (in Temporal), or "start" (what a Schedule starts).
 type Finding struct {
-	Process string `json:"process,omitempty"`
+	ProcessID string `json:"process,omitempty"`
 	chain.InstanceMatch
-	// Schedule is set instead of a process if the text is in what a Schedule starts its processes from.
-	Schedule string `json:"schedule,omitempty"`
+	// ScheduleID is set instead of a process if the text is in what a Schedule starts its processes from.
+	ScheduleID string `json:"schedule,omitempty"`
 }
 
 // Options are the callbacks of a search.
@@ -54,13 +54,13 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 	if err != nil {
 		return err
 	}
-	chains := chain.New(a.Store())
+	chainStore := chain.New(a.Store())
 	for _, processID := range processIDs {
-		f, err := chains.Find(ctx, processID, needle)
+		f, err := chainStore.Find(ctx, processID, needle)
 		if err != nil {
 			return err
 		}
-		for _, number := range f.UnreadIdeas {
+		for _, number := range f.UnreadableIdeaNumbers {
 			o.OnUnreadable(fmt.Sprintf("Idea %d of %s, which is broken", number, processID))
 		}
 		if needle.IsIn(processID) {
@@ -70,7 +70,7 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 			f.Matches[0].Paths = append(f.Matches[0].Paths, idMatchPath)
 		}
 		for _, match := range f.Matches {
-			if err := o.OnFound(Finding{Process: processID, InstanceMatch: match}); err != nil {
+			if err := o.OnFound(Finding{ProcessID: processID, InstanceMatch: match}); err != nil {
 				return err
 			}
 		}
@@ -81,25 +81,25 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 // SearchHistories searches Temporal's histories of the namespace for a text, and what Schedules start processes from.
 // It keeps one page of events at a time in memory.
 func SearchHistories(ctx context.Context, c *client.Client, text string, o Options) error {
-	s := searcher{Client: c, needle: texts.NewNeedle(text), options: o, isReported: map[string]bool{}}
+	s := temporalSearcher{Client: c, needle: texts.NewNeedle(text), options: o, isReported: map[string]bool{}}
 	if s.needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
 	service := c.Temporal().WorkflowService()
-	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
-		processID, typedToken, isInstance := protocol.ParseInstanceID(workflow)
-		return s.searchMessage(ctx, workflow, m, func(token string) error {
+	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflowID string, m proto.Message) error {
+		processID, typedToken, isInstance := protocol.ParseInstanceID(workflowID)
+		return s.searchMessage(ctx, workflowID, m, func(token string) error {
 			if isInstance { // its history is about this instance alone
 				token = typedToken
 			}
 			match := chain.InstanceMatch{Instance: token, Paths: []string{historyMatchPath}}
-			return s.report(Finding{Process: processID, InstanceMatch: match})
+			return s.report(Finding{ProcessID: processID, InstanceMatch: match})
 		})
 	})
 	if err == nil {
-		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
-			return s.searchMessage(ctx, schedule, m, func(string) error {
-				return s.report(Finding{Schedule: schedule,
+		err = chain.EachSchedule(ctx, service, c.Namespace(), func(scheduleID string, m proto.Message) error {
+			return s.searchMessage(ctx, scheduleID, m, func(string) error {
+				return s.report(Finding{ScheduleID: scheduleID,
 					InstanceMatch: chain.InstanceMatch{Paths: []string{startMatchPath}}})
 			})
 		})
@@ -110,8 +110,8 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 	return nil
 }
 
-// searcher searches Temporal.
-type searcher struct {
+// temporalSearcher searches Temporal.
+type temporalSearcher struct {
 	*client.Client
 	needle     texts.Needle
 	options    Options
@@ -119,8 +119,8 @@ type searcher struct {
 }
 
 // report reports each finding once.
-func (s *searcher) report(h Finding) error {
-	key := h.Process + "\n" + spelling.TypeableToken(h.Instance) + "\n" + h.Schedule
+func (s *temporalSearcher) report(h Finding) error {
+	key := h.ProcessID + "\n" + spelling.TypeableInstanceToken(h.Instance) + "\n" + h.ScheduleID
 	if s.isReported[key] {
 		return nil
 	}
@@ -130,8 +130,8 @@ func (s *searcher) report(h Finding) error {
 
 // searchMessage searches the texts of a message, and its payloads. It calls found with the instances whose values
 // contain the text.
-func (s *searcher) searchMessage(
-	ctx context.Context, owner string, m proto.Message, onFound func(token string) error,
+func (s *temporalSearcher) searchMessage(
+	ctx context.Context, ownerID string, m proto.Message, onFound func(token string) error,
 ) error {
 	err := protorange.Range(m.ProtoReflect(), func(v protopath.Values) error {
 		if text, ok := v.Index(-1).Value.Interface().(string); ok && s.needle.IsIn(text) {
@@ -142,11 +142,14 @@ func (s *searcher) searchMessage(
 	if err != nil {
 		return err
 	}
-	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return s.searchPayload(ctx, owner, p, onFound) })
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error {
+		return s.searchPayload(ctx, ownerID, p,
+			onFound)
+	})
 }
 
-func (s *searcher) searchPayload(
-	ctx context.Context, owner string, p *commonpb.Payload, onFound func(token string) error,
+func (s *temporalSearcher) searchPayload(
+	ctx context.Context, ownerID string, p *commonpb.Payload, onFound func(token string) error,
 ) error {
 	store := s.Archive().Store()
 	payload, err := store.Resolve(ctx, p)
@@ -154,7 +157,7 @@ func (s *searcher) searchPayload(
 		payload, err = store.Keys().OpenPayload(payload)
 	}
 	if err != nil {
-		return s.reportIfUnreadable(owner, err)
+		return s.reportIfUnreadable(ownerID, err)
 	}
 	v, err := jsonval.Decode(payload.GetData())
 	if err != nil { // not JSON
@@ -163,13 +166,13 @@ func (s *searcher) searchPayload(
 	tokens := map[string]bool{}
 	onText := func(place texts.Place, text string) {
 		if s.needle.IsIn(text) {
-			tokens[place.Instance] = true
+			tokens[place.InstanceToken] = true
 		}
 	}
 	loadBlob := func(h jsonval.BlobHandle) (any, error) {
-		data, err := store.Get(blobs.WithProcess(ctx, owner), h.Digest)
+		data, err := store.Get(blobs.WithProcess(ctx, ownerID), h.Digest)
 		if err != nil {
-			return nil, s.reportIfUnreadable(owner, err)
+			return nil, s.reportIfUnreadable(ownerID, err)
 		}
 		return jsonval.Decode(data)
 	}
@@ -183,10 +186,10 @@ func (s *searcher) searchPayload(
 }
 
 // reportIfUnreadable reports a value that can no longer be read, and returns any other error.
-func (s *searcher) reportIfUnreadable(owner string, err error) error {
+func (s *temporalSearcher) reportIfUnreadable(ownerID string, err error) error {
 	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrForgotten} {
 		if errors.Is(err, lost) {
-			s.options.OnUnreadable(fmt.Sprintf("a value in the history of %s: %s", owner, err))
+			s.options.OnUnreadable(fmt.Sprintf("a value in the history of %s: %s", ownerID, err))
 			return nil
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // executions are the workflows of a process, its instances, parts and delegates, each with all its runs.
 type executions struct {
 	*client.Client
-	process          string
+	processID        string
 	includesWorkflow func(workflow string) bool // filters workflows by id
 }
 
@@ -32,8 +32,9 @@ const (
 	maxListLag = time.Minute
 )
 
-// terminate ends workflows of an ended process that are still open: instances and delegates that have not noticed yet.
-func (x *executions) terminate(ctx context.Context) error {
+// terminateOpenRuns ends workflows of an ended process that are still open: instances and delegates that have not
+// noticed yet.
+func (x *executions) terminateOpenRuns(ctx context.Context) error {
 	for {
 		runs, _, err := x.runs(ctx)
 		openCount := 0
@@ -56,8 +57,8 @@ func (x *executions) terminate(ctx context.Context) error {
 	}
 }
 
-// delete deletes every run, waits until the server has none left, and returns how many there were.
-func (x *executions) delete(ctx context.Context) (int, error) {
+// deleteAllRuns deletes every run, waits until the server has none left, and returns how many there were.
+func (x *executions) deleteAllRuns(ctx context.Context) (int, error) {
 	deletedRunIDs, goneSince := map[string]bool{}, time.Time{}
 	for {
 		runs, listedCount, err := x.runs(ctx)
@@ -111,8 +112,8 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 		}
 		return err
 	}
-	if x.includesWorkflow(x.process) {
-		if err := addRun(x.process, ""); err != nil {
+	if x.includesWorkflow(x.processID) {
+		if err := addRun(x.processID, ""); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -128,7 +129,7 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 // listExecutions returns the process's workflows in the server's list.
 func (x *executions) listExecutions(ctx context.Context) (listedExecutions []*workflowpb.WorkflowExecutionInfo,
 	err error) {
-	for _, query := range []string{protocol.ProcessTreeQuery(x.process), ""} {
+	for _, query := range []string{protocol.ProcessTreeQuery(x.processID), ""} {
 		listedExecutions, err = nil, nil
 		for e, listErr := range x.Executions(ctx, query) {
 			if err = listErr; x.includesWorkflow(e.GetExecution().GetWorkflowId()) {

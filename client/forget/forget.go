@@ -22,65 +22,69 @@ type Options struct {
 	// WithForks also forgets the forks of the process. Otherwise a process with forks is refused, since they contain
 	// its data up to the fork.
 	WithForks bool
-	// WithHistory is for forgetting one instance. It also deletes the histories of the process itself and of its parts,
-	// which concern all instances; afterwards Temporal no longer knows the process. Otherwise the server keeps them
-	// until their retention ends.
-	WithHistory bool
+	// WithSharedHistories is for forgetting one instance. It also deletes the histories of the process itself and of
+	// its parts, which concern all instances; afterwards Temporal no longer knows the process. Otherwise the server
+	// keeps them until their retention ends.
+	WithSharedHistories bool
 }
 
 // Result is what was removed, and what was not.
 type Result struct {
-	Process string `json:"process"`
-	// Instance is the forgotten instance; empty: the whole process was forgotten.
-	Instance string `json:"instance,omitempty"`
+	ProcessID string `json:"process"`
+	// InstanceToken is the forgotten instance; empty: the whole process was forgotten.
+	InstanceToken string `json:"instance,omitempty"`
 	chain.ForgetResult
-	// ExecutionCount are the runs of workflows that were deleted in Temporal.
-	ExecutionCount int `json:"executions"`
+	// DeletedRunCount are the runs of workflows that were deleted in Temporal.
+	DeletedRunCount int `json:"executions"`
 	// KeptWorkflowIDs are workflows that stay because their histories cover all instances of the process.
 	KeptWorkflowIDs []string `json:"left,omitempty"`
-	// Forks are the results for the forks of the process, which were forgotten too, or lost the instance.
-	Forks []Result `json:"forks,omitempty"`
+	// ForkResults are the results for the forks of the process, which were forgotten too, or lost the instance.
+	ForkResults []Result `json:"forks,omitempty"`
 }
 
 // IsComplete reports whether nothing that may reveal the forgotten data is left.
 func (r Result) IsComplete() bool {
 	isIncomplete := func(f Result) bool { return !f.IsComplete() }
-	return len(r.KeptWorkflowIDs)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, isIncomplete)
+	return len(r.KeptWorkflowIDs)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.ForkResults, isIncomplete)
 }
 
 // Process removes the contents of a process, with its instances, parts and delegates: from the store the values that
 // nothing else needs, and its histories from Temporal. It returns when the server reports them as deleted. The digests
 // of the chain stay, with an Idea that says when, by whom and why. A second call completes an interrupted one. The
 // error wraps client.ErrRefused if the process is running or has forks, and client.ErrNotFound if nothing knows it.
-func Process(ctx context.Context, c *client.Client, id string, o Options) (*Result, error) {
-	if strings.Contains(id, "/") {
+func Process(ctx context.Context, c *client.Client, processID string, o Options) (*Result, error) {
+	if strings.Contains(processID, "/") {
 		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it belongs to another process and is forgotten "+
 			"with it: forget %s",
-			id, blobs.RootProcessID(id))
+			processID, blobs.RootProcessID(processID))
 	}
 	if err := o.CheckName(); err != nil {
-		return nil, fmt.Errorf("forget %s %w", id, err)
+		return nil, fmt.Errorf("forget %s %w", processID, err)
 	}
-	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) { return Process(ctx, c, fork, o) })
+	forkResults, err := forgetForks(ctx, c, processID, o, func(forkID string) (*Result,
+		error) {
+		return Process(ctx, c, forkID, o)
+	})
 	if err != nil {
 		return nil, err
 	}
-	processExecutions := executionsOf(c, id)
+	processExecutions := executionsOf(c, processID)
 	if err := ensureEnded(ctx, processExecutions, o); err != nil {
-		return nil, fmt.Errorf("forget %s: %w", id, err)
+		return nil, fmt.Errorf("forget %s: %w", processID, err)
 	}
-	r := &Result{Process: id, Forks: forks}
+	r := &Result{ProcessID: processID, ForkResults: forkResults}
 	return r, r.removeContents(ctx, processExecutions, o, chain.New(c.Archive().Store()).Forget)
 }
 
 // removeContents forgets in the store first, and then deletes the histories: the store needs them to find values.
 func (r *Result) removeContents(
 	ctx context.Context, x *executions, o Options,
-	forget func(context.Context, chain.ForgetOptions) (*chain.ForgetResult, error),
+	forgetInStore func(context.Context, chain.ForgetOptions) (*chain.ForgetResult, error),
 ) error {
 	decrypt := x.Archive().Store().Keys().OpenPayload
-	storeResult, err := forget(ctx, chain.ForgetOptions{
-		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalQuietPeriod, Decrypt: decrypt,
+	storeResult, err := forgetInStore(ctx, chain.ForgetOptions{
+		RootProcessID: r.ProcessID, InstanceToken: r.InstanceToken, RemovalNoticePeriod: blobs.RemovalNoticePeriod,
+		Decrypt:      decrypt,
 		ForgetRecord: chain.ForgetRecord{ForgottenAt: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		ReadReferences: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
 			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.includesWorkflow,
@@ -91,26 +95,26 @@ func (r *Result) removeContents(
 		return err
 	}
 	r.ForgetResult = *storeResult
-	if r.ExecutionCount, err = x.delete(ctx); err != nil {
-		return fmt.Errorf("forget %s: delete its histories in Temporal: %w", r.Process, err)
+	if r.DeletedRunCount, err = x.deleteAllRuns(ctx); err != nil {
+		return fmt.Errorf("forget %s: delete its histories in Temporal: %w", r.ProcessID, err)
 	}
 	return nil
 }
 
 // forgetForks forgets the forks of a process, or refuses.
 func forgetForks(
-	ctx context.Context, c *client.Client, id string, o Options, forget func(fork string) (*Result, error),
+	ctx context.Context, c *client.Client, processID string, o Options, forgetFork func(fork string) (*Result, error),
 ) (results []Result, err error) {
-	forks, err := chain.New(c.Archive().Store()).Forks(ctx, id)
+	forks, err := chain.New(c.Archive().Store()).Forks(ctx, processID)
 	if err != nil {
 		return nil, err
 	}
 	if len(forks) > 0 && !o.WithForks {
-		return nil, refusedError(id, "forks of it still hold its data; forget them too (--with-forks): "+
+		return nil, refusedError(processID, "forks of it still hold its data; forget them too (--with-forks): "+
 			strings.Join(forks, ", "))
 	}
 	for _, fork := range forks {
-		result, err := forget(fork)
+		result, err := forgetFork(fork)
 		switch {
 		case errors.Is(err, client.ErrNotFound): // the fork does not have the instance
 		case err != nil:
@@ -122,8 +126,8 @@ func forgetForks(
 	return results, nil
 }
 
-func refusedError(id, reason string) error {
-	return &client.RefusedError{ProcessID: id, Signal: "forget", Reason: reason}
+func refusedError(processID, reason string) error {
+	return &client.RefusedError{ProcessID: processID, Signal: "forget", Reason: reason}
 }
 
 // ensureEnded refuses an unknown process, and a running process unless it is to be cancelled. Afterwards none of its
@@ -133,7 +137,7 @@ func ensureEnded(ctx context.Context, processExecutions *executions, o Options) 
 	if err != nil {
 		return err
 	}
-	ideaCount, err := processExecutions.Chain(processExecutions.process).Length(ctx)
+	ideaCount, err := processExecutions.Chain(processExecutions.processID).Length(ctx)
 	if err != nil {
 		return err
 	}
@@ -141,17 +145,17 @@ func ensureEnded(ctx context.Context, processExecutions *executions, o Options) 
 		return kind.Errorf(client.ErrNotFound, "neither Temporal nor the store knows a process with this id")
 	}
 	for _, r := range runs {
-		if r.GetExecution().GetWorkflowId() != processExecutions.process || !isOpen(r) {
+		if r.GetExecution().GetWorkflowId() != processExecutions.processID || !isOpen(r) {
 			continue
 		}
 		if !o.CancelIfRunning {
-			return refusedError(processExecutions.process, "the process is at work: cancel it first, or add --cancel")
+			return refusedError(processExecutions.processID, "the process is at work: cancel it first, or add --cancel")
 		}
 		// it may just have ended
-		if err := processExecutions.Client.Process(processExecutions.process).Cancel(ctx); err != nil &&
+		if err := processExecutions.Client.Process(processExecutions.processID).Cancel(ctx); err != nil &&
 			!errors.Is(err, client.ErrRefused) {
 			return err
 		}
 	}
-	return processExecutions.terminate(ctx)
+	return processExecutions.terminateOpenRuns(ctx)
 }

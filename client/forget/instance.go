@@ -28,7 +28,7 @@ func Instance(ctx context.Context, c *client.Client, processID, typedToken strin
 		return nil, fmt.Errorf("forget an instance of %s %w", processID, err)
 	}
 	processExecutions := executionsOf(c, processID)
-	sharedWorkflowIDs, err := endedSharedWorkflowIDs(ctx, processExecutions)
+	sharedWorkflowIDs, err := sharedWorkflowIDsIfEnded(ctx, processExecutions)
 	if err != nil {
 		return nil, err
 	}
@@ -37,52 +37,53 @@ func Instance(ctx context.Context, c *client.Client, processID, typedToken strin
 	if err != nil {
 		return nil, toClientError(processID, err)
 	}
-	forks, err := forgetForks(ctx, c, processID, o, func(fork string) (*Result, error) {
-		return Instance(ctx, c, fork, token, o)
+	forkResults, err := forgetForks(ctx, c, processID, o, func(forkID string) (*Result, error) {
+		return Instance(ctx, c, forkID, token, o)
 	})
 	if err != nil {
 		return nil, err
 	}
 	processExecutions.includesWorkflow = func(workflow string) bool {
 		isIncluded := protocol.BelongsToInstance(workflow, token) ||
-			o.WithHistory && slices.Contains(sharedWorkflowIDs, workflow)
+			o.WithSharedHistories && slices.Contains(sharedWorkflowIDs, workflow)
 		return isIncluded && blobs.RootProcessID(workflow) == processID
 	}
-	r := &Result{Process: processID, Instance: token, Forks: forks}
-	if !o.WithHistory {
+	r := &Result{ProcessID: processID, InstanceToken: token, ForkResults: forkResults}
+	if !o.WithSharedHistories {
 		r.KeptWorkflowIDs = sharedWorkflowIDs
 	}
-	if err := processExecutions.terminate(ctx); err != nil {
+	if err := processExecutions.terminateOpenRuns(ctx); err != nil {
 		return nil, fmt.Errorf("forget %s of %s: %w", token, processID, err)
 	}
 	return r, toClientError(processID, r.removeContents(ctx, processExecutions, o, chainStore.ForgetInstance))
 }
 
 // toClientError turns errors of the chains into this package's kinds of errors.
-func toClientError(id string, err error) error {
+func toClientError(processID string, err error) error {
 	switch {
 	case errors.Is(err, chain.ErrNoInstance):
 		return kind.WithKind(client.ErrNotFound, err)
 	case errors.Is(err, chain.ErrOnlyInstance):
-		return refusedError(id, err.Error())
+		return refusedError(processID, err.Error())
 	}
 	return err
 }
 
-// endedSharedWorkflowIDs refuses a running process, and returns the workflows whose histories concern all instances:
+// sharedWorkflowIDsIfEnded refuses a running process, and returns the workflows whose histories concern all instances:
 // the process and its parts.
-func endedSharedWorkflowIDs(ctx context.Context, x *executions) (workflowIDs []string, err error) {
+func sharedWorkflowIDsIfEnded(ctx context.Context, x *executions) (workflowIDs []string, err error) {
 	runs, _, err := x.runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
 		workflowID := r.GetExecution().GetWorkflowId()
-		if workflowID == x.process && isOpen(r) {
-			return nil, refusedError(x.process, "the process is at work: wait until it has ended, or cancel it, which "+
-				"ends all its instances")
+		if workflowID == x.processID && isOpen(r) {
+			return nil,
+				refusedError(x.processID, "the process is at work: wait until it has ended, or cancel it, which "+
+					"ends all its instances")
 		}
-		if protocol.IsStartedProcessOrPart(workflowID) && !slices.Contains(workflowIDs, workflowID) {
+		if protocol.IsRootProcessOrPart(workflowID) && !slices.Contains(workflowIDs, workflowID) {
 			workflowIDs = append(workflowIDs, workflowID)
 		}
 	}

@@ -86,14 +86,14 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source.IsFromStranger = true // up to jsonval.OwnTableNodeLimit, rows of one's own may be shorter
+		source.IsFromStranger = true // up to jsonval.TrustedTableNodeLimit, rows of one's own may be shorter
 		var problems diag.Problems
 		var text string
 		taken := 2 * atMost
 		for tries := 0; taken > atMost && tries < 3; tries++ { // a busy machine collects garbage late
 			taken = atItsPeak(func() {
 				_, problems, err = ideafiles.Load(source,
-					ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies,
+					ideafiles.WorkerTools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies,
 						HasOtherWorkers: true})
 				text = problems.Error()
 			})
@@ -125,14 +125,15 @@ func TestManyShortRowsAreTakenFromTheirOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, source.IsFromStranger = range []bool{false, true} {
-			_, problems, err := ideafiles.Load(source, ideafiles.Tools{HasOtherWorkers: true})
+			_, problems, err := ideafiles.Load(source, ideafiles.WorkerTools{HasOtherWorkers: true})
 			refused := strings.Contains(problems.Errors().Error(), "after the first")
 			if err != nil || refused != source.IsFromStranger {
 				t.Errorf("%s, sent: %v: %v, %v", name, source.IsFromStranger, problems, err)
 			}
 		}
-		for limit, want := range map[jsonval.NodeLimit]bool{jsonval.OwnTableNodeLimit: true, jsonval.ReceivedNodeLimit: false} {
-			rows, problems := ideafiles.ReadRows(name, []byte(text), &ideafile.Idea{}, limit) // as add does
+		for limit, want := range map[jsonval.NodeLimit]bool{jsonval.TrustedTableNodeLimit: true,
+			jsonval.UntrustedNodeLimit: false} {
+			rows, problems := ideafiles.ReadRowsAsMessages(name, []byte(text), &ideafile.Idea{}, limit) // as add does
 			if taken := len(rows) == 100_000; taken != want || taken != (len(problems.Errors()) == 0) {
 				t.Errorf("%s, added: %d rows, %v", name, len(rows), problems)
 			}
@@ -225,7 +226,7 @@ func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := live()
-		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil),
+		d, problems, err := ideafiles.Load(source, ideafiles.WorkerTools{Registry: kinds.NewKnownTools(nil, nil),
 			HasOtherWorkers: true})
 		taken := live() - before
 		if err != nil || len(problems.Errors()) > 0 || len(d.ParsedIdea.Context) < 10_000 {

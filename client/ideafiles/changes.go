@@ -12,17 +12,17 @@ import (
 	"processidea/store/chain"
 )
 
-// Changes are how a fork differs from the Idea that it is forked from. They are applied in the order of the fields.
+// ForkChanges are how a fork differs from the Idea that it is forked from. They are applied in the order of the fields.
 // Places have the form that starter blame takes: TOKEN:path, or path in the anonymous instance.
-type Changes struct {
+type ForkChanges struct {
 	// AddedFile is an Idea file, whole or in part, or a list of messages, which is added after the Idea.
 	AddedFile string `json:"-"`
 	// AddedIdea is an Idea, whole or in part, which is added after the Idea; files of delegates in it are ignored.
 	AddedIdea map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add: messages, Tools, configuration"`
 	// PlanFile is a list of Calls, or a plan message.
 	PlanFile string `json:"-"`
-	// AddedInput is a file, or a JSON object, which is added to the input.
-	AddedInput string `json:"-"`
+	// InputFileOrJSON is a file, or a JSON object, which is added to the input.
+	InputFileOrJSON string `json:"-"`
 	// StateFile is {"TOKEN": {…}}, or one State if there are no tokens. It is merged into the States.
 	StateFile string `json:"-"`
 	// ValuesToUnset lists values to remove from State: TOKEN:path. ValuesToSet lists values to put into State:
@@ -30,15 +30,15 @@ type Changes struct {
 	ValuesToUnset []string `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
 	ValuesToSet   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
 	LLMName       string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
-	// TokensToReopen are tokens of ended instances; "all" stands for all of them.
-	TokensToReopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to plan for again; or all"`
-	// WithSolution is whether the fork takes over the solution of the Idea, and does not repeat its Request.
-	WithSolution bool `json:"-"`
+	// InstanceTokensToReopen are tokens of ended instances; "all" stands for all of them.
+	InstanceTokensToReopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to plan for again; or all"`
+	// KeepsSolution is whether the fork takes over the solution of the Idea, and does not repeat its Request.
+	KeepsSolution bool `json:"-"`
 }
 
 // Apply changes the Idea, in place, and returns it. The error wraps ErrInvalid.
-func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
-	e := &editor{Changes: c, idea: idea, reopenedTokens: map[string]bool{}}
+func (c ForkChanges) Apply(idea map[string]any) (map[string]any, error) {
+	e := &ideaEditor{ForkChanges: c, idea: idea, reopenedTokens: map[string]bool{}}
 	originalIdea := maps.Clone(idea)
 	e.prepareRequestRepeat()
 	for _, step := range []func() error{e.addFile, e.addGivenIdea, e.addPlan, e.addInput, e.mergeStates, e.unsetValues,
@@ -56,15 +56,15 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	return e.idea, nil
 }
 
-// editor applies changes to an Idea.
-type editor struct {
-	Changes
+// ideaEditor applies changes to an Idea.
+type ideaEditor struct {
+	ForkChanges
 	idea           jsonval.Object
 	reopenedTokens map[string]bool // by token
 }
 
 // ensureObjectAt returns the object of the Idea at some keys, and creates it if it is missing.
-func (e *editor) ensureObjectAt(path ...string) jsonval.Object {
+func (e *ideaEditor) ensureObjectAt(path ...string) jsonval.Object {
 	object := e.idea
 	for _, key := range path {
 		next, ok := object[key].(jsonval.Object)
@@ -78,9 +78,10 @@ func (e *editor) ensureObjectAt(path ...string) jsonval.Object {
 }
 
 // addMessages appends messages to the context, and reopens the instances that they are for.
-func (e *editor) addMessages(messages ...any) {
+func (e *ideaEditor) addMessages(messages ...any) {
 	context := jsonval.AsList(e.idea["context"])
-	messages = ideafile.WithTokensNormalized(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
+	messages = ideafile.WithInstanceTokensNormalized(messages,
+		ideafile.SplitContextByInstance(context).FindInstanceToken)
 	e.idea["context"] = append(context, messages...)
 	for _, raw := range messages {
 		if token, ok := jsonval.AsObject(raw)["_instance"].(string); ok {
@@ -89,7 +90,7 @@ func (e *editor) addMessages(messages ...any) {
 	}
 }
 
-func (e *editor) addFile() error {
+func (e *ideaEditor) addFile() error {
 	if e.AddedFile == "" {
 		return nil
 	}
@@ -117,9 +118,9 @@ func (e *editor) addFile() error {
 	return e.addDelegates(addition)
 }
 
-func (e *editor) addGivenIdea() error { return e.addKeys(e.AddedIdea) }
+func (e *ideaEditor) addGivenIdea() error { return e.addKeys(e.AddedIdea) }
 
-func (e *editor) addKeys(addition jsonval.Object) error {
+func (e *ideaEditor) addKeys(addition jsonval.Object) error {
 	for key, v := range jsonval.Sorted(addition) {
 		if err := e.addKey(key, v); err != nil {
 			return err
@@ -130,7 +131,7 @@ func (e *editor) addKeys(addition jsonval.Object) error {
 
 // addDelegates adds the files of the added Tools' delegates, from the added Idea or from its folder. They replace files
 // of the same name in the Idea.
-func (e *editor) addDelegates(addition jsonval.Object) error {
+func (e *ideaEditor) addDelegates(addition jsonval.Object) error {
 	idea, problems := ideafile.ReadIdea(addition)
 	if len(problems.Errors()) > 0 {
 		return nil // reported when the Idea is read
@@ -147,7 +148,7 @@ func (e *editor) addDelegates(addition jsonval.Object) error {
 
 // addKey adds one key of an Idea file: messages are appended, Tools of the same name and a solution are replaced,
 // anything else is merged.
-func (e *editor) addKey(key string, v any) error {
+func (e *ideaEditor) addKey(key string, v any) error {
 	newMessages, isList := v.([]any)
 	object, isObject := v.(jsonval.Object)
 	switch {
@@ -170,7 +171,7 @@ func (e *editor) addKey(key string, v any) error {
 		oldMeta := e.ensureObjectAt("meta")
 		e.idea[key] = jsonval.DeepMerge(e.ensureObjectAt(key), object)
 		meta := maps.Clone(e.ensureObjectAt("meta"))
-		for _, metaKey := range append(policy.MetaKeys(), "origin") { // these belong to the chain
+		for _, metaKey := range append(policy.ChainMetaKeys(), "origin") { // these belong to the chain
 			if delete(meta, metaKey); oldMeta[metaKey] != nil {
 				meta[metaKey] = oldMeta[metaKey]
 			}
@@ -185,11 +186,11 @@ func (e *editor) addKey(key string, v any) error {
 	return nil
 }
 
-func (e *editor) addPlan() error {
+func (e *ideaEditor) addPlan() error {
 	if e.PlanFile == "" {
 		return nil
 	}
-	v, err := ReadValue(e.PlanFile)
+	v, err := ReadJSONOrYAMLFile(e.PlanFile)
 	if err != nil {
 		return err
 	}
@@ -205,16 +206,16 @@ func (e *editor) addPlan() error {
 	return nil
 }
 
-func (e *editor) addInput() (err error) {
-	if e.AddedInput == "" {
+func (e *ideaEditor) addInput() (err error) {
+	if e.InputFileOrJSON == "" {
 		return nil
 	}
 	var v any
-	if text := strings.TrimSpace(e.AddedInput); strings.HasPrefix(text, "{") {
+	if text := strings.TrimSpace(e.InputFileOrJSON); strings.HasPrefix(text, "{") {
 		if v, err = jsonval.Decode([]byte(text)); err != nil {
 			return invalidErrorf("read --input: %s", DecodeCause(err))
 		}
-	} else if v, err = ReadValue(e.AddedInput); err != nil {
+	} else if v, err = ReadJSONOrYAMLFile(e.InputFileOrJSON); err != nil {
 		return err
 	}
 	if _, ok := v.(jsonval.Object); !ok {
@@ -224,7 +225,7 @@ func (e *editor) addInput() (err error) {
 	return nil
 }
 
-func (e *editor) setLLM() error {
+func (e *ideaEditor) setLLM() error {
 	if e.LLMName == "" {
 		return nil
 	}
@@ -236,9 +237,9 @@ func (e *editor) setLLM() error {
 	return nil
 }
 
-func (e *editor) reopenInstances() error {
+func (e *ideaEditor) reopenInstances() error {
 	splitContext := ideafile.SplitContextByInstance(e.idea["context"])
-	for _, typedToken := range e.TokensToReopen {
+	for _, typedToken := range e.InstanceTokensToReopen {
 		token, known := splitContext.FindInstanceToken(typedToken)
 		switch {
 		case typedToken == "all":
@@ -260,14 +261,14 @@ func (e *editor) reopenInstances() error {
 // prepareRequestRepeat prepares an unchanged Idea, or one with another LLM only, to repeat its last Request: the
 // instances that the Request ended are working again. In a changed Idea, only the instances that the changes are for
 // work again.
-func (e *editor) prepareRequestRepeat() {
+func (e *ideaEditor) prepareRequestRepeat() {
 	meta := jsonval.AsObject(e.idea["meta"])
-	endedTokens, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
-	delete(meta, turn.EndedByRequestKey)
-	c := e.Changes
-	if c.AddedFile+c.PlanFile+c.AddedInput+c.StateFile == "" &&
-		len(c.AddedIdea)+len(c.ValuesToUnset)+len(c.ValuesToSet)+len(c.TokensToReopen) == 0 &&
-		!c.WithSolution {
+	endedTokens, _ := jsonval.AsStringList(meta[turn.EndedByRequestMetaKey])
+	delete(meta, turn.EndedByRequestMetaKey)
+	c := e.ForkChanges
+	if c.AddedFile+c.PlanFile+c.InputFileOrJSON+c.StateFile == "" &&
+		len(c.AddedIdea)+len(c.ValuesToUnset)+len(c.ValuesToSet)+len(c.InstanceTokensToReopen) == 0 &&
+		!c.KeepsSolution {
 		for _, token := range endedTokens {
 			e.clearEndMarks(token)
 		}
@@ -276,16 +277,16 @@ func (e *editor) prepareRequestRepeat() {
 
 // markReopened removes the marks by which an instance counts as settled or failed. Then the LLM plans for it again, or
 // its direct Plan continues and repeats what had failed.
-func (e *editor) markReopened(token string) {
-	e.reopenedTokens[token] = true
-	e.clearEndMarks(token)
+func (e *ideaEditor) markReopened(instanceToken string) {
+	e.reopenedTokens[instanceToken] = true
+	e.clearEndMarks(instanceToken)
 }
 
-func (e *editor) clearEndMarks(token string) {
+func (e *ideaEditor) clearEndMarks(instanceToken string) {
 	for _, raw := range jsonval.AsList(e.idea["context"]) {
 		m, ok := raw.(jsonval.Object)
 		isForgotten := m[ideafile.InstanceStatusKey] == string(ideafile.InstanceForgotten)
-		if ownerToken, _ := m["_instance"].(string); ok && ownerToken == token && !isForgotten {
+		if ownerToken, _ := m["_instance"].(string); ok && ownerToken == instanceToken && !isForgotten {
 			delete(m, "_status")
 			delete(m, "_error")
 			delete(m, ideafile.StepOutcomesKey)
@@ -293,11 +294,11 @@ func (e *editor) clearEndMarks(token string) {
 	}
 }
 
-// readPlace reads TOKEN:path of a State in the Idea.
-func (e *editor) readPlace(flag, text string) (token string, path jsonval.Path, err error) {
-	token, path, err = chain.ParseStatePlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
+// readStatePlace reads TOKEN:path of a State in the Idea.
+func (e *ideaEditor) readStatePlace(flag, text string) (instanceToken string, path jsonval.Path, err error) {
+	instanceToken, path, err = chain.ParseStatePlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
 	if err != nil {
 		return "", nil, invalidErrorf("%s %s: %w", flag, text, err)
 	}
-	return token, path, nil
+	return instanceToken, path, nil
 }

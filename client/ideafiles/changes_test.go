@@ -21,7 +21,7 @@ func TestAForkThatNamesAnLLMAsksNoOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err := ideafiles.Changes{LLMName: "new"}.Apply(idea)
+		changed, err := ideafiles.ForkChanges{LLMName: "new"}.Apply(idea)
 		if got := string(jsonval.Encode(changed)); err != nil || got != want {
 			t.Errorf("%s became %s, %v; want %s", given, got, err, want)
 		}
@@ -45,13 +45,13 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err := ideafiles.Changes{AddedIdea: given}.Apply(idea)
+		changed, err := ideafiles.ForkChanges{AddedIdea: given}.Apply(idea)
 		if got, want := string(jsonval.Encode(changed)), fmt.Sprintf(kept, "new"); err != nil || got != want {
 			t.Errorf("%s made %s, %v; want %s", meta, got, err, want)
 		}
 	}
 	idea := map[string]any{"meta": map[string]any{"path": "p"}}
-	changed, err := ideafiles.Changes{
+	changed, err := ideafiles.ForkChanges{
 		AddedIdea: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
 	if got := string(jsonval.Encode(changed)); err != nil || got != `{"meta":{"path":"p"}}` {
 		t.Errorf("%s %v", got, err)
@@ -73,11 +73,11 @@ func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
 		return `{"type": "plan", "plan": [{"_tool": "cancel", "id": "` + id +
 			`", "_undoes": {"process": "p", "call": "0.1"}}]}`
 	}
-	kept := ideafiles.Changes{AddedIdea: idea(`{"type": "text", "text": "Go on."}`)}
+	kept := ideafiles.ForkChanges{AddedIdea: idea(`{"type": "text", "text": "Go on."}`)}
 	if _, err := kept.Apply(idea(plan("a"))); err != nil {
 		t.Error(err)
 	}
-	_, err := ideafiles.Changes{AddedIdea: idea(plan("b"))}.Apply(idea(plan("a")))
+	_, err := ideafiles.ForkChanges{AddedIdea: idea(plan("b"))}.Apply(idea(plan("a")))
 	if err == nil || !strings.Contains(err.Error(), ".plan[0]._undoes: only undo writes this") {
 		t.Error(err)
 	}
@@ -88,15 +88,15 @@ func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
 func TestAForkFindsThoseWhomTheLastRequestEndedAtWork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		changes ideafiles.Changes
+		changes ideafiles.ForkChanges
 		atWork  bool
 	}{
-		"nothing":      {ideafiles.Changes{}, true},
-		"the LLM":      {ideafiles.Changes{LLMName: "new"}, true},
-		"the solution": {ideafiles.Changes{WithSolution: true}, false},
-		"a value":      {ideafiles.Changes{ValuesToSet: []string{"b:x=1"}}, false},
-		"another":      {ideafiles.Changes{TokensToReopen: []string{"b"}}, false},
-		"an input":     {ideafiles.Changes{AddedInput: `{"x": 1}`}, false},
+		"nothing":      {ideafiles.ForkChanges{}, true},
+		"the LLM":      {ideafiles.ForkChanges{LLMName: "new"}, true},
+		"the solution": {ideafiles.ForkChanges{KeepsSolution: true}, false},
+		"a value":      {ideafiles.ForkChanges{ValuesToSet: []string{"b:x=1"}}, false},
+		"another":      {ideafiles.ForkChanges{InstanceTokensToReopen: []string{"b"}}, false},
+		"an input":     {ideafiles.ForkChanges{InputFileOrJSON: `{"x": 1}`}, false},
 	} {
 		idea, err := jsonval.DecodeObject([]byte(`{"meta": {"ended": ["a"]}, "context": [
 			{"type": "state", "_instance": "a", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},

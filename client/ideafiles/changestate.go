@@ -13,35 +13,35 @@ import (
 
 // findOrAddState returns an instance's State, and the message that contains it. An Idea of a chain has one for each
 // instance.
-func (e *editor) findOrAddState(token string) (message jsonval.Object, state any) {
+func (e *ideaEditor) findOrAddState(instanceToken string) (message jsonval.Object, state any) {
 	context := jsonval.AsList(e.idea["context"])
 	for n := len(context) - 1; n >= 0; n-- {
 		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
-		if ok && m.PayloadKind == ideafile.TypeState && m.InstanceToken == token {
+		if ok && m.PayloadKind == ideafile.TypeState && m.InstanceToken == instanceToken {
 			message = WithPayload(m, m.Payload)
 			context[n] = message
 			return message, m.Payload
 		}
 	}
 	message = jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: jsonval.Object{}}
-	if token != "" {
-		message["_instance"] = token
+	if instanceToken != "" {
+		message["_instance"] = instanceToken
 	}
 	e.idea["context"] = append(context, message)
 	return message, message[ideafile.TypeState]
 }
 
 // setState replaces the State of an instance and reopens it.
-func (e *editor) setState(token string, message jsonval.Object, state any) {
+func (e *ideaEditor) setState(instanceToken string, message jsonval.Object, state any) {
 	message[ideafile.TypeState] = state
-	e.markReopened(token)
+	e.markReopened(instanceToken)
 }
 
-func (e *editor) mergeStates() error {
+func (e *ideaEditor) mergeStates() error {
 	if e.StateFile == "" {
 		return nil
 	}
-	v, err := ReadValue(e.StateFile)
+	v, err := ReadJSONOrYAMLFile(e.StateFile)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (e *editor) mergeStates() error {
 	return nil
 }
 
-func (e *editor) unsetValues() error {
+func (e *ideaEditor) unsetValues() error {
 	for _, text := range e.ValuesToUnset {
-		token, path, err := e.readPlace("unset", text)
+		token, path, err := e.readStatePlace("unset", text)
 		if err != nil {
 			return err
 		}
@@ -86,13 +86,13 @@ func (e *editor) unsetValues() error {
 	return nil
 }
 
-func (e *editor) setValues() error {
+func (e *ideaEditor) setValues() error {
 	for _, text := range e.ValuesToSet {
 		placeText, valueText, ok := strings.Cut(text, "=")
 		if !ok {
 			return invalidErrorf("set %s: want TOKEN:path=JSON", text)
 		}
-		token, path, err := e.readPlace("set", placeText)
+		token, path, err := e.readStatePlace("set", placeText)
 		if err != nil {
 			return err
 		}

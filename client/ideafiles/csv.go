@@ -27,19 +27,20 @@ type Column struct {
 	HasNoEmptyCell bool   // no cell of it is empty
 }
 
-// Columns returns the input columns of a CSV, in their order, or everything that is wrong with it.
-func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
-	if _, _, ps = readRows(path, data, &ideafile.Idea{}, jsonval.OwnTableNodeLimit); len(ps.Errors()) > 0 {
+// CSVInputColumns returns the input columns of a CSV, in their order, or everything that is wrong with it.
+func CSVInputColumns(path string, data []byte) (list []Column, ps diag.Problems) {
+	if _, _, ps = readRowsAsMessages(path, data, &ideafile.Idea{},
+		jsonval.TrustedTableNodeLimit); len(ps.Errors()) > 0 {
 		return nil, ps.Errors()
 	}
 	text, _ := UTF8Text(path, data)
-	untyped := untypedColumns{}
-	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped, jsonval.OwnTableNodeLimit)
+	inferredTypes := inferredColumnTypes{}
+	rows, header, _ := readTable(path, text, &ideafile.Idea{}, inferredTypes, jsonval.TrustedTableNodeLimit)
 	for _, name := range header {
 		if name == "type" || name == "_instance" {
 			continue
 		}
-		c := Column{Name: name, Type: cmp.Or(untyped[ideafile.TypeInput][name], "string"), HasNoEmptyCell: true}
+		c := Column{Name: name, Type: cmp.Or(inferredTypes[ideafile.TypeInput][name], "string"), HasNoEmptyCell: true}
 		for _, r := range rows {
 			c.HasNoEmptyCell = c.HasNoEmptyCell && r.fields[name] != ""
 		}
@@ -51,10 +52,10 @@ func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 // readCSV reads rows under a header. A field is a text unless the schema of the row's message gives its column another
 // type. A row without a type is an input.
 func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLimit) ([]row, diag.Problems) {
-	untyped := untypedColumns{}
-	rows, _, ps := readTable(file, data, idea, untyped, limit)
-	ps.Append(untyped.warnings(file)...)
-	if typeLinePattern.Match(data) {
+	inferredTypes := inferredColumnTypes{}
+	rows, _, ps := readTable(file, data, idea, inferredTypes, limit)
+	ps.Append(inferredTypes.warnings(file)...)
+	if powerShellTypePattern.Match(data) {
 		ps.Warn(file, "the line #TYPE above the header is left out: it is PowerShell's, and no column's name")
 	}
 	return rows, ps
@@ -62,14 +63,14 @@ func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLi
 
 // readTable reads the rows and the header, and adds the columns without a type in the Idea to untyped.
 func readTable(
-	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns, limit jsonval.NodeLimit,
+	file string, data []byte, idea *ideafile.Idea, inferredTypes inferredColumnTypes, limit jsonval.NodeLimit,
 ) (rows []row, header []string, ps diag.Problems) {
-	separator, tableText, skippedLines, err := detectSeparator(withLineFeeds(data))
+	separator, tableText, skippedLineCount, err := detectSeparator(withLineFeeds(data))
 	if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
 	if lineNumber, err := checkTableLimits(tableText, separator, limit); lineNumber > 0 {
-		return nil, nil, diag.Problems{{JSONPath: rowPlace(file, skippedLines+lineNumber), Message: err.Error()}}
+		return nil, nil, diag.Problems{{JSONPath: rowPlace(file, skippedLineCount+lineNumber), Message: err.Error()}}
 	} else if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file, Message: err.Error()}}
 	}
@@ -83,11 +84,12 @@ func readTable(
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, diag.Problems{csvProblem(file, skippedLines, err)}
+		return nil, nil, diag.Problems{csvProblem(file, skippedLineCount, err)}
 	}
 	sharedView := ideafile.InstanceViewOf(idea.Context, "")
 	if missingMessage := missingColumnsMessage(header, sharedView); missingMessage != "" {
-		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+1), Message: missingMessage}}
+		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skippedLineCount+1),
+			Message: missingMessage}}
 	}
 	schemaByKind, emptyRowCount, columns, thousands := sharedView.SchemaByKind, 0, columnCache{}, thousandsColumns{}
 	r.ReuseRecord = true // only the list of cells is reused, not their texts
@@ -95,7 +97,7 @@ func readTable(
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			ps.Append(tableWarnings(file, emptyRowCount, separator, thousands)...)
-			ps.Append(headerWarnings(rowPlace(file, skippedLines+1), header, sharedView)...)
+			ps.Append(headerWarnings(rowPlace(file, skippedLineCount+1), header, sharedView)...)
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
@@ -108,11 +110,11 @@ func readTable(
 			cells, err = trimAndCheckCells(cells, header, lineNumber)
 		}
 		if err != nil {
-			ps.Append(csvProblem(file, skippedLines, err))
+			ps.Append(csvProblem(file, skippedLineCount, err))
 			return rows, header, ps
 		}
-		row := row{file: file, lineNumber: skippedLines + lineNumber, fields: make(jsonval.Object, len(header))}
-		rowProblems := row.fill(header, cells, schemaByKind, untyped, columns)
+		row := row{file: file, lineNumber: skippedLineCount + lineNumber, fields: make(jsonval.Object, len(header))}
+		rowProblems := row.fill(header, cells, schemaByKind, inferredTypes, columns)
 		row.hasInvalidCell = len(rowProblems) > 0
 		thousands.observe(row.fields)
 		ps.Append(rowProblems...)
@@ -234,9 +236,9 @@ func missingColumnsMessage(header []string, sharedView ideafile.InstanceView) st
 		strings.Join(missingNames, ", "), diag.SummarizeNames(quotedNames))
 }
 
-// csvProblem makes a Problem from an error of encoding/csv, with its line if it has one. skippedLines counts the lines
-// above the table.
-func csvProblem(file string, skippedLines int, err error) diag.Problem {
+// csvProblem makes a Problem from an error of encoding/csv, with its line if it has one. skippedLineCount counts the
+// lines above the table.
+func csvProblem(file string, skippedLineCount int, err error) diag.Problem {
 	var parseErr *csv.ParseError
 	if errors.As(err, &parseErr) {
 		message := parseErr.Err.Error()
@@ -247,14 +249,14 @@ func csvProblem(file string, skippedLines int, err error) diag.Problem {
 		case errors.Is(parseErr.Err, csv.ErrQuote):
 			message = "a cell that begins with a quote has none at its end: write each quote in it twice"
 		}
-		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+parseErr.Line), Message: message}
+		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skippedLineCount+parseErr.Line), Message: message}
 	}
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
 
 // fill puts the cells of a line under their keys. Messages of different types share one header, so an empty cell of a
 // row with a type is left out.
-func (r row) fill(header, cells []string, schemaByKind jsonval.Object, untyped untypedColumns,
+func (r row) fill(header, cells []string, schemaByKind jsonval.Object, inferredTypes inferredColumnTypes,
 	columns columnCache) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
@@ -278,7 +280,7 @@ func (r row) fill(header, cells []string, schemaByKind jsonval.Object, untyped u
 			continue
 		}
 		if len(c.types) == 0 {
-			untyped.observe(kind, key, text)
+			inferredTypes.observe(kind, key, text)
 		}
 		v, shouldKeep, err := c.parseCell(text)
 		if err != nil {
@@ -291,12 +293,12 @@ func (r row) fill(header, cells []string, schemaByKind jsonval.Object, untyped u
 	return ps
 }
 
-// untypedColumns holds, by the kind of data and the column, the type of all cells of a column that no schema types. ""
-// means a text.
-type untypedColumns map[string]map[string]string
+// inferredColumnTypes holds, by the kind of data and the column, the type of all cells of a column that no schema
+// types. "" means a text.
+type inferredColumnTypes map[string]map[string]string
 
 // observe notes one cell. An empty cell says nothing about the type.
-func (u untypedColumns) observe(kind, column, text string) {
+func (u inferredColumnTypes) observe(kind, column, text string) {
 	previousType, seen := u[kind][column]
 	if text == "" || seen && previousType == "" {
 		return
@@ -317,7 +319,7 @@ func (u untypedColumns) observe(kind, column, text string) {
 }
 
 // warnings proposes types for columns that contain only numbers or only booleans, but are read as texts.
-func (u untypedColumns) warnings(file string) (ps diag.Problems) {
+func (u inferredColumnTypes) warnings(file string) (ps diag.Problems) {
 	for kind, columns := range jsonval.Sorted(u) {
 		properties, columnTexts := jsonval.Object{}, []string{}
 		for column, t := range jsonval.Sorted(columns) {

@@ -14,29 +14,29 @@ import (
 // delegateReader reads the Idea files of an Idea's delegates, and of their delegates in turn, so that the process
 // carries them. The key of a file is its path from the folder of the first Idea file.
 type delegateReader struct {
-	rootFile  string         // the first Idea file; empty if only the Idea's own files are available
-	fileByKey jsonval.Object // by key; files that the Idea carries take precedence over the folder's
-	visited   map[string]bool
-	tools     *Tools // nil: activities are not checked
-	problems  *diag.Problems
+	rootFile    string         // the first Idea file; empty if only the Idea's own files are available
+	fileByKey   jsonval.Object // by key; files that the Idea carries take precedence over the folder's
+	visitedKeys map[string]bool
+	tools       *WorkerTools // nil: activities are not checked
+	problems    *diag.Problems
 }
 
 // ReadDelegates finds the files of the delegates: in the Idea and, if the Idea is from a file, in its folder. It adds
 // their mistakes to the problems.
-func (d *Definition) ReadDelegates(tools Tools, problems *diag.Problems) error {
+func (d *Definition) ReadDelegates(tools WorkerTools, problems *diag.Problems) error {
 	r := &delegateReader{rootFile: d.Source.IdeaPath, tools: &tools, problems: problems}
 	if err := r.readAllDelegates(d.Idea, d.ParsedIdea); err != nil {
 		return err
 	}
-	d.Delegates = r.fileByKey
-	problems.AppendNew(delegate.CheckFiles(d.ParsedIdea, r.ownKey(), d.Delegates)...)
+	d.DelegateFiles = r.fileByKey
+	problems.AppendNew(delegate.CheckFiles(d.ParsedIdea, r.rootFileKey(), d.DelegateFiles)...)
 	return nil
 }
 
 // AllIdeas returns the Idea and the Ideas of its delegates, sorted by their files. They must have no mistakes.
 func (d *Definition) AllIdeas() []*ideafile.Idea {
 	ideas := []*ideafile.Idea{d.ParsedIdea}
-	for _, ideaSource := range jsonval.Sorted(d.Delegates) {
+	for _, ideaSource := range jsonval.Sorted(d.DelegateFiles) {
 		if idea, _ := ideafile.ReadIdea(ideaSource); idea != nil {
 			ideas = append(ideas, idea)
 		}
@@ -45,7 +45,7 @@ func (d *Definition) AllIdeas() []*ideafile.Idea {
 }
 
 func (r *delegateReader) readAllDelegates(ideaSource jsonval.Object, idea *ideafile.Idea) error {
-	r.visited = map[string]bool{}
+	r.visitedKeys = map[string]bool{}
 	_, files, problems := delegate.ExtractFiles(ideaSource, nil)
 	r.fileByKey = files
 	r.problems.Append(problems...)
@@ -72,8 +72,8 @@ func WithInstructions(ideaSource map[string]any, file string, problems *diag.Pro
 	return r.withInstructions(ideaSource, "")
 }
 
-// ownKey is the key that delegates would use for the Idea file itself.
-func (r *delegateReader) ownKey() string {
+// rootFileKey is the key that delegates would use for the Idea file itself.
+func (r *delegateReader) rootFileKey() string {
 	if r.rootFile == "" {
 		return ""
 	}
@@ -83,11 +83,11 @@ func (r *delegateReader) ownKey() string {
 func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, baseFile string) error {
 	for _, t := range idea.Tools {
 		key, err := delegate.ResolveFileKey(baseFile, t.DelegateFile)
-		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.visited[key] ||
-			key == r.ownKey() {
+		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.visitedKeys[key] ||
+			key == r.rootFileKey() {
 			continue
 		}
-		r.visited[key] = true
+		r.visitedKeys[key] = true
 		if err := r.readDelegate(key); err != nil {
 			return err
 		}

@@ -31,14 +31,14 @@ const namesC = `{"schema":{"tools":{"t":{"_delegate":"c.yaml"}}}}`
 func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
 	t.Parallel()
 	m := loaded(t, withDelegates(t, namesC, "context: [{type: text, text: deep}]"), "", "")
-	if len(m.Delegates) != 2 || m.Delegates["sub/b.json"] == nil || m.Delegates["sub/c.yaml"] == nil {
-		t.Errorf("carried: %v", m.Delegates)
+	if len(m.DelegateFiles) != 2 || m.DelegateFiles["sub/b.json"] == nil || m.DelegateFiles["sub/c.yaml"] == nil {
+		t.Errorf("carried: %v", m.DelegateFiles)
 	}
 	if all := m.AllIdeas(); len(all) != 3 || all[1].Tools[0].DelegateFile != "c.yaml" || len(all[2].Context) != 1 {
 		t.Errorf("read: %v", all)
 	}
 	other := loaded(t, withDelegates(t, namesC, "context: [{type: text, text: deeper}]"), "", "")
-	if jsonval.Equal(m.Delegates, other.Delegates) {
+	if jsonval.Equal(m.DelegateFiles, other.DelegateFiles) {
 		t.Error("the delegate's file is not carried as it is")
 	}
 }
@@ -91,8 +91,9 @@ func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
 func TestWhatACallGivesADelegateNeedNotBeInItsFile(t *testing.T) {
 	t.Parallel()
 	b := `{"schema":{"tools":{"note":{"type":"object","properties":{"text":{}},"required":["text"]}}},"context":[{"type":"plan","plan":[{"_tool":"note","text":"†input.text"}]}]}`
-	if m := loaded(t, withDelegates(t, b, "{}"), "", ""); !jsonval.Equal(m.Delegates["sub/b.json"], mustDecode(t, b)) {
-		t.Error(m.Delegates)
+	if m := loaded(t, withDelegates(t, b, "{}"), "", ""); !jsonval.Equal(m.DelegateFiles["sub/b.json"],
+		mustDecode(t, b)) {
+		t.Error(m.DelegateFiles)
 	}
 }
 
@@ -122,7 +123,7 @@ func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
 	if i := m.ParsedIdea.Context[0].Instruction; i == nil || i.Steps[0].ID != "a" {
 		t.Errorf("the Idea carries %+v", i)
 	}
-	inner := jsonval.AsObject(m.Delegates["sub/b.json"])["context"].([]any)[0]
+	inner := jsonval.AsObject(m.DelegateFiles["sub/b.json"])["context"].([]any)[0]
 	if jsonval.AsObject(inner)["instruction"] == nil || !strings.Contains(string(jsonval.Encode(inner)), `"id":"b"`) {
 		t.Errorf("its delegate carries %s", jsonval.Encode(inner))
 	}

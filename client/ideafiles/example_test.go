@@ -28,7 +28,7 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 	// The workers are another program's: a Tool that is not known here is no error.
-	d, problems, err := ideafiles.Load(source, ideafiles.Tools{HasOtherWorkers: true})
+	d, problems, err := ideafiles.Load(source, ideafiles.WorkerTools{HasOtherWorkers: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,8 +24,8 @@ type Definition struct {
 	ParsedIdea *ideafile.Idea
 	// RepliesText is the text of the replies file; empty: an LLM answers.
 	RepliesText string
-	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
-	Delegates map[string]any
+	// DelegateFiles are the Idea files of delegates as JSON values, by their path from the folder of the first one.
+	DelegateFiles map[string]any
 
 	// rowLineNumbers has the line of each row in its file. The rows are the messages of the context from firstRowIndex
 	// on.
@@ -35,13 +35,14 @@ type Definition struct {
 
 // Load reads the files of a process and reports all mistakes in them. The Definition is complete if only warnings are
 // reported. The error is for a file that cannot be read, and wraps ErrInvalid.
-func Load(s Source, tools Tools) (*Definition, diag.Problems, error) {
-	return LoadWith(s, tools, func(*Definition) {})
+func Load(s Source, tools WorkerTools) (*Definition, diag.Problems, error) {
+	return LoadAndChange(s, tools, func(*Definition) {})
 }
 
-// LoadWith is Load for an Idea that is changed before its parts are checked against each other. It calls change once
-// everything has been read without mistakes.
-func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, diag.Problems, error) {
+// LoadAndChange is Load for an Idea that is changed before its parts are checked against each other. It calls change
+// once everything has been read without mistakes.
+func LoadAndChange(s Source, tools WorkerTools,
+	changeBeforeChecks func(*Definition)) (*Definition, diag.Problems, error) {
 	d, problems, err := LoadIdea(s)
 	if err != nil {
 		return nil, nil, err
@@ -52,15 +53,15 @@ func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, dia
 	if d.ParsedIdea == nil {
 		return d, problems, nil
 	}
-	isComplete, err := d.addRows(&problems)
+	hasAllRows, err := d.addRows(&problems)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Without all its rows an Idea may lack values that its Calls read.
-	if isComplete && len(problems.Errors()) == 0 {
-		change(d)
+	if hasAllRows && len(problems.Errors()) == 0 {
+		changeBeforeChecks(d)
 	}
-	if isComplete {
+	if hasAllRows {
 		problems.Append(d.withRowPlaces(tools.Problems(d.ParsedIdea))...)
 	}
 	tools.HasOtherWorkers = tools.HasOtherWorkers || d.ParsedIdea.Simulation != nil
@@ -74,7 +75,7 @@ func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, dia
 // LoadIdea reads the Idea file alone, and checks its form. Read is nil if the file is no Idea at all.
 func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	d := &Definition{Source: s}
-	data, err := ReadFile(s.IdeaPath)
+	data, err := ReadFileAsUTF8(s.IdeaPath)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,8 +101,8 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 
 // LoadWithoutInstances reads an Idea with its delegates, and checks their form. It ignores data files beside the Idea,
 // since the caller supplies the data at the start. It cannot check yet what the Idea's Plans read of that data.
-func LoadWithoutInstances(s Source, tools Tools) (*Definition, error) {
-	if s.InstancesPath = ""; !s.IsRepliesChosen {
+func LoadWithoutInstances(s Source, tools WorkerTools) (*Definition, error) {
+	if s.InstancesPath = ""; !s.AreRepliesFromCaller {
 		s.RepliesPath = ""
 	}
 	d, problems, err := LoadIdea(s)
@@ -112,7 +113,7 @@ func LoadWithoutInstances(s Source, tools Tools) (*Definition, error) {
 		problems.Append(ideafile.CheckNewUndoesKeys(d.Idea, nil)...)
 		err = d.ReadDelegates(tools, &problems)
 	}
-	return d, cmp.Or(err, ErrorFromProblems(s.Path, problems))
+	return d, cmp.Or(err, ErrorFromProblems(s.GivenPath, problems))
 }
 
 // decodeIdea is decodeFile for an Idea file, or a file with a part of an Idea.
@@ -131,7 +132,7 @@ func decodeFile(path string, data []byte) (v any, keyOrder jsonval.KeyOrder, pro
 	case ".yaml", ".yml":
 		return yamlvalue.Decode(data)
 	}
-	err := jsonval.ReceivedNodeLimit.Check(data)
+	err := jsonval.UntrustedNodeLimit.Check(data)
 	if err == nil {
 		v, keyOrder, err = jsonval.DecodeWithKeyOrder(data, jsonval.DefaultLimits)
 	}
@@ -145,17 +146,17 @@ func decodeFile(path string, data []byte) (v any, keyOrder jsonval.KeyOrder, pro
 func DecodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
 
 // ReadReplies reads the replies file, if the source names one, and adds its mistakes to the problems.
-func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
+func (d *Definition) ReadReplies(tools WorkerTools, problems *diag.Problems) error {
 	if d.Source.RepliesPath == "" {
 		return nil
 	}
-	data, err := ReadFile(d.Source.RepliesPath)
+	data, err := ReadFileAsUTF8(d.Source.RepliesPath)
 	if err != nil {
 		return err
 	}
 	fileName := filepath.Base(d.Source.RepliesPath)
 	replyCount := 1
-	if err = jsonval.ReceivedNodeLimit.Check(data); err == nil && tools.CheckReplies != nil {
+	if err = jsonval.UntrustedNodeLimit.Check(data); err == nil && tools.CheckReplies != nil {
 		replyCount, err = tools.CheckReplies(data)
 	}
 	switch {
@@ -170,9 +171,9 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	return nil
 }
 
-// addRows appends the rows of the instances file to the messages of the Idea; isComplete is false if a row has a
+// addRows appends the rows of the instances file to the messages of the Idea; hasAllRows is false if a row has a
 // mistake.
-func (d *Definition) addRows(problems *diag.Problems) (isComplete bool, err error) {
+func (d *Definition) addRows(problems *diag.Problems) (hasAllRows bool, err error) {
 	if d.Source.InstancesPath == "" {
 		if d.Source.InstanceNameColumn != "" {
 			problems.Add("key",
@@ -180,11 +181,12 @@ func (d *Definition) addRows(problems *diag.Problems) (isComplete bool, err erro
 		}
 		return d.Source.InstanceNameColumn == "", nil
 	}
-	data, err := ReadFile(d.Source.InstancesPath)
+	data, err := ReadFileAsUTF8(d.Source.InstancesPath)
 	if err != nil {
 		return false, err
 	}
-	messages, lineNumbers, rowProblems := readRows(d.Source.InstancesPath, data, d.ParsedIdea, d.Source.tableLimit())
+	messages, lineNumbers, rowProblems := readRowsAsMessages(d.Source.InstancesPath, data, d.ParsedIdea,
+		d.Source.tableLimit())
 	problems.Append(rowProblems...)
 	if len(rowProblems.Errors()) > 0 {
 		return false, nil
@@ -231,13 +233,14 @@ func (d *Definition) withRowPlaces(problems diag.Problems) diag.Problems {
 // WithMessages returns a copy of an Idea with messages appended to its context.
 func WithMessages(idea map[string]any, messages []any) map[string]any {
 	context := jsonval.AsList(idea["context"])
-	out := maps.Clone(idea)
-	out["context"] = append(context[:len(context):len(context)], messages...)
-	return out
+	extendedIdea := maps.Clone(idea)
+	extendedIdea["context"] = append(context[:len(context):len(context)], messages...)
+	return extendedIdea
 }
 
-// ReadValue reads a JSON or YAML file; the file's name says which. Numbers are json.Number. The error wraps ErrInvalid.
-func ReadValue(file string) (any, error) {
+// ReadJSONOrYAMLFile reads a JSON or YAML file; the file's name says which. Numbers are json.Number. The error wraps
+// ErrInvalid.
+func ReadJSONOrYAMLFile(file string) (any, error) {
 	return readFileWith(file, func(path string, data []byte) (any, *diag.Problem) {
 		v, _, problem := decodeFile(path, data)
 		return v, problem
@@ -245,7 +248,7 @@ func ReadValue(file string) (any, error) {
 }
 
 func readFileWith(file string, decode func(path string, data []byte) (any, *diag.Problem)) (any, error) {
-	data, err := ReadFile(file)
+	data, err := ReadFileAsUTF8(file)
 	if err != nil {
 		return nil, err
 	}
@@ -258,9 +261,9 @@ func readFileWith(file string, decode func(path string, data []byte) (any, *diag
 
 var byteOrderMark = []byte("\ufeff") // some editors put it first
 
-// ReadFile reads a file without the byte order mark that some editors put first; UTF-16 becomes UTF-8. The error wraps
-// ErrInvalid.
-func ReadFile(path string) ([]byte, error) {
+// ReadFileAsUTF8 reads a file without the byte order mark that some editors put first; UTF-16 becomes UTF-8. The error
+// wraps ErrInvalid.
+func ReadFileAsUTF8(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, invalidErrorf("read %s: %w", path, WithoutPath(err))

@@ -45,10 +45,10 @@ func loaded(t *testing.T, given, instances, replies string) *Definition {
 }
 
 // builtins is what a worker knows that nobody gave tools of their own.
-var builtins = func() Tools {
+var builtins = func() WorkerTools {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
-	return Tools{Registry: kinds.NewKnownTools(r, nil), CheckReplies: rehearsal.CountReplies}
+	return WorkerTools{Registry: kinds.NewKnownTools(r, nil), CheckReplies: rehearsal.CountReplies}
 }()
 
 const (
@@ -64,8 +64,8 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 	})
 	m := loaded(t, dir, "", "")
 	if got := strings.Join(m.ParsedIdea.InstanceTokens(), " "); got != "① ②" || m.RepliesText != aReply ||
-		m.Source.IsRepliesChosen {
-		t.Errorf("instances %s, script %q, asked for: %v", got, m.RepliesText, m.Source.IsRepliesChosen)
+		m.Source.AreRepliesFromCaller {
+		t.Errorf("instances %s, script %q, asked for: %v", got, m.RepliesText, m.Source.AreRepliesFromCaller)
 	}
 }
 
@@ -76,8 +76,9 @@ func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
 		"mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
 	})
 	m := loaded(t, dir, filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "said.jsonl"))
-	if got := len(m.ParsedIdea.InstanceTokens()); got != 3 || m.RepliesText != aReply || !m.Source.IsRepliesChosen {
-		t.Errorf("%d instances, script %q, asked for: %v", got, m.RepliesText, m.Source.IsRepliesChosen)
+	if got := len(m.ParsedIdea.InstanceTokens()); got != 3 || m.RepliesText != aReply ||
+		!m.Source.AreRepliesFromCaller {
+		t.Errorf("%d instances, script %q, asked for: %v", got, m.RepliesText, m.Source.AreRepliesFromCaller)
 	}
 }
 
@@ -122,7 +123,7 @@ func TestFilesInUTF16AreRead(t *testing.T) {
 		t.Errorf("the instances are %v", got)
 	}
 	dir = folder(t, map[string]string{"idea.json": `{"context": [{"type": "text", "text": "M` + "\xfc" + `ller"}]}`})
-	_, problems, err := Load(Source{Path: dir, IdeaPath: filepath.Join(dir, "idea.json")}, builtins)
+	_, problems, err := Load(Source{GivenPath: dir, IdeaPath: filepath.Join(dir, "idea.json")}, builtins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
 	wantProblem(t, problems, "instances.jsonl:2", "a row is an object")
 	wantProblem(t, problems, "replies.jsonl", "line 1: key \"solutoin\": unknown")
 
-	_, problems, err = Load(Source{Path: dir, IdeaPath: s.IdeaPath}, builtins)
+	_, problems, err = Load(Source{GivenPath: dir, IdeaPath: s.IdeaPath}, builtins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,7 @@ func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
 		"x/moderation.json": "moderation", "b.c.yaml": "b.c", "plan": "plan", "plan.txt": "plan.txt", ".json": ".json",
 		dir: "a-refund",
 	} {
-		if got := (Source{Path: given}).Name(); got != want {
+		if got := (Source{GivenPath: given}).Name(); got != want {
 			t.Errorf("%s gives %q, want %q", given, got, want)
 		}
 	}
@@ -318,8 +319,8 @@ schema:
 				t.Errorf("%s, its Idea %d: %s", name, n, got)
 			}
 		}
-		if len(d.Delegates) != 2 {
-			t.Errorf("%s has the delegates %v", name, d.Delegates)
+		if len(d.DelegateFiles) != 2 {
+			t.Errorf("%s has the delegates %v", name, d.DelegateFiles)
 		}
 		// Sealed, the Idea has its keys by name.
 		again, _ := ideafile.ParseIdea(jsonval.Encode(d.Idea))
@@ -327,7 +328,7 @@ schema:
 			t.Errorf("%s, sealed: %s", name, got)
 		}
 	}
-	changed, err := Changes{AddedFile: filepath.Join(dir, "more.json")}.Apply(map[string]any{})
+	changed, err := ForkChanges{AddedFile: filepath.Join(dir, "more.json")}.Apply(map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +336,7 @@ schema:
 	if got := fieldsOf(read); got != want {
 		t.Errorf("a Tool that a fork adds: %s", got)
 	}
-	state, err := ReadValue(filepath.Join(dir, "state.json"))
+	state, err := ReadJSONOrYAMLFile(filepath.Join(dir, "state.json"))
 	if text := string(jsonval.Encode(state)); err != nil || strings.Contains(text, "_order") {
 		t.Errorf("data becomes %s, %v", text, err)
 	}

@@ -128,7 +128,7 @@ func found(t *testing.T, text string) diag.Problems {
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(text))
 	functions := tools.NewRegistry()
 	builtin.Register(functions, nil)
-	return append(problems, ideafiles.Tools{Registry: kinds.NewKnownTools(functions, nil)}.Problems(idea)...)
+	return append(problems, ideafiles.WorkerTools{Registry: kinds.NewKnownTools(functions, nil)}.Problems(idea)...)
 }
 
 // A payload stands under its kind, under data, or flat.

@@ -34,17 +34,17 @@ func rowPlace(file string, lineNumber int) string {
 	return fmt.Sprintf("%s:%d", file, lineNumber)
 }
 
-// ReadRows reads the bytes of an instances file and returns its rows as messages. The file is CSV if its name ends like
-// a table's, else JSON Lines or a list of objects. A plain row is an instance's input; a row with a type is such a
-// message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The input
-// schema of the Idea types CSV columns.
-func ReadRows(path string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLimit) ([]any, diag.Problems) {
-	messages, _, ps := readRows(path, data, idea, limit)
+// ReadRowsAsMessages reads the bytes of an instances file and returns its rows as messages. The file is CSV if its name
+// ends like a table's, else JSON Lines or a list of objects. A plain row is an instance's input; a row with a type is
+// such a message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The
+// input schema of the Idea types CSV columns.
+func ReadRowsAsMessages(path string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLimit) ([]any, diag.Problems) {
+	messages, _, ps := readRowsAsMessages(path, data, idea, limit)
 	return messages, ps
 }
 
-// readRows is ReadRows, and also returns the line of each message in the file.
-func readRows(path string, data []byte, idea *ideafile.Idea,
+// readRowsAsMessages is ReadRowsAsMessages, and also returns the line of each message in the file.
+func readRowsAsMessages(path string, data []byte, idea *ideafile.Idea,
 	limit jsonval.NodeLimit) (messages []any, lineNumbers []int32, ps diag.Problems) {
 	var rows []row
 	fileName := filepath.Base(path)
@@ -59,7 +59,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea,
 			"it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
 	case isTable:
 		rows, ps = readCSV(fileName, data, idea, limit)
-	case !isJSONText(data):
+	case !mayBeJSONRows(data):
 		ps.Add(fileName, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
 	case limit.Check(data) != nil:
 		ps.Add(fileName, "%s", limit.Check(data))
@@ -71,7 +71,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea,
 	if len(rows)+len(ps.Errors()) == 0 {
 		ps.Add(fileName, "it has no rows")
 	}
-	ps.Append(textWarnings(fileName, data)...)
+	ps.Append(encodingWarnings(fileName, data)...)
 	if len(rows) == 1 {
 		ps.Append(rows[0].wrapperWarnings(idea)...)
 	}
@@ -87,8 +87,8 @@ func readRows(path string, data []byte, idea *ideafile.Idea,
 // tableExtensions are the endings of tables' file names.
 var tableExtensions = []string{".csv", ".tsv"}
 
-// isJSONText reports whether a file may contain rows in JSON: it begins as an object or a list, or is empty.
-func isJSONText(data []byte) bool {
+// mayBeJSONRows reports whether a file may contain rows in JSON: it begins as an object or a list, or is empty.
+func mayBeJSONRows(data []byte) bool {
 	data = bytes.TrimSpace(data)
 	return len(data) == 0 || data[0] == '{' || data[0] == '['
 }
@@ -109,12 +109,12 @@ func (r row) wrapperWarnings(idea *ideafile.Idea) (ps diag.Problems) {
 	return ps
 }
 
-// MessagesFromRows turns rows that come from no file into messages, as ReadRows does. A row is an object with numbers
-// as json.Number, float64 or int. Rows without "_instance" get names that the Idea does not use.
+// MessagesFromRows turns rows that come from no file into messages, as ReadRowsAsMessages does. A row is an object with
+// numbers as json.Number, float64 or int. Rows without "_instance" get names that the Idea does not use.
 func MessagesFromRows(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
-		if _, hasName := fields["_instance"]; hasName || fields["type"] != nil {
+		if _, hasInstanceToken := fields["_instance"]; hasInstanceToken || fields["type"] != nil {
 			fields = maps.Clone(fields) // message changes only these: copies of all would need a third of the memory
 		}
 		list[n] = row{lineNumber: n + 1, fields: fields}
@@ -123,7 +123,7 @@ func MessagesFromRows(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.P
 }
 
 func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Problems) {
-	namer := newTokenNamer(idea)
+	namer := newInstanceTokenNamer(idea)
 	for _, r := range rows {
 		token, ok := r.fields["_instance"].(string)
 		if !ok {
@@ -138,14 +138,14 @@ func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Pr
 	lineByPayload, checkInput := existingPayloads(idea), newInputCheck(idea)
 	messages = make([]any, 0, len(rows))
 	for _, r := range rows {
-		if len(r.fields) > maxFields {
+		if len(r.fields) > maxRowFields {
 			ps.Add(r.place(), "the row has %d fields; a spreadsheet has at most %d columns",
-				len(r.fields), maxFields)
+				len(r.fields), maxRowFields)
 			continue
 		}
-		m, hasName := r.toMessage(namer)
+		m, hasInstanceToken := r.toMessage(namer)
 		messages = append(messages, m)
-		rowProblems := r.problems(m, hasName, lineByPayload)
+		rowProblems := r.problems(m, hasInstanceToken, lineByPayload)
 		if len(rowProblems) == 0 && !r.hasInvalidCell {
 			rowProblems = r.inputProblems(m, checkInput)
 		}
@@ -154,8 +154,8 @@ func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Pr
 	return messages, ps
 }
 
-// maxFields bounds the fields of a row.
-const maxFields = 16_384
+// maxRowFields bounds the fields of a row.
+const maxRowFields = 16_384
 
 // newInputCheck returns a check whether a row's input, together with what all instances share, fits the Idea's schema
 // for inputs.
@@ -283,12 +283,12 @@ func readJSONList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	ps.Add(rowPlace(file, lineAt(max(countedOffset, int(d.InputOffset())))), "%s", listCause(err))
+	ps.Add(rowPlace(file, lineAt(max(countedOffset, int(d.InputOffset())))), "%s", rowListErrorText(err))
 	return rows, ps
 }
 
-// listCause describes why a list of rows cannot be read.
-func listCause(err error) string {
+// rowListErrorText describes why a list of rows cannot be read.
+func rowListErrorText(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the list of rows has no end: its ] is missing"
 	}
@@ -299,26 +299,26 @@ func listCause(err error) string {
 }
 
 // toMessage turns a row into its message, and reuses the row's fields: copies of a long table need too much memory. The
-// fields of a plain row go under the key "input", where none can be mistaken for a key of the message. hasName is false
-// if the row has no name, and gets a new one.
-func (r row) toMessage(namer *tokenNamer) (m jsonval.Object, hasName bool) {
+// fields of a plain row go under the key "input", where none can be mistaken for a key of the message. hasInstanceToken
+// is false if the row has no name, and gets a new one.
+func (r row) toMessage(namer *instanceTokenNamer) (m jsonval.Object, hasInstanceToken bool) {
 	m = r.fields
 	if m["type"] == nil {
 		m = jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: r.fields, "_instance": r.fields["_instance"]}
 		delete(r.fields, "_instance")
 	}
-	if hasName = m["_instance"] != nil; !hasName {
+	if hasInstanceToken = m["_instance"] != nil; !hasInstanceToken {
 		m["_instance"] = namer.nextToken()
 	}
-	return m, hasName
+	return m, hasInstanceToken
 }
 
 // problems reports the mistakes in a row's message, and notes which data the row gives: two rows must not give the
 // same.
-func (r row) problems(message any, hasName bool, lineByPayload map[payloadKey]int) diag.Problems {
+func (r row) problems(message any, hasInstanceToken bool, lineByPayload map[payloadKey]int) diag.Problems {
 	var ps diag.Problems
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
-	if ok && hasName {
+	if ok && hasInstanceToken {
 		key := payloadKey{m.InstanceToken, m.PayloadKind}
 		if lineNumber, exists := lineByPayload[key]; exists && m.PayloadKind != "" && m.InstanceToken != "" {
 			earlierPlace := "the Idea"
@@ -339,14 +339,14 @@ func (r row) problems(message any, hasName bool, lineByPayload map[payloadKey]in
 		ps[n].JSONPath = r.place() + " " + ps[n].JSONPath
 	}
 	if r.fields["type"] == nil {
-		r.checkKeys(&ps)
+		r.checkInstanceKeySpelling(&ps)
 	}
 	return ps
 }
 
-// checkKeys reports a plain row's key that is a misspelling of "_instance": it would count as data, and the instance
-// would get another name.
-func (r row) checkKeys(ps *diag.Problems) {
+// checkInstanceKeySpelling reports a plain row's key that is a misspelling of "_instance": it would count as data, and
+// the instance would get another name.
+func (r row) checkInstanceKeySpelling(ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(r.fields) {
 		if strings.HasPrefix(k, "_") && k != "_instance" && diag.NearestName(k, []string{"_instance"}) != "" {
 			ps.Add(r.place()+" "+jsonval.JSONPathWithKey("$", k),

@@ -16,7 +16,7 @@ const noContext = `{"context":[]}`
 // rowsOf reads an instances file and gives its messages as canonical JSON, one a line.
 func rowsOf(t *testing.T, file, text, idea string) (string, diag.Problems) {
 	t.Helper()
-	messages, problems := ReadRows(file, []byte(text), ideaOf(t, idea), jsonval.ReceivedNodeLimit)
+	messages, problems := ReadRowsAsMessages(file, []byte(text), ideaOf(t, idea), jsonval.UntrustedNodeLimit)
 	var lines []string
 	for _, m := range messages {
 		lines = append(lines, string(jsonval.Encode(m)))

@@ -11,15 +11,15 @@ import (
 
 // Source names the files that a process is started from.
 type Source struct {
-	Path          string // as the caller names it: a file, or a folder that stands for its files
+	GivenPath     string // as the caller names it: a file, or a folder that stands for its files
 	IdeaPath      string // the Idea file, JSON or YAML
 	InstancesPath string // rows, .jsonl, .csv or .json; may be empty
 	// InstanceNameColumn is the column of the rows that names the instances; empty: the Idea file says how they are
 	// named.
 	InstanceNameColumn string
 	RepliesPath        string // recorded replies, JSON Lines; may be empty
-	// IsRepliesChosen: the caller named the replies; otherwise they are from the folder.
-	IsRepliesChosen bool
+	// AreRepliesFromCaller: the caller named the replies; otherwise they are from the folder.
+	AreRepliesFromCaller bool
 	// IsFromStranger: a stranger sent the files, and may have made them to take memory. Files of one's own may have
 	// more short rows.
 	IsFromStranger bool
@@ -28,9 +28,9 @@ type Source struct {
 // tableLimit limits the parts of the file with rows.
 func (s Source) tableLimit() jsonval.NodeLimit {
 	if s.IsFromStranger {
-		return jsonval.ReceivedNodeLimit
+		return jsonval.UntrustedNodeLimit
 	}
-	return jsonval.OwnTableNodeLimit
+	return jsonval.TrustedTableNodeLimit
 }
 
 // These are the names of a process's files in a folder.
@@ -44,8 +44,8 @@ var (
 // (or .csv, .json) and replies.jsonl. If instancesPath or repliesPath is given, it replaces the folder's. The error
 // wraps ErrInvalid.
 func Find(path, instancesPath, repliesPath string) (Source, error) {
-	s := Source{Path: path, IdeaPath: path, InstancesPath: instancesPath, RepliesPath: repliesPath,
-		IsRepliesChosen: repliesPath != ""}
+	s := Source{GivenPath: path, IdeaPath: path, InstancesPath: instancesPath, RepliesPath: repliesPath,
+		AreRepliesFromCaller: repliesPath != ""}
 	info, err := os.Stat(path)
 	if err != nil {
 		return s, invalidErrorf("find %s: %w", path, WithoutPath(err))
@@ -109,9 +109,9 @@ func findOnlyFile(folder string, names []string) (string, error) {
 
 // Name is the name of a process without an id: the base name of the file or folder.
 func (s Source) Name() string {
-	path, err := filepath.Abs(s.Path)
+	path, err := filepath.Abs(s.GivenPath)
 	if err != nil {
-		path = s.Path
+		path = s.GivenPath
 	}
 	base := filepath.Base(path)
 	if ext := filepath.Ext(base); slices.Contains([]string{".json", ".yaml", ".yml"}, ext) && len(ext) < len(base) {

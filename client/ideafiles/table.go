@@ -80,9 +80,9 @@ func withLineFeeds(text []byte) []byte {
 	return converted
 }
 
-// textWarnings warns of letters that were lost, or mistaken for others, when the file was last saved.
-func textWarnings(file string, text []byte) (ps diag.Problems) {
-	n, hasLostLetter, hasEncodedTwice := 0, false, false
+// encodingWarnings warns of letters that were lost, or mistaken for others, when the file was last saved.
+func encodingWarnings(file string, text []byte) (ps diag.Problems) {
+	n, hasLostLetter, hasTwiceEncodedLine := 0, false, false
 	for line := range bytes.Lines(text) {
 		n++
 		if !hasLostLetter && bytes.ContainsRune(line, utf8.RuneError) {
@@ -90,8 +90,8 @@ func textWarnings(file string, text []byte) (ps diag.Problems) {
 			ps.Warn(rowPlace(file, n), "a letter was lost when this was saved before: %q stands in its place; export "+
 				"the file again", string(utf8.RuneError))
 		}
-		if !hasEncodedTwice && isEncodedTwice(line) {
-			hasEncodedTwice = true
+		if !hasTwiceEncodedLine && isEncodedTwice(line) {
+			hasTwiceEncodedLine = true
 			ps.Warn(rowPlace(file, n), "some letters look like others in the wrong character set, as Ã¼ for ü: if so, "+
 				"export the file again as UTF-8")
 		}
@@ -117,20 +117,20 @@ var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "
 // detectSeparator returns the column separator of a CSV file, and its lines from the header on. Excel sets the
 // separator with a first line sep=; otherwise it is the separator in the header, outside quotes: a bar only if there is
 // no other. Empty lines at the beginning, as in reports, are skipped, and so is PowerShell's line above the header.
-func detectSeparator(text []byte) (separator rune, tableText []byte, skippedLines int, err error) {
+func detectSeparator(text []byte) (separator rune, tableText []byte, skippedLineCount int, err error) {
 	first, rest, hasMore := bytes.Cut(text, []byte("\n"))
 	for hasMore && len(bytes.TrimSpace(first)) == 0 {
-		text, skippedLines = rest, skippedLines+1
+		text, skippedLineCount = rest, skippedLineCount+1
 		first, rest, hasMore = bytes.Cut(text, []byte("\n"))
 	}
-	if hasMore && typeLinePattern.Match(first) {
-		text, skippedLines = rest, skippedLines+1
+	if hasMore && powerShellTypePattern.Match(first) {
+		text, skippedLineCount = rest, skippedLineCount+1
 	}
 	firstLine := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
 	if len(firstLine) > len("sep=") && strings.EqualFold(firstLine[:len("sep=")], "sep=") {
 		r, size := utf8.DecodeRuneInString(firstLine[len("sep="):])
 		if len(firstLine) == len("sep=")+size {
-			return r, rest, skippedLines + 1, nil
+			return r, rest, skippedLineCount + 1, nil
 		}
 	}
 	foundSeparators := map[rune]bool{}
@@ -146,29 +146,29 @@ func detectSeparator(text []byte) (separator rune, tableText []byte, skippedLine
 			foundSeparators[r] = true
 		}
 	}
-	var names []string
+	var foundSeparatorNames []string
 	for r, name := range separatorNames {
 		if foundSeparators[r] {
-			separator, names = r, append(names, name)
+			separator, foundSeparatorNames = r, append(foundSeparatorNames, name)
 		}
 	}
-	switch len(names) {
+	switch len(foundSeparatorNames) {
 	case 0:
 		if foundSeparators['|'] {
-			return '|', text, skippedLines, nil
+			return '|', text, skippedLineCount, nil
 		}
-		return ',', text, skippedLines, nil
+		return ',', text, skippedLineCount, nil
 	case 1:
-		return separator, text, skippedLines, nil
+		return separator, text, skippedLineCount, nil
 	}
-	slices.Sort(names)
+	slices.Sort(foundSeparatorNames)
 	return 0, nil, 0, fmt.Errorf("the header has %s, so the separator of the columns is unclear: put quotes "+
 		"around the names, or write sep=; (with your separator) in a line above the header",
-		strings.Join(names, " and "))
+		strings.Join(foundSeparatorNames, " and "))
 }
 
-// typeLinePattern finds the line in which PowerShell's Export-Csv names the type of the rows.
-var typeLinePattern = regexp.MustCompile(`^\s*#TYPE \S`)
+// powerShellTypePattern finds the line in which PowerShell's Export-Csv names the type of the rows.
+var powerShellTypePattern = regexp.MustCompile(`^\s*#TYPE \S`)
 
 // checkTableLimits refuses a table with more cells than its limit, or a row with more cells than a spreadsheet has
 // columns, before anything is read. lineNumber is the line of that row; 0: no row is too long. Quotes count as in
@@ -195,10 +195,10 @@ func checkTableLimits(text []byte, separator rune, limit jsonval.NodeLimit) (lin
 		case !inQuotes && bytes.HasPrefix(text[n:], separatorBytes):
 			remainingNodes, cellCount = remainingNodes-1, cellCount+1
 		}
-		if cellCount > maxFields {
+		if cellCount > maxRowFields {
 			return rowStartLine, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns",
-				maxFields,
-				maxFields)
+				maxRowFields,
+				maxRowFields)
 		}
 		if remainingNodes < 0 {
 			return 0, limit.ExceededError(len(text))

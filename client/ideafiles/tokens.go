@@ -11,10 +11,10 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// CompareTokens orders instances: numbered ones by number, then the others by name.
-func CompareTokens(a, b string) int {
+// CompareInstanceTokens orders instances: numbered ones by number, then the others by name.
+func CompareInstanceTokens(a, b string) int {
 	numberOf := func(token string) int {
-		if n, numbered := spelling.TokenNumber(token); numbered {
+		if n, numbered := spelling.NumberOfInstanceToken(token); numbered {
 			return n
 		}
 		return math.MaxInt
@@ -22,20 +22,20 @@ func CompareTokens(a, b string) int {
 	return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), strings.Compare(a, b))
 }
 
-// SortedTokens returns the keys, which are instance tokens, in their order.
-func SortedTokens[T any](byToken map[string]T) []string {
-	return slices.SortedFunc(maps.Keys(byToken), CompareTokens)
+// SortedInstanceTokens returns the keys, which are instance tokens, in their order.
+func SortedInstanceTokens[T any](byToken map[string]T) []string {
+	return slices.SortedFunc(maps.Keys(byToken), CompareInstanceTokens)
 }
 
-// tokenNamer names instances in order, except for names that are used already.
-type tokenNamer struct {
-	usedTokens   spelling.TokenIndex
-	visibleForms ideafile.VisibleFormIndex
-	lastNumber   int
+// instanceTokenNamer names instances in order, except for names that are used already.
+type instanceTokenNamer struct {
+	usedTokens      spelling.InstanceTokenIndex
+	visibleForms    ideafile.VisibleFormIndex
+	lastTokenNumber int
 }
 
-func newTokenNamer(idea *ideafile.Idea) *tokenNamer {
-	n := &tokenNamer{}
+func newInstanceTokenNamer(idea *ideafile.Idea) *instanceTokenNamer {
+	n := &instanceTokenNamer{}
 	for _, t := range idea.InstanceTokens() {
 		n.reserve(t)
 		n.visibleForms.AddToken(t)
@@ -44,13 +44,15 @@ func newTokenNamer(idea *ideafile.Idea) *tokenNamer {
 }
 
 // reserve marks a name as used, and returns an earlier name that looks like it; "" if there is none.
-func (n *tokenNamer) reserve(name string) (lookalike string) { return n.usedTokens.AddToken(name) }
+func (n *instanceTokenNamer) reserve(name string) (lookalike string) {
+	return n.usedTokens.AddToken(name)
+}
 
-func (n *tokenNamer) nextToken() string {
+func (n *instanceTokenNamer) nextToken() string {
 	for {
-		n.lastNumber++
-		name := spelling.TokenForNumber(n.lastNumber)
-		if _, isTaken := n.usedTokens.FindToken(spelling.TypeableToken(name)); !isTaken {
+		n.lastTokenNumber++
+		name := spelling.InstanceTokenForNumber(n.lastTokenNumber)
+		if _, isTaken := n.usedTokens.FindToken(spelling.TypeableInstanceToken(name)); !isTaken {
 			return name
 		}
 	}

@@ -18,7 +18,7 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 
 func TestNamesThatTheFileHasTakenAreLeftOut(t *testing.T) {
 	t.Parallel()
-	names := newTokenNamer(ideaOf(t,
+	names := newInstanceTokenNamer(ideaOf(t,
 		`{"context":[{"type":"state","_instance":"②","a":1},{"type":"state","_instance":"x","a":1},{"type":"state","_instance":"4","a":1}]}`))
 	for _, want := range []string{"①", "③", "⑤"} { // 4 is how ④ is typed
 		if got := names.nextToken(); got != want {
@@ -32,7 +32,7 @@ func TestInstancesStandInTheOrderOfTheirNumbers(t *testing.T) {
 	in := []string{"①", "⑳", "㉑", "㊿", "51", "100", "a", "b"}
 	for i := range in {
 		for j := range in {
-			if got := CompareTokens(in[i], in[j]); got != cmp.Compare(i, j) {
+			if got := CompareInstanceTokens(in[i], in[j]); got != cmp.Compare(i, j) {
 				t.Errorf("%s stands before %s: %v", in[i], in[j], got)
 			}
 		}

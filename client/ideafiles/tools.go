@@ -20,8 +20,8 @@ type ToolRegistry interface {
 	Bind(idea *ideafile.Idea) (map[string]ideafile.ToolBinding, diag.Problems)
 }
 
-// Tools is what this program knows about the workers' Tools.
-type Tools struct {
+// WorkerTools is what this program knows about the workers' Tools.
+type WorkerTools struct {
 	// Registry checks Tools; nil: the workers check them when the process starts.
 	Registry ToolRegistry
 	// HasOtherWorkers: the workers belong to another program and may have more Tools, so a missing Tool is only a
@@ -36,19 +36,19 @@ type Tools struct {
 
 // Problems reports all mistakes in an Idea beyond its form, in the order of its places: unknown tools, parameters that
 // do not fit, References to values that nobody writes.
-func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
+func (t WorkerTools) Problems(idea *ideafile.Idea) diag.Problems {
 	bindings, bindProblems := t.bind(idea)
 	for n := range bindProblems {
 		problem := &bindProblems[n]
 		name, isActivity := activityAt(idea, problem.JSONPath)
-		if isActivity && t.MayHaveOtherWorkers && diag.NearestName(name, t.names()) == "" {
+		if isActivity && t.MayHaveOtherWorkers && diag.NearestName(name, t.goToolNames()) == "" {
 			problem.IsWarning = true
 			problem.Message += "; a worker of your own may have it, and must then run the process"
 			continue
 		}
 		problem.IsWarning = t.HasOtherWorkers || problem.IsWarning
 		if isActivity {
-			problem.Message += diag.DidYouMeanOrListNames(name, t.names())
+			problem.Message += diag.DidYouMeanOrListNames(name, t.goToolNames())
 		}
 	}
 	problems := t.misspellingWarnings(idea, bindings)
@@ -64,7 +64,8 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 
 // misspellingWarnings warns of Tools whose name resembles a Go tool's: if nothing runs a Tool, the LLM writes its
 // results.
-func (t Tools) misspellingWarnings(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
+func (t WorkerTools) misspellingWarnings(idea *ideafile.Idea,
+	bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
 	if idea.Simulation != nil {
 		return nil
 	}
@@ -84,12 +85,12 @@ func (t Tools) misspellingWarnings(idea *ideafile.Idea, bindings map[string]idea
 
 // unusedGoTools lists the Go tools that no Tool of a file uses. A similar name is not a misspelling of a Go tool in
 // use.
-func (t Tools) unusedGoTools(bindings map[string]ideafile.ToolBinding) []string {
+func (t WorkerTools) unusedGoTools(bindings map[string]ideafile.ToolBinding) []string {
 	usedFunctions := map[string]bool{}
 	for _, b := range bindings {
 		usedFunctions[b.GoFunctionName] = true
 	}
-	return slices.DeleteFunc(t.names(), func(name string) bool { return usedFunctions[name] })
+	return slices.DeleteFunc(t.goToolNames(), func(name string) bool { return usedFunctions[name] })
 }
 
 // minTypoLength is the shortest name in which one letter more or less counts as a typo: "vote" is no typo of "note".
@@ -114,9 +115,10 @@ var separatorRemover = strings.NewReplacer("_", "", "-", "", ".", "")
 func plainName(name string) string { return strings.ToLower(separatorRemover.Replace(name)) }
 
 // activityAt returns the name of the Go tool at a place in the Idea file, if a Tool names one there.
-func activityAt(idea *ideafile.Idea, path string) (name string, ok bool) {
+func activityAt(idea *ideafile.Idea, jsonPath string) (name string, ok bool) {
 	for _, tool := range idea.Tools {
-		if name, ok := tool.RawActivity.(string); ok && path == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name,
+		if name, ok := tool.RawActivity.(string); ok && jsonPath == jsonval.JSONPathWithKeys("$.schema.tools",
+			tool.Name,
 			"_activity") {
 			return name, true
 		}
@@ -124,7 +126,7 @@ func activityAt(idea *ideafile.Idea, path string) (name string, ok bool) {
 	return "", false
 }
 
-func (t Tools) names() []string {
+func (t WorkerTools) goToolNames() []string {
 	if t.Registry == nil {
 		return nil
 	}
@@ -133,12 +135,12 @@ func (t Tools) names() []string {
 
 // Bind returns what runs each Tool of an Idea. A Tool that only other workers know, or that nothing can run, counts as
 // a Go function.
-func (t Tools) Bind(idea *ideafile.Idea) map[string]ideafile.ToolBinding {
+func (t WorkerTools) Bind(idea *ideafile.Idea) map[string]ideafile.ToolBinding {
 	bindings, _ := t.bind(idea)
 	return bindings
 }
 
-func (t Tools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
+func (t WorkerTools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
 	bindings = map[string]ideafile.ToolBinding{}
 	if t.Registry != nil {
 		bindings, problems = t.Registry.Bind(idea)
@@ -162,11 +164,11 @@ func demoteToWarnings(problems, doubtfulProblems diag.Problems) {
 }
 
 // BatchSizeText says how many instances a Request covers, and why, in one line; empty if there is only one instance.
-func (t Tools) BatchSizeText(idea *ideafile.Idea) string {
+func (t WorkerTools) BatchSizeText(idea *ideafile.Idea) string {
 	if len(idea.InstanceTokens()) < 2 && !idea.IsTemplate {
 		return ""
 	}
-	size := quality.SizeFor(idea, t.Bind(idea))
+	size := quality.RequestSizeFor(idea, t.Bind(idea))
 	if idea.IsLLMForbidden() {
 		return size.Reason + "\n"
 	}

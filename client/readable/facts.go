@@ -27,13 +27,13 @@ type Fact struct {
 
 // Bounds of what a page shows.
 const (
-	MaxFacts       = 400
-	MaxTextBytes   = 20_000 // bytes of one text
-	maxTotalBytes  = 300_000
-	blockThreshold = 120 // longer texts, in characters, get a block of their own
-	foldThreshold  = 12  // members or items from which nested values are folded
-	// MaxCellLength is the maximum length of a table cell in characters.
-	MaxCellLength = 120
+	MaxFacts          = 400
+	MaxTextBytes      = 20_000 // bytes of one text
+	maxTotalTextBytes = 300_000
+	minBlockChars     = 120 // longer texts, in characters, get a block of their own
+	minFoldedMembers  = 12  // members or items from which nested values are folded
+	// MaxCellChars is the maximum length of a table cell in characters.
+	MaxCellChars = 120
 )
 
 // FactBuilder turns values into Facts until its bounds are used up.
@@ -48,7 +48,7 @@ type FactBuilder struct {
 
 // NewFactBuilder returns a FactBuilder with the bounds of a page, for readers of a language.
 func NewFactBuilder(l shown.Language) *FactBuilder {
-	return &FactBuilder{FactsLeft: MaxFacts, BytesLeft: maxTotalBytes, language: l}
+	return &FactBuilder{FactsLeft: MaxFacts, BytesLeft: maxTotalTextBytes, language: l}
 }
 
 // Build returns the Fact of a value.
@@ -61,21 +61,21 @@ func (t *FactBuilder) BuildAt(path jsonval.Path, name string, format shown.Forma
 	return t.build(name, path, format, "", v)
 }
 
-func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, description string, v any) Fact {
+func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, enclosingOrigin string, v any) Fact {
 	t.FactsLeft--
-	f := Fact{Name: VisibleText(Clip(name, MaxCellLength))}
+	f := Fact{Name: VisibleText(Clip(name, MaxCellChars))}
 	if t.OriginOf != nil {
-		if origin := t.OriginOf(path, v); origin != "" && origin != description {
-			f.Origin, description = origin, origin
+		if origin := t.OriginOf(path, v); origin != "" && origin != enclosingOrigin {
+			f.Origin, enclosingOrigin = origin, origin
 		}
 	}
 	object, isObject := v.(jsonval.Object)
 	list, isList := v.([]any)
-	size := len(object) + len(list)
+	visibleMemberCount := len(object) + len(list)
 	for step, one := range members(format, v) {
 		memberFormat := format.FormatAt(jsonval.Path{step})
 		if memberFormat.Display == shown.Hidden && !t.ShowsHidden {
-			size--
+			visibleMemberCount--
 			continue
 		}
 		if t.FactsLeft <= 0 {
@@ -89,14 +89,14 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 		if isList {
 			name = fmt.Sprint(len(f.Facts) + 1)
 		}
-		f.Facts = append(f.Facts, t.build(name, path.WithStep(step), memberFormat, description, one))
+		f.Facts = append(f.Facts, t.build(name, path.WithStep(step), memberFormat, enclosingOrigin, one))
 	}
-	f.IsFolded = len(path) > 0 && size >= foldThreshold
+	f.IsFolded = len(path) > 0 && visibleMemberCount >= minFoldedMembers
 	switch {
 	case !isObject && !isList:
 		f.Text, f.IsNumber = t.formatValue(format, v), IsNumber(v)
-		f.IsBlock = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
-	case size == 0:
+		f.IsBlock = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > minBlockChars
+	case visibleMemberCount == 0:
 		f.Text = shown.Format{}.Text(jsonval.Object{}, t.language)
 	}
 	return f
@@ -109,7 +109,7 @@ func members(format shown.Format, v any) iter.Seq2[string, any] {
 		return jsonval.Members(v)
 	}
 	return func(yield func(string, any) bool) {
-		for _, name := range format.OrderedNames(object) {
+		for _, name := range format.OrderedMemberNames(object) {
 			if !yield(name, object[name]) {
 				return
 			}
@@ -125,7 +125,7 @@ func (t *FactBuilder) formatValue(format shown.Format, v any) string {
 	if !isText || text == "" {
 		return shown.Format{}.Text(v, t.language)
 	}
-	text = clipBytes(text, max(min(MaxTextBytes, t.BytesLeft), MaxCellLength))
+	text = clipBytes(text, max(min(MaxTextBytes, t.BytesLeft), MaxCellChars))
 	t.BytesLeft -= len(text)
 	return VisibleText(text)
 }

@@ -79,10 +79,10 @@ func ShortText(v any, maxChars int) string {
 		}
 		text = jsonval.EncodeToString(v)
 	}
-	const perRune = 4
+	const maxBytesPerRune = 4
 	omittedCount := 0
-	if len(text) > perRune*maxChars { // enough for what is shown
-		start := strings.ToValidUTF8(text[:perRune*maxChars], "")
+	if len(text) > maxBytesPerRune*maxChars { // enough for what is shown
+		start := strings.ToValidUTF8(text[:maxBytesPerRune*maxChars], "")
 		omittedCount = utf8.RuneCountInString(text) - utf8.RuneCountInString(start)
 		text = start
 	}

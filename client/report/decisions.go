@@ -30,26 +30,27 @@ type Decision struct {
 // Detail is more about a decision: what was shown, what the decision changed, and its outcome.
 type Detail struct{ Name, Text string }
 
-// maxDetailLength bounds the text of a Detail, in characters.
-const maxDetailLength = 4000
+// maxDetailChars bounds the text of a Detail, in characters.
+const maxDetailChars = 4000
 
-// Decisions describes the decisions of a process, in their order.
-func Decisions(decisions []client.RecordedDecision) []Decision {
-	out := make([]Decision, len(decisions))
+// DescribeDecisions describes the decisions of a process, in their order.
+func DescribeDecisions(decisions []client.RecordedDecision) []Decision {
+	described := make([]Decision, len(decisions))
 	for n, d := range decisions {
-		out[n] = Decision{DecidedAt: d.DecidedAt, Idea: d.IdeaNumber, Decider: deciderText(d.Decision),
-			Summary:         describeDecision(d),
-			Proof:           proofText(d.Decision),
-			Reason:          clipText(d.Reason),
-			IsOrderDecision: approval.IsOrderSignal(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
-			Details:         details(d), GivenOrder: d.Order}
+		described[n] = Decision{DecidedAt: d.DecidedAt, Idea: d.IdeaNumber, Decider: deciderText(d.Decision),
+			Summary: describeDecision(d),
+			Proof:   proofText(d.Decision),
+			Reason:  clipText(d.Reason),
+			IsOrderDecision: approval.IsOrderSignal(d.Kind) && d.CallID == "" ||
+				d.Kind == approval.SteerEndStandingOrder,
+			Details: details(d), GivenOrder: d.Order}
 	}
-	return out
+	return described
 }
 
-func clipText(s string) string { return readable.VisibleText(readable.Clip(s, maxDetailLength)) }
+func clipText(s string) string { return readable.VisibleText(readable.Clip(s, maxDetailChars)) }
 
-func valueText(v any) string { return readable.ShortText(v, maxDetailLength) }
+func valueText(v any) string { return readable.ShortText(v, maxDetailChars) }
 
 var verbByKind = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed",
@@ -59,10 +60,10 @@ var verbByKind = map[string]string{
 	approval.SteerPause:  "paused the process",
 	approval.SteerResume: "let the process go on",
 	approval.SteerRevise: "corrected the process",
-	approval.SteerUndo:   "had Calls taken back", approval.SteerAdd: "added instances",
-	approval.SteerAllow:    "gave a standing order",
-	approval.SteerDisallow: "ended a standing order",
-	approval.SteerDeputy:   "named a deputy",
+	approval.SteerUndo:   "had Calls taken back", approval.SteerAddInstances: "added instances",
+	approval.SteerGiveStandingOrder: "gave a standing order",
+	approval.SteerEndStandingOrder:  "ended a standing order",
+	approval.SteerDeputy:            "named a deputy",
 }
 
 func describeDecision(d client.RecordedDecision) string {
@@ -138,14 +139,14 @@ func details(d client.RecordedDecision) (list []Detail) {
 	}
 	if o := d.Order; o != nil {
 		list = append(list, Detail{"The order", orderText(*o)})
-	} else if d.Kind == approval.SteerDisallow {
+	} else if d.Kind == approval.SteerEndStandingOrder {
 		add("The order", d.StandingOrderID)
 	}
-	if len(d.Context) > 0 {
-		add("Messages", d.Context)
+	if len(d.AddedMessages) > 0 {
+		add("Messages", d.AddedMessages)
 	}
-	if len(d.AddedInstances) > 0 {
-		add("Instances", strings.Join(d.AddedInstances, ", "))
+	if len(d.AddedInstanceTokens) > 0 {
+		add("Instances", strings.Join(d.AddedInstanceTokens, ", "))
 	}
 	if d.Limits != nil {
 		add("Limits", jsonval.ToJSONValue(d.Limits))

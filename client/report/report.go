@@ -45,8 +45,8 @@ var templateFuncs = template.FuncMap{
 const (
 	maxDrawnCalls     = 300 // Calls of a Plan that is drawn; a larger Plan is not
 	maxValuesPerState = 2000
-	maxValues         = 200_000
-	maxTextBytes      = 40 << 20 // bytes of the texts in States
+	maxTotalValues    = 200_000
+	maxTotalTextBytes = 40 << 20 // bytes of the texts in States
 )
 
 // Report is what a process did.
@@ -103,7 +103,7 @@ func New(ctx context.Context, c *client.Chain, processID string) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	r.Ideas = Ideas(links)
+	r.Ideas = DescribeIdeas(links)
 	lastIdeaNumber := links[len(links)-1].IdeaNumber
 	if r.Check, err = c.Verify(ctx); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdeaNumbe
 	if err != nil {
 		return err
 	}
-	r.Decisions = Decisions(decisions)
+	r.Decisions = DescribeDecisions(decisions)
 	if r.UndoneCalls, err = c.UndoneCalls(ctx); err != nil {
 		return err
 	}
@@ -131,13 +131,13 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdeaNumbe
 	}
 	if r.CallCount = len(plan.Calls); r.CallCount > 0 && r.CallCount <= maxDrawnCalls {
 		// RenderSVG escapes the texts
-		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.StatusCounts, plangraph.Labels{}))
+		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.InstanceCountsByStatus, plangraph.Labels{}))
 	}
 	return r.addStates(ctx, c, lastIdeaNumber)
 }
 
-// Ideas describes each Idea of a chain: how long it took, which LLM answered, and what that cost.
-func Ideas(links []chain.Link) []Idea {
+// DescribeIdeas describes each Idea of a chain: how long it took, which LLM answered, and what that cost.
+func DescribeIdeas(links []chain.Link) []Idea {
 	all := make([]Idea, len(links))
 	for n, l := range links {
 		all[n] = newIdea(l)
@@ -175,7 +175,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdeaNumber 
 		return err
 	}
 	if output := jsonval.Lookup(idea, "solution", "output"); output != nil {
-		f := newFactBuilder(maxValuesPerState, maxTextBytes, nil).Build(output)
+		f := newFactBuilder(maxValuesPerState, maxTotalTextBytes, nil).Build(output)
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
@@ -184,14 +184,14 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdeaNumber 
 		r.StepOutcomes = append(r.StepOutcomes, clipText(count.String()))
 	}
 	presenter := shown.NewPresenter(parsedIdea)
-	states, statuses := client.StatesOf(idea), map[string]string{}
+	states, statusByInstance := client.InstanceStatesOf(idea), map[string]string{}
 	for _, m := range parsedIdea.Context {
 		if status := jsonval.AsText(m.Source["_status"]); status != "" {
-			statuses[m.InstanceToken] = status
+			statusByInstance[m.InstanceToken] = status
 		}
 	}
-	tokens := ideafiles.SortedTokens(states)
-	valuesLeft, bytesLeft := maxValues, maxTextBytes
+	tokens := ideafiles.SortedInstanceTokens(states)
+	valuesLeft, bytesLeft := maxTotalValues, maxTotalTextBytes
 	for n, token := range tokens {
 		if valuesLeft <= 0 || bytesLeft <= 0 {
 			r.HiddenInstanceCount = len(tokens) - n
@@ -199,7 +199,8 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdeaNumber 
 		}
 		builder := newFactBuilder(min(maxValuesPerState, valuesLeft), bytesLeft, DescribeAuthors(authors, token))
 		factsBefore := builder.FactsLeft
-		r.States = append(r.States, State{Name: clipText(presenter.KnownInstanceName(token)), Status: statuses[token],
+		r.States = append(r.States, State{Name: clipText(presenter.KnownInstanceName(token)),
+			Status: statusByInstance[token],
 			Values: builder.BuildAt(nil, "", presenter.StateFormat(), states[token])})
 		valuesLeft, bytesLeft = valuesLeft-(factsBefore-builder.FactsLeft), builder.BytesLeft
 	}
@@ -218,9 +219,9 @@ const ByCallPrefix = "by Call "
 
 // DescribeAuthors describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote
 // parts of a value, since each part then names its author.
-func DescribeAuthors(authors *chain.AuthorFinder, token string) func(jsonval.Path, any) string {
+func DescribeAuthors(authors *chain.AuthorFinder, instanceToken string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
-		writer, entry, isSingle := authors.AuthorOf(token, path)
+		writer, entry, isSingle := authors.AuthorOf(instanceToken, path)
 		if len(path) == 0 || !isSingle && hasMembers(v) {
 			return ""
 		}
@@ -234,8 +235,8 @@ func DescribeAuthors(authors *chain.AuthorFinder, token string) func(jsonval.Pat
 			return "by " + clipText(name) + ", a person"
 		}
 		tool := ""
-		if entry.Call.Tool != "" {
-			tool = " " + entry.Call.Tool
+		if entry.AuthorCall.Tool != "" {
+			tool = " " + entry.AuthorCall.Tool
 		}
 		return ByCallPrefix + clipText(writer+tool)
 	}

@@ -38,7 +38,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		{approval.Decision{Kind: "amend", CallID: "\u202e1", DecidedBy: "a\u0000b"}, "changed ⟨U+202E⟩1", "declared",
 			"a⟨U+0000⟩b"},
 	} {
-		got := Decisions([]client.RecordedDecision{{Decision: c.d}})[0]
+		got := DescribeDecisions([]client.RecordedDecision{{Decision: c.d}})[0]
 		if !strings.HasPrefix(got.Summary, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" &&
 			got.Proof != "" || got.Decider != c.who {
 			t.Errorf("%+v: %+v", c.d, got)
@@ -51,8 +51,8 @@ func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 	o := approval.StandingOrder{ID: "small", Tool: "pay",
 		ParamsCondition: map[string]any{"properties": map[string]any{}},
 		MaxCalls:        5, Until: time.Now()}
-	all := Decisions([]client.RecordedDecision{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
-		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
+	all := DescribeDecisions([]client.RecordedDecision{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
+		{Decision: approval.Decision{Kind: approval.SteerGiveStandingOrder, DecidedBy: "ann", Order: &o}}})
 	orders := FilterOrderDecisions(all)
 	if len(orders) != 1 || !strings.Contains(orders[0].Details[0].Text,
 		`small: Calls of pay are approved whose parameters fit {"properties":{}}, 5 Calls at most, until`) {

@@ -118,8 +118,8 @@ func (r conditionWriter) clauses(subject string, f shown.Format, schema jsonval.
 				}
 			}
 		case "properties":
-			for name, below := range jsonval.Sorted(properties) {
-				list = append(list, r.memberClauses(f, name, below)...)
+			for name, memberSchema := range jsonval.Sorted(properties) {
+				list = append(list, r.memberClauses(f, name, memberSchema)...)
 			}
 		case "items", "contains":
 			list = append(list, r.itemsClause(subject, f, key == "items", jsonval.AsObject(value)))
@@ -182,13 +182,13 @@ func (r conditionWriter) ifThenElseClauses(subject string, f shown.Format, schem
 }
 
 // withoutRepeats removes repeated clauses, such as those of unsaid.
-func withoutRepeats(list []clause) (out []clause) {
+func withoutRepeats(list []clause) (uniqueClauses []clause) {
 	for _, one := range list {
-		if !slices.Contains(out, one) {
-			out = append(out, one)
+		if !slices.Contains(uniqueClauses, one) {
+			uniqueClauses = append(uniqueClauses, one)
 		}
 	}
-	return out
+	return uniqueClauses
 }
 
 var (
@@ -305,21 +305,21 @@ func (r conditionWriter) presenceClause(f shown.Format, name string, isPresent b
 // itemsClause says what holds for each item of a list, or for one.
 func (r conditionWriter) itemsClause(subject string, f shown.Format, isForEveryItem bool,
 	schema jsonval.Object) clause {
-	item := f.FormatAt(jsonval.Path{"0"})
+	itemFormat := f.FormatAt(jsonval.Path{"0"})
 	itemPhrase, memberPhrase := "an item of %s", "%s in an item of %s"
 	if isForEveryItem {
 		itemPhrase, memberPhrase = "each item of %s", "%s in each item of %s"
 	}
-	if subject == "" || item.Display == shown.Hidden {
+	if subject == "" || itemFormat.Display == shown.Hidden {
 		return r.fallbackClause(subject)
 	}
-	memberClauses := r.clauses("", item, jsonval.Object{"properties": schema["properties"],
+	memberClauses := r.clauses("", itemFormat, jsonval.Object{"properties": schema["properties"],
 		"required": schema["required"]})
 	itemSchema := jsonval.WithoutKey(schema, "properties", "required")
 	if len(memberClauses) > 0 {
 		delete(itemSchema, "type") // implied by the conditions on its members
 	}
-	itemClauses := r.clauses(r.translatef(itemPhrase, subject), item, itemSchema)
+	itemClauses := r.clauses(r.translatef(itemPhrase, subject), itemFormat, itemSchema)
 	switch {
 	case len(memberClauses) > 0 && len(itemClauses) == 0:
 		return clause{text: r.translatef(memberPhrase, r.joinAnd(memberClauses).asOperand(), subject)}

@@ -151,7 +151,7 @@ const timeSuffixLength = len("-2026-11-23T02:00:00Z")
 
 func (o Options) validate() error {
 	_, isKnown := OverlapPolicyByName[o.OverlapPolicy]
-	err := client.ValidateID(o.ID + strings.Repeat("0", timeSuffixLength))
+	err := client.ValidateProcessID(o.ID + strings.Repeat("0", timeSuffixLength))
 	switch {
 	case o.ID == "":
 		return invalidErrorf("make a schedule: its id is missing")
@@ -331,15 +331,15 @@ func (s *Schedules) Delete(ctx context.Context, id string) error {
 		if err := h.Delete(ctx); err != nil {
 			return err
 		}
-		if err := s.deleteHistories(ctx, schedulerPrefix+id); err != nil {
+		if err := s.deleteHistories(ctx, schedulerWorkflowPrefix+id); err != nil {
 			return fmt.Errorf("the schedule has ended, but Temporal keeps its data until the retention ends: %w", err)
 		}
 		return nil
 	})
 }
 
-// schedulerPrefix begins the id of the server's own workflow for a schedule.
-const schedulerPrefix = "temporal-sys-scheduler:"
+// schedulerWorkflowPrefix begins the id of the server's own workflow for a schedule.
+const schedulerWorkflowPrefix = "temporal-sys-scheduler:"
 
 // deleteHistories deletes the runs of the server's own workflow for a schedule. It is no error if the server has none,
 // or permits nobody to delete them.
@@ -367,10 +367,11 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) erro
 }
 
 // withHandle changes a schedule that starts processes: others of the namespace are not ours.
-func (s *Schedules) withHandle(ctx context.Context, operation, id string, do func(sdk.ScheduleHandle) error) error {
+func (s *Schedules) withHandle(ctx context.Context, operation, id string,
+	changeSchedule func(sdk.ScheduleHandle) error) error {
 	_, err := s.describe(ctx, id)
 	if err == nil {
-		err = do(s.client.Temporal().ScheduleClient().GetHandle(ctx, id))
+		err = changeSchedule(s.client.Temporal().ScheduleClient().GetHandle(ctx, id))
 	}
 	return s.wrapError(operation, id, err)
 }

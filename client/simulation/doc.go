@@ -2,7 +2,7 @@
 // results are made up from the schemas.
 //
 //	made, warnings, err := simulation.Prepare(source, tools, simulation.Options{Schemas: true})
-//	p, err := c.Start(ctx, made.StartOptions(client.NewID("trial")))
+//	p, err := c.Start(ctx, made.StartOptions(client.NewProcessID("trial")))
 //	result, err := p.Result(ctx)
 //	report, err := made.Report(ctx, c, p, result)
 //

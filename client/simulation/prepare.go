@@ -15,8 +15,8 @@ type Options struct {
 	UsesOnlySchemas bool
 	// ToolResultsFrom is who plays the Tools: ideafile.FakedByLLM or ideafile.FakedBySchemas; empty: whoever plans.
 	ToolResultsFrom string
-	// HasLLM: the workers have an LLM to ask. It plans, unless replies were given.
-	HasLLM bool
+	// WorkersHaveLLM: the workers have an LLM to ask. It plans, unless replies were given.
+	WorkersHaveLLM bool
 }
 
 // PreparedProcess is a simulated process before its start.
@@ -31,12 +31,12 @@ type PreparedProcess struct {
 // Prepare reads the files of a process, makes up the data that they leave out, and marks the Idea as simulated. It also
 // returns the warnings. The error is an *ideafiles.InvalidError if the files have mistakes, and wraps
 // client.ErrInvalid.
-func Prepare(s ideafiles.Source, tools ideafiles.Tools, o Options) (*PreparedProcess, diag.Problems, error) {
-	if o.UsesOnlySchemas || (o.HasLLM && !s.IsRepliesChosen) {
+func Prepare(s ideafiles.Source, tools ideafiles.WorkerTools, o Options) (*PreparedProcess, diag.Problems, error) {
+	if o.UsesOnlySchemas || (o.WorkersHaveLLM && !s.AreRepliesFromCaller) {
 		s.RepliesPath = ""
 	}
 	prepared := &PreparedProcess{}
-	d, problems, err := ideafiles.LoadWith(s, tools, func(d *ideafiles.Definition) {
+	d, problems, err := ideafiles.LoadAndChange(s, tools, func(d *ideafiles.Definition) {
 		prepared.Simulation = o.chooseSimulation(d)
 		prepared.markSimulated(d)
 	})
@@ -44,13 +44,13 @@ func Prepare(s ideafiles.Source, tools ideafiles.Tools, o Options) (*PreparedPro
 		return nil, nil, err
 	}
 	if len(problems.Errors()) > 0 {
-		return nil, nil, &ideafiles.InvalidError{Source: s.Path, Problems: problems}
+		return nil, nil, &ideafiles.InvalidError{Source: s.GivenPath, Problems: problems}
 	}
 	if prepared.Simulation.ToolResultsFrom == ideafile.FakedByLLM &&
 		prepared.Simulation.LLMRepliesFrom != ideafile.FakedByLLM {
 		return nil, nil, kind.Errorf(client.ErrInvalid,
 			"simulate %s: no LLM is configured to play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL",
-			s.Path)
+			s.GivenPath)
 	}
 	prepared.Definition = d
 	return prepared, problems, nil
@@ -63,7 +63,7 @@ func (o Options) chooseSimulation(d *ideafiles.Definition) ideafile.Simulation {
 	case o.UsesOnlySchemas:
 	case d.RepliesText != "":
 		simulation.LLMRepliesFrom = ideafile.RecordedReplies
-	case o.HasLLM:
+	case o.WorkersHaveLLM:
 		simulation.LLMRepliesFrom = ideafile.FakedByLLM
 	}
 	if simulation.ToolResultsFrom == "" {
@@ -88,5 +88,5 @@ func (p *PreparedProcess) markSimulated(d *ideafiles.Definition) {
 
 // StartOptions returns the options that start the simulation under an id.
 func (p *PreparedProcess) StartOptions(id string) client.StartOptions {
-	return client.StartOptions{ID: id, Idea: p.Idea, ScriptedReplies: p.RepliesText, DelegateFiles: p.Delegates}
+	return client.StartOptions{ID: id, Idea: p.Idea, ScriptedReplies: p.RepliesText, DelegateFiles: p.DelegateFiles}
 }

@@ -16,7 +16,7 @@ import (
 
 // Report is what simulate --json prints: the output of run, and the results of the simulation.
 type Report struct {
-	loop.Result
+	loop.ProcessResult
 	// TotalUsage is the Requests and tokens of the process and its delegates. IsEstimated: the tokens were not counted
 	// by an LLM.
 	TotalUsage  Usage `json:"total"`
@@ -53,9 +53,9 @@ type DelegateUsage struct {
 
 // Report summarizes the simulated process. result is its result, final or not.
 func (p *PreparedProcess) Report(ctx context.Context, c *client.Client, process *client.Process,
-	result loop.Result) (*Report, error) {
+	result loop.ProcessResult) (*Report, error) {
 	r := &Report{
-		Result: result, IsEstimated: p.Simulation.LLMRepliesFrom != ideafile.FakedByLLM,
+		ProcessResult: result, IsEstimated: p.Simulation.LLMRepliesFrom != ideafile.FakedByLLM,
 		CallCountsByTool: map[string]map[ideafile.CallStatus]int{},
 		Delegates:        []DelegateUsage{}, UnfinishedLines: []string{},
 		MadeUpRefs:        append([]string{}, p.MadeUpRefs...),
@@ -68,7 +68,7 @@ func (p *PreparedProcess) Report(ctx context.Context, c *client.Client, process 
 	for _, token := range jsonval.SortedKeys(result.Instances) {
 		r.countCalls(token, result.Instances[token].Status, instances[token])
 	}
-	if err := r.addDelegates(ctx, c, process); err != nil {
+	if err := r.addDelegateUsage(ctx, c, process); err != nil {
 		return nil, err
 	}
 	calls, err := p.loadPlanCalls(ctx, c, process.ID())
@@ -82,7 +82,7 @@ func (p *PreparedProcess) Report(ctx context.Context, c *client.Client, process 
 }
 
 // countCalls adds the Calls and the status of one instance.
-func (r *Report) countCalls(token string, status ideafile.InstanceStatus, v client.InstanceStatus) {
+func (r *Report) countCalls(instanceToken string, status ideafile.InstanceStatus, v client.InstanceStatus) {
 	for _, c := range v.Calls {
 		if r.CallCountsByTool[c.Tool] == nil {
 			r.CallCountsByTool[c.Tool] = map[ideafile.CallStatus]int{}
@@ -103,15 +103,15 @@ func (r *Report) countCalls(token string, status ideafile.InstanceStatus, v clie
 	}
 	if status != ideafile.InstanceSettled {
 		name := "the instance"
-		if token != "" {
-			name = "instance " + token
+		if instanceToken != "" {
+			name = "instance " + instanceToken
 		}
 		r.UnfinishedLines = append(r.UnfinishedLines, fmt.Sprintf("%s: %s", name, status))
 	}
 }
 
-// addDelegates adds the delegates of the process.
-func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *client.Process) error {
+// addDelegateUsage adds the delegates of the process.
+func (r *Report) addDelegateUsage(ctx context.Context, c *client.Client, process *client.Process) error {
 	r.TotalUsage = Usage{r.RequestCount, r.Usage}
 	delegateIDs, err := process.DelegateIDs(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ type foldedText struct {
 }
 
 func foldText(source string) *foldedText {
-	s, positions := removeInvisible(source)
+	s, sourcePositions := removeInvisible(source)
 	f := &foldedText{
 		text:         make([]byte, 0, len(s)),
 		sourceStarts: make([]int32, 0, len(s)),
@@ -33,13 +33,13 @@ func foldText(source string) *foldedText {
 		segment := s[:n]
 		s = s[n:]
 		nextOffset := runeOffset + utf8.RuneCountInString(segment)
-		from, to := positions[runeOffset], positions[nextOffset-1]+1
+		from, to := sourcePositions[runeOffset], sourcePositions[nextOffset-1]+1
 		if n == 1 && segment[0] < utf8.RuneSelf {
-			f.add(unicode.ToLower(rune(segment[0])), from, to)
+			f.addRune(unicode.ToLower(rune(segment[0])), from, to)
 		} else {
 			// Folding can undo the normal form, so it is made again.
 			for _, r := range norm.NFKC.String(caser.String(norm.NFKC.String(segment))) {
-				f.add(r, from, to)
+				f.addRune(r, from, to)
 			}
 		}
 		runeOffset = nextOffset
@@ -49,22 +49,22 @@ func foldText(source string) *foldedText {
 
 // removeInvisible drops the invisible characters, before accents are joined to their letters, and returns the place in
 // the source of each remaining rune.
-func removeInvisible(source string) (s string, positions []int32) {
+func removeInvisible(source string) (s string, sourcePositions []int32) {
 	var b strings.Builder
 	b.Grow(len(source))
-	positions = make([]int32, 0, len(source))
+	sourcePositions = make([]int32, 0, len(source))
 	offset := int32(0)
 	for _, r := range source {
 		if !isInvisible(r) {
 			b.WriteRune(r)
-			positions = append(positions, offset)
+			sourcePositions = append(sourcePositions, offset)
 		}
 		offset++
 	}
-	return b.String(), positions
+	return b.String(), sourcePositions
 }
 
-func (f *foldedText) add(r rune, from, to int32) {
+func (f *foldedText) addRune(r rune, from, to int32) {
 	if isInvisible(r) {
 		return
 	}

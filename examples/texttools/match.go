@@ -10,8 +10,8 @@ import (
 	"processidea/tools"
 )
 
-// maxMatches bounds the places that are listed; all are counted.
-const maxMatches = 1000
+// maxListedMatches bounds the places that are listed; all are counted.
+const maxListedMatches = 1000
 
 type matchWordsParams struct {
 	Text           string   `json:"text" jsonschema:"The text to search."`
@@ -27,7 +27,7 @@ type wordMatch struct {
 
 type matchWordsResult struct {
 	Matches    []wordMatch `json:"matches" jsonschema:"The first 1,000 places, in the order of the text."`
-	Count      int         `json:"count" jsonschema:"How many places there are."`
+	MatchCount int         `json:"count" jsonschema:"How many places there are."`
 	FoundWords []string    `json:"words" jsonschema:"The words that were found, sorted, each once."`
 }
 
@@ -42,13 +42,13 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 	for _, word := range in.Words {
 		wordBytes += len(word)
 	}
-	if err := cmp.Or(checkSize("text", len(in.Text), maxComparedTextBytes),
-		checkSize("words", wordBytes, maxWordBytes)); err != nil {
+	if err := cmp.Or(checkTextSize("text", len(in.Text), maxComparedTextBytes),
+		checkTextSize("words", wordBytes, maxAllWordsBytes)); err != nil {
 		return matchWordsResult{}, err
 	}
 	text, onlyWholeWords := foldText(in.Text), in.OnlyWholeWords == nil || *in.OnlyWholeWords
 	var result matchWordsResult
-	for pattern, word := range foldedWords(in.Words) {
+	for pattern, word := range wordByFoldedForm(in.Words) {
 		if ctx.Err() != nil {
 			return matchWordsResult{}, ctx.Err()
 		}
@@ -60,9 +60,9 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 	return result, nil
 }
 
-// foldedWords maps the folded form of each word, which is searched for, to the word as given. Words without visible
-// characters are left out.
-func foldedWords(words []string) map[string]string {
+// wordByFoldedForm maps the folded form of each word, which is searched for, to the word as given. Words without
+// visible characters are left out.
+func wordByFoldedForm(words []string) map[string]string {
 	wordByPattern := map[string]string{}
 	for _, word := range words {
 		pattern := strings.TrimSpace(string(foldText(word).text))
@@ -84,11 +84,11 @@ func (r *matchWordsResult) addMatches(text *foldedText, pattern, word string, on
 		start += matchOffset
 		if end := start + len(pattern); !onlyWholeWords || text.isWholeWord(start, end) {
 			isFound = true
-			r.Count++
+			r.MatchCount++
 			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceStarts[start]), int(text.sourceEnds[end-1])})
 		}
 	}
 	slices.SortFunc(r.Matches, func(a, b wordMatch) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
-	r.Matches = r.Matches[:min(len(r.Matches), maxMatches)]
+	r.Matches = r.Matches[:min(len(r.Matches), maxListedMatches)]
 	return isFound
 }

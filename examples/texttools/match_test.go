@@ -56,8 +56,9 @@ func TestWordsAreFoundWhereTheyStand(t *testing.T) {
 func TestAllPlacesAreCountedAndTheFirstThousandListed(t *testing.T) {
 	t.Parallel()
 	result, err := matchWords(bg, matchWordsParams{Text: strings.Repeat("spam ", 5000), Words: []string{"spam"}})
-	if err != nil || result.Count != 5000 || len(result.Matches) != maxMatches || result.Matches[999].Start != 999*5 {
-		t.Errorf("%d, %d, %v", result.Count, len(result.Matches), err)
+	if err != nil || result.MatchCount != 5000 || len(result.Matches) != maxListedMatches ||
+		result.Matches[999].Start != 999*5 {
+		t.Errorf("%d, %d, %v", result.MatchCount, len(result.Matches), err)
 	}
 }
 
@@ -100,7 +101,7 @@ func TestManyWordsFindWhatLookingForEachFinds(t *testing.T) {
 				t.Fatalf("%q in %q: %+v is not there", m.Word, text, m)
 			}
 		}
-		if got.Count != len(want) || len(got.Matches) != len(want) {
+		if got.MatchCount != len(want) || len(got.Matches) != len(want) {
 			t.Fatalf("%q in %q: %+v, want %v", words, text, got.Matches, want)
 		}
 	})

@@ -10,7 +10,7 @@ const (
 	// maxComparedTextBytes is how many bytes of text are searched, compared or scored at once: the forms made for that
 	// take up to a hundred times as many.
 	maxComparedTextBytes = 256 << 10
-	maxWordBytes         = 32 << 10 // of all words to look for
+	maxAllWordsBytes     = 32 << 10 // of all words to look for
 )
 
 // Register registers the tools.
@@ -20,8 +20,8 @@ func Register(r *tools.Registry) {
 	registerFindSimilar(r)
 }
 
-// checkSize refuses a text of more bytes than a tool can search.
-func checkSize(name string, size, limit int) error {
+// checkTextSize refuses a text of more bytes than a tool can search.
+func checkTextSize(name string, size, limit int) error {
 	if size > limit {
 		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", name,
 			size, limit))

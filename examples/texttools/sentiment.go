@@ -24,7 +24,7 @@ const (
 	Negative Mood = "negative" // -0.05 or less
 )
 
-const moodThreshold = 0.05
+const minMoodScore = 0.05
 
 type sentimentParams struct {
 	Text     string `json:"text" jsonschema:"The text, in English; emoji and emoticons count."`
@@ -53,19 +53,19 @@ func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case score.Compound >= moodThreshold:
+	case score.Compound >= minMoodScore:
 		return Positive, nil
-	case score.Compound <= -moodThreshold:
+	case score.Compound <= -minMoodScore:
 		return Negative, nil
 	}
 	return Neutral, nil
 }
 
-// analyzer reads its lexicon of 7,500 words once, on first use.
-var analyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
+// sentimentAnalyzer reads its lexicon of 7,500 words once, on first use.
+var sentimentAnalyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 
 func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, error) {
-	if err := checkSize("text", len(in.Text), maxComparedTextBytes); err != nil {
+	if err := checkTextSize("text", len(in.Text), maxComparedTextBytes); err != nil {
 		return sentimentScore{}, err
 	}
 	if err := checkEnglish(in); err != nil {
@@ -73,7 +73,7 @@ func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, erro
 	}
 	// The lexicon has only straight apostrophes, and single spaces between words.
 	text := strings.Join(strings.Fields(strings.ReplaceAll(in.Text, "’", "'")), " ")
-	s := analyzer().PolarityScores(text)
+	s := sentimentAnalyzer().PolarityScores(text)
 	return sentimentScore{
 		Compound: round(s.Compound, 4), Positive: round(s.Positive, 3),
 		Neutral: round(s.Neutral, 3), Negative: round(s.Negative, 3),
@@ -88,16 +88,16 @@ func checkEnglish(in sentimentParams) error {
 	if base != "" && base != "en" && base != "eng" && base != "english" {
 		return fmt.Errorf("language %q: only English is scored", in.Language)
 	}
-	letters, latinLetters := 0, 0
+	letterCount, latinLetterCount := 0, 0
 	for _, r := range in.Text {
 		if unicode.IsLetter(r) {
-			letters++
+			letterCount++
 			if unicode.Is(unicode.Latin, r) {
-				latinLetters++
+				latinLetterCount++
 			}
 		}
 	}
-	if 2*latinLetters < letters {
+	if 2*latinLetterCount < letterCount {
 		return errors.New("the text is not in Latin letters: only English is scored")
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"processidea/tools"
 )
 
-const defaultThreshold = 0.5
+const defaultSimilarityThreshold = 0.5
 
 type findSimilarParams struct {
 	Text      string   `json:"text" jsonschema:"The text to compare with the others."`
@@ -25,7 +25,7 @@ type similarText struct {
 
 type findSimilarResult struct {
 	Similar      []similarText `json:"similar" jsonschema:"The similar texts, the most similar first."`
-	Count        int           `json:"count" jsonschema:"How many there are."`
+	SimilarCount int           `json:"count" jsonschema:"How many there are."`
 	HighestScore float64       `json:"highest" jsonschema:"The highest score of all texts, similar or not."`
 }
 
@@ -38,20 +38,20 @@ func registerFindSimilar(r *tools.Registry) {
 // findSimilar scores two texts by the share of three-character runs that they have in common (Jaccard), so that case,
 // punctuation and a changed word matter little.
 func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, error) {
-	threshold := defaultThreshold
+	threshold := defaultSimilarityThreshold
 	if in.Threshold != nil {
 		threshold = *in.Threshold
 	}
 	if threshold < 0 || threshold > 1 {
 		return findSimilarResult{}, tools.Final(fmt.Errorf("threshold %v: not between 0 and 1", threshold))
 	}
-	if err := checkSize("text", len(in.Text), maxComparedTextBytes); err != nil {
+	if err := checkTextSize("text", len(in.Text), maxComparedTextBytes); err != nil {
 		return findSimilarResult{}, err
 	}
 	var result findSimilarResult
 	textShingles := shingles(in.Text)
 	for i, text := range in.Texts {
-		if err := checkSize(fmt.Sprintf("texts[%d]", i), len(text), maxComparedTextBytes); err != nil {
+		if err := checkTextSize(fmt.Sprintf("texts[%d]", i), len(text), maxComparedTextBytes); err != nil {
 			return findSimilarResult{}, err
 		}
 		if ctx.Err() != nil {
@@ -64,27 +64,27 @@ func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, 
 		}
 	}
 	slices.SortStableFunc(result.Similar, func(a, b similarText) int { return cmp.Compare(b.Score, a.Score) })
-	result.Count = len(result.Similar)
+	result.SimilarCount = len(result.Similar)
 	return result, nil
 }
 
 // shingles returns the distinct runs of three characters of a text without its punctuation, sorted; a shorter text is
 // one run. A rune takes 21 bits, so a run fits into 64.
 func shingles(s string) []uint64 {
-	const size, bits = 3, 21
+	const runLength, bits = 3, 21
 	var runs []uint64
 	var run uint64
 	n := 0
-	words := foldedLetters(s)
-	for i := 0; i < len(words); n++ {
-		r, width := utf8.DecodeRune(words[i:])
+	letters := foldedLetters(s)
+	for i := 0; i < len(letters); n++ {
+		r, width := utf8.DecodeRune(letters[i:])
 		i += width
-		run = (run<<bits | uint64(r)) & (1<<(size*bits) - 1)
-		if n >= size-1 {
+		run = (run<<bits | uint64(r)) & (1<<(runLength*bits) - 1)
+		if n >= runLength-1 {
 			runs = append(runs, run)
 		}
 	}
-	if n > 0 && n < size {
+	if n > 0 && n < runLength {
 		runs = append(runs, run)
 	}
 	slices.Sort(runs)

@@ -21,7 +21,7 @@ func TestAWaveOfTheSameMessageIsFound(t *testing.T) {
 		text,
 	}
 	got, err := findSimilar(bg, findSimilarParams{Text: text, Texts: texts})
-	if err != nil || got.Count != 3 || got.HighestScore != 1 || got.Similar[0].Index != 4 ||
+	if err != nil || got.SimilarCount != 3 || got.HighestScore != 1 || got.Similar[0].Index != 4 ||
 		got.Similar[1].Index != 0 ||
 		got.Similar[2].Index != 2 {
 		t.Errorf("%+v, %v", got, err)

@@ -13,10 +13,12 @@ import (
 // calls the gateway (against DNS rebinding), and the page's origin. Programs send no origin, but their host name is
 // checked too.
 type OriginPolicy struct {
-	// Hosts are the names under which the gateway is called, without a port. Names of the loopback are always allowed.
-	Hosts []string
-	// Origins are other sites whose pages may send requests, such as https://desk.example.com. CORS headers allow them.
-	Origins []string
+	// OwnHostNames are the names under which the gateway is called, without a port. Names of the loopback are always
+	// allowed.
+	OwnHostNames []string
+	// AllowedOrigins are other sites whose pages may send requests, such as https://desk.example.com. CORS headers
+	// allow them.
+	AllowedOrigins []string
 }
 
 // Check returns why a request is refused, or nil if it is accepted.
@@ -28,7 +30,7 @@ func (f OriginPolicy) Check(r *http.Request) *Refusal {
 	}
 	origin := r.Header.Get("Origin")
 	switch {
-	case slices.Contains(f.Origins, origin):
+	case slices.Contains(f.AllowedOrigins, origin):
 		return nil
 	case origin != "" && !isSameHost(origin, r):
 		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another origin may not send requests here"}
@@ -40,7 +42,7 @@ func (f OriginPolicy) Check(r *http.Request) *Refusal {
 
 // AllowsOrigin reports whether the page of an origin may read the responses.
 func (f OriginPolicy) AllowsOrigin(origin string) bool {
-	return origin != "" && slices.Contains(f.Origins, origin)
+	return origin != "" && slices.Contains(f.AllowedOrigins, origin)
 }
 
 func (f OriginPolicy) allowsHost(host string) bool {
@@ -50,7 +52,7 @@ func (f OriginPolicy) allowsHost(host string) bool {
 	}
 	name = strings.ToLower(strings.Trim(name, "[]"))
 	return IsLoopback(name) ||
-		slices.ContainsFunc(f.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+		slices.ContainsFunc(f.OwnHostNames, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // IsLoopback reports whether a name leads to this machine, whatever a name server answers.
@@ -73,7 +75,9 @@ func isSameHost(origin string, r *http.Request) bool {
 
 // isForeignSite evaluates the browser's Sec-Fetch-Site: same-origin, same-site, cross-site, or none for a typed
 // address.
-func isForeignSite(site string) bool { return site == "cross-site" || site == "same-site" }
+func isForeignSite(secFetchSite string) bool {
+	return secFetchSite == "cross-site" || secFetchSite == "same-site"
+}
 
 func toPrintable(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -84,8 +88,8 @@ func toPrintable(text string) string {
 	}, text[:min(len(text), 100)])
 }
 
-// CheckOrigin returns the error in an origin, which is scheme and host in the form that browsers use.
-func CheckOrigin(origin string) error {
+// CheckOriginFormat returns the error in an origin, which is scheme and host in the form that browsers use.
+func CheckOriginFormat(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
 		origin != strings.ToLower(u.Scheme+"://"+u.Host) {

@@ -37,16 +37,16 @@ type Issuer struct {
 
 // The names of claims. email and groups are the defaults of Issuer.Name and Issuer.Groups.
 const (
-	claimEmail    = "email"
-	claimVerified = "email_verified"
-	claimGroups   = "groups"
+	claimEmail         = "email"
+	claimEmailVerified = "email_verified"
+	claimGroups        = "groups"
 )
 
 const (
 	issuerTimeout        = 10 * time.Second // the timeout of one request to the issuer
 	issuerRetryInterval  = 5 * time.Second  // how long after a failure the issuer is asked again
 	maxIssuerAnswerBytes = 1 << 20          // the size of one answer of the issuer
-	maxGroups            = 1000             // groups of one person
+	maxGroupsPerPerson   = 1000             // groups of one person
 )
 
 // IssuerGuard admits people who send a token of an issuer. It is safe for concurrent use.
@@ -54,11 +54,11 @@ type IssuerGuard struct {
 	issuer Issuer
 	http   *http.Client
 
-	mu              sync.Mutex
-	provider        *oidc.Provider // nil: the issuer has not answered yet
-	verifier        *oidc.IDTokenVerifier
-	lastDiscoveryAt time.Time
-	lastErr         error
+	mu               sync.Mutex
+	provider         *oidc.Provider // nil: the issuer has not answered yet
+	verifier         *oidc.IDTokenVerifier
+	lastDiscoveryAt  time.Time
+	lastDiscoveryErr error
 }
 
 // NewIssuerGuard makes an IssuerGuard. It returns an error if the settings of the issuer are invalid. It does not ask
@@ -158,10 +158,10 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 			"the token does not say that its email is verified (email_verified)")
 	}
 	groups, ok := jsonval.AsStringList(claims[g.issuer.GroupsClaim])
-	if one, isText := claims[g.issuer.GroupsClaim].(string); isText {
-		groups, ok = []string{one}, true
+	if singleGroup, isText := claims[g.issuer.GroupsClaim].(string); isText {
+		groups, ok = []string{singleGroup}, true
 	}
-	if claims[g.issuer.GroupsClaim] != nil && !ok || len(groups) > maxGroups {
+	if claims[g.issuer.GroupsClaim] != nil && !ok || len(groups) > maxGroupsPerPerson {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.GroupsClaim+" is no list of names")
 	}
 	// Neither roles nor policies can name such a group, so it gives no right.
@@ -171,7 +171,7 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 
 // hasVerifiedEmail reports whether the email may be trusted as the person's name.
 func (g *IssuerGuard) hasVerifiedEmail(claims Claims) bool {
-	emailVerified, isGiven := claims[claimVerified]
+	emailVerified, isGiven := claims[claimEmailVerified]
 	return emailVerified == true || emailVerified == "true" || !isGiven && g.issuer.AllowsUnverifiedEmail
 }
 
@@ -217,14 +217,14 @@ func (g *IssuerGuard) discover() (*oidc.Provider, *oidc.IDTokenVerifier, error) 
 	if g.verifier != nil {
 		return g.provider, g.verifier, nil
 	}
-	if g.lastErr != nil && time.Since(g.lastDiscoveryAt) < issuerRetryInterval {
-		return nil, nil, g.lastErr
+	if g.lastDiscoveryErr != nil && time.Since(g.lastDiscoveryAt) < issuerRetryInterval {
+		return nil, nil, g.lastDiscoveryErr
 	}
 	g.lastDiscoveryAt = time.Now()
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTimeout)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, g.issuer.URL)
-	if g.lastErr = err; err != nil {
+	if g.lastDiscoveryErr = err; err != nil {
 		return nil, nil, err
 	}
 	g.provider = provider

@@ -41,11 +41,11 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	case c.ID == "":
 		return nil, errors.New("access: the client's id is missing: set the id of the issuer's client with which " +
 			"people log in")
-	case len(c.Secret) < minTokenLength:
+	case len(c.Secret) < minSecretLength:
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",
-			minTokenLength)
-	case err != nil || CheckOrigin(c.GatewayURL) != nil || !isSecureURL(u):
+			minSecretLength)
+	case err != nil || CheckOriginFormat(c.GatewayURL) != nil || !isSecureURL(u):
 		return nil,
 			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.GatewayURL)
 	}
@@ -139,7 +139,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a LoginAttempt, code string) (
 // precedence.
 func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
-	hasNeededEmailVerified := l.issuer.NameClaim != claimEmail || claims[claimVerified] != nil
+	hasNeededEmailVerified := l.issuer.NameClaim != claimEmail || claims[claimEmailVerified] != nil
 	if provider.UserInfoEndpoint() == "" || claims[l.issuer.NameClaim] != nil && claims[l.issuer.GroupsClaim] != nil &&
 		hasNeededEmailVerified {
 		return claims
@@ -153,7 +153,7 @@ func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, 
 		return claims
 	}
 	if claims[claimEmail] != nil && claims[claimEmail] != mergedClaims[claimEmail] {
-		delete(mergedClaims, claimVerified) // email_verified refers to another address
+		delete(mergedClaims, claimEmailVerified) // email_verified refers to another address
 	}
 	maps.Copy(mergedClaims, claims)
 	return mergedClaims

@@ -22,7 +22,7 @@ const address = "https://gateway.example.com"
 func login(t *testing.T, set ...func(*access.LoginClient)) (*access.IssuerLogin, *issuertest.Issuer) {
 	t.Helper()
 	i := issuertest.Start(t)
-	i.RedirectURL = address + access.CallbackPath
+	i.ClientRedirectURL = address + access.CallbackPath
 	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true,
 		"groups": []string{"finance"}}
 	file := filepath.Join(t.TempDir(), "roles.json")
@@ -132,7 +132,7 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 					c.client(lc)
 				}
 			})
-			i.ChangeClaims = c.change
+			i.ChangeIDTokenClaims = c.change
 			a := access.NewLoginAttempt("/")
 			back := code(t, l, a, "ann")
 			if c.attempt != nil {

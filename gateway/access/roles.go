@@ -70,15 +70,15 @@ func (r role) appliesTo(name string, groups []string) bool {
 func (r *Roles) currentRoles() ([]role, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	version := "none" // the file does not exist
+	fileVersion := "none" // the file does not exist
 	if info, err := os.Stat(r.file); err == nil {
-		version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+		fileVersion = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 	}
-	if version == r.fileVersion && r.readErr == nil {
+	if fileVersion == r.fileVersion && r.readErr == nil {
 		return r.roles, nil
 	}
-	lastVersion, wasBroken := r.fileVersion, r.readErr != nil
-	r.fileVersion, r.roles = version, nil
+	previousFileVersion, wasBroken := r.fileVersion, r.readErr != nil
+	r.fileVersion, r.roles = fileVersion, nil
 	data, err := os.ReadFile(r.file)
 	if err == nil {
 		r.roles, err = readRoles(data)
@@ -88,7 +88,7 @@ func (r *Roles) currentRoles() ([]role, error) {
 	}
 	switch {
 	case r.log == nil:
-	case err != nil && (version != lastVersion || !wasBroken):
+	case err != nil && (fileVersion != previousFileVersion || !wasBroken):
 		r.log.Warn(rolesBrokenMessage, "error", r.readErr)
 	case err == nil && wasBroken:
 		r.log.Info("the file of roles is whole again", "file", r.file)

@@ -25,8 +25,8 @@ func CheckReady(ctx context.Context, g Guard) error {
 	return nil
 }
 
-// minTokenLength is in characters. rand.Text returns 26, of 5 bits each.
-const minTokenLength = 24
+// minSecretLength is in characters. rand.Text returns 26, of 5 bits each.
+const minSecretLength = 24
 
 // NewToken makes a random token.
 func NewToken() string { return rand.Text() }
@@ -40,7 +40,7 @@ type TokenGuard struct {
 
 // NewTokenGuard makes a TokenGuard for a person. It returns an error if the token is short enough to be guessed.
 func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
-	if len(token) < minTokenLength {
+	if len(token) < minSecretLength {
 		return nil, errors.New("access: the gateway's token has fewer than 24 characters")
 	}
 	p.Rights, p.MayDecideAsOthers = AllRights, true

@@ -33,7 +33,7 @@ type Options struct {
 	Hooks  *hooks.Rules // nil: none
 	Log    *slog.Logger
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
-	Tools ideafiles.Tools
+	Tools ideafiles.WorkerTools
 	// ActionTimeout bounds how long a request waits for a worker to process a decision or a steering signal.
 	ActionTimeout time.Duration
 	// Intake reads the bodies of authenticated requests, and Strangers those of all other requests.
@@ -52,8 +52,8 @@ type API struct {
 }
 
 const (
-	maxIdeaBytes = 32 << 20 // bytes of a body that contains an Idea or its instances
-	maxBodyBytes = 4 << 20  // bytes of any other body
+	maxIdeaBodyBytes    = 32 << 20 // bytes of a body that contains an Idea or its instances
+	defaultMaxBodyBytes = 4 << 20  // bytes of any other body
 )
 
 // New makes an API.
@@ -156,7 +156,7 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 		op.Middlewares = append(op.Middlewares, a.requireRight(right))
 	}
 	if op.MaxBodyBytes == 0 {
-		op.MaxBodyBytes = maxBodyBytes
+		op.MaxBodyBytes = defaultMaxBodyBytes
 	}
 	if op.Method != http.MethodGet {
 		op.Middlewares = append(op.Middlewares, a.requireValidBody(op))
@@ -200,12 +200,12 @@ func asStartOperation(op huma.Operation, response *huma.Response) huma.Operation
 
 // addGet adds an operation that only reads. If its path names a process or a schedule, it may answer 404.
 func addGet[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
-	addGetWithResponse(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
+	addGetOperation(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
 		Tags: []string{tag}}, asHandler(do))
 }
 
-// addGetWithResponse is get for an operation whose answer is more than a body.
-func addGetWithResponse[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+// addGetOperation is get for an operation whose answer is more than a body.
+func addGetOperation[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.Method = http.MethodGet
 	addOperation(a, access.Look, op, do)
 }
@@ -269,8 +269,8 @@ func (a *API) requireValidBody(op huma.Operation) func(huma.Context, func(huma.C
 	}
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
-		body, done, err := bodyIntake.Read(w, r, op.MaxBodyBytes)
-		defer done()
+		body, releaseBodyMemory, err := bodyIntake.Read(w, r, op.MaxBodyBytes)
+		defer releaseBodyMemory()
 		// Clients on Windows may begin a body with a byte order mark.
 		if text, hasByteOrderMark := bytes.CutPrefix(body, []byte("\uFEFF")); hasByteOrderMark && !op.SkipValidateBody {
 			body, r.Body, r.ContentLength = text, io.NopCloser(bytes.NewReader(text)), int64(len(text))
@@ -291,8 +291,8 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
 		return nil
 	}
-	var decoded any
-	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &decoded); err != nil {
+	var probeTarget any
+	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &probeTarget); err != nil {
 		return newProblem(http.StatusUnsupportedMediaType, CodeMediaType,
 			"the body has an unsupported type: send application/json")
 	}
@@ -301,7 +301,7 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 
 // NoteChange records an act on a process, so that followers and readers see its effect at once.
 func (a *API) NoteChange(processID string) {
-	a.answers.forget()
+	a.answers.forgetAnswers()
 	a.Feed.WakeWatcher(processID)
 }
 
@@ -311,9 +311,9 @@ func (a *API) ChangeCount() int64 { return a.answers.changeCount.Load() }
 var errBadEventID = errors.New("it is not the id of an event of this gateway")
 
 // invalidAt describes an error in a part of a request.
-func invalidAt(path string, err error) *Problem {
-	p := newProblem(http.StatusUnprocessableEntity, CodeInvalid, path+": "+err.Error())
-	p.Problems = []Place{{Path: path, Message: err.Error()}}
+func invalidAt(requestPath string, err error) *Problem {
+	p := newProblem(http.StatusUnprocessableEntity, CodeInvalid, requestPath+": "+err.Error())
+	p.Problems = []Place{{Path: requestPath, Message: err.Error()}}
 	return p
 }
 

@@ -43,7 +43,7 @@ func (a *API) addChainOperations() {
 	addGet(a, tag, "draw-plan", processPath+"graph", "Draw the Plan of a process",
 		"Draws the Plan that waits for a person. If none waits, it draws the Calls of the latest solution that "+
 			"has any, or else of the Plan messages. The format is Mermaid, DOT (Graphviz) or SVG.", a.renderGraph)
-	addGetWithResponse(a, huma.Operation{
+	addGetOperation(a, huma.Operation{
 		OperationID: "export-report", Path: processPath + "export.html",
 		Summary: "Get what a process did, as one HTML file",
 		Tags:    []string{tag},
@@ -70,10 +70,10 @@ func (a *API) serveReport(ctx context.Context, in *ProcessTarget) (*huma.StreamR
 
 // RenderReport makes one HTML file of what a process did, and returns a function that sends it as a download. A browser
 // may not show the file as a page here: it has a style of its own, which the policy of these pages forbids.
-func (a *API) RenderReport(ctx context.Context, id string) (send func(http.ResponseWriter), err error) {
+func (a *API) RenderReport(ctx context.Context, processID string) (send func(http.ResponseWriter), err error) {
 	var b bytes.Buffer
-	err = report.Write(ctx, a.Client.Chain(id), id, &b)
-	dispositionParams := map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}
+	err = report.Write(ctx, a.Client.Chain(processID), processID, &b)
+	dispositionParams := map[string]string{"filename": strings.ReplaceAll(processID, "/", "-") + ".html"}
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Language", "en") // a record is in one language, whoever asks for it
@@ -124,40 +124,40 @@ type Graph struct {
 	IsPendingPlan bool   `json:"waiting" doc:"the Plan waits for a person, and nothing of it has begun"`
 }
 
-// plansTimeout bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store
-// has.
-const plansTimeout = 3 * time.Second
+// waitingPlansTimeout bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the
+// store has.
+const waitingPlansTimeout = 3 * time.Second
 
 func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err error) {
 	out.Format = in.Format
-	drawing := &client.DrawablePlan{}
-	plansCtx, cancel := context.WithTimeout(ctx, plansTimeout)
+	drawablePlan := &client.DrawablePlan{}
+	plansCtx, cancel := context.WithTimeout(ctx, waitingPlansTimeout)
 	defer cancel()
 	waitingPlans, err := a.WaitingPlansIn(plansCtx, in.ID)
 	if err != nil && in.Digest != "" {
 		return out, err
 	}
-	planIndex := slices.IndexFunc(waitingPlans, func(p client.Plan) bool {
+	planIndex := slices.IndexFunc(waitingPlans, func(p client.DescribedPlan) bool {
 		return in.Digest == "" ||
 			p.Digest == in.Digest
 	})
 	switch {
 	case planIndex >= 0:
-		drawing.Calls, out.IsPendingPlan = waitingPlans[planIndex].DiagramCalls, true
+		drawablePlan.Calls, out.IsPendingPlan = waitingPlans[planIndex].DiagramCalls, true
 	case in.Digest != "":
 		return out, newProblem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // the store may have Ideas of a process that Temporal does not know
-		if drawing, err = a.Client.Chain(in.ID).PlanWithStatus(ctx); err != nil {
+		if drawablePlan, err = a.Client.Chain(in.ID).PlanWithStatus(ctx); err != nil {
 			return out, err
 		}
 	}
-	switch out.CallCount = len(drawing.Calls); in.Format {
+	switch out.CallCount = len(drawablePlan.Calls); in.Format {
 	case "dot":
-		out.Source = plangraph.RenderDOT(drawing.Calls, drawing.StatusCounts...)
+		out.Source = plangraph.RenderDOT(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus...)
 	case "svg":
-		out.Source = plangraph.RenderSVG(drawing.Calls, drawing.StatusCounts, plangraph.Labels{})
+		out.Source = plangraph.RenderSVG(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus, plangraph.Labels{})
 	default:
-		out.Source = plangraph.RenderMermaid(drawing.Calls, drawing.StatusCounts...)
+		out.Source = plangraph.RenderMermaid(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus...)
 	}
 	return out, nil
 }

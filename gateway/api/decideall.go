@@ -10,10 +10,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-var errNoOutput = errors.New("an answer needs an output, which may be null")
+var errAnswerWithoutOutput = errors.New("an answer needs an output, which may be null")
 
-// maxConcurrentProcesses bounds how many processes one request decides in at a time.
-const maxConcurrentProcesses = 8
+// maxProcessesDecidedAtOnce bounds how many processes one request decides in at a time.
+const maxProcessesDecidedAtOnce = 8
 
 // Outcomes of decisions.
 const (
@@ -29,16 +29,16 @@ func (a *API) decideAll(ctx context.Context, person *access.Person, requestDecis
 	decisions := make([]client.Decision, len(requestDecisions))
 	indicesByProcess := map[string][]int{}
 	for n, d := range requestDecisions {
-		results[n] = DecisionResult{Process: d.Process, Call: d.CallID}
+		results[n] = DecisionResult{Process: d.ProcessID, Call: d.CallID}
 		var err error
 		if decisions[n], err = d.toClientDecision(person); err != nil {
 			results[n].fail(OutcomeInvalid, err)
 			continue
 		}
-		indicesByProcess[d.Process] = append(indicesByProcess[d.Process], n)
+		indicesByProcess[d.ProcessID] = append(indicesByProcess[d.ProcessID], n)
 	}
 	processIDs := jsonval.SortedKeys(indicesByProcess)
-	err := safego.ForEach(ctx, "gateway.decide", len(processIDs), maxConcurrentProcesses, func(
+	err := safego.ForEach(ctx, "gateway.decide", len(processIDs), maxProcessesDecidedAtOnce, func(
 		ctx context.Context, n int,
 	) error {
 		a.decideInProcess(ctx, processIDs[n], indicesByProcess[processIDs[n]], decisions, results)

@@ -23,7 +23,7 @@ const (
 
 func (a *API) addEventsOperation() {
 	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.QueryFailure](), true, "")
-	addGetWithResponse(a, huma.Operation{
+	addGetOperation(a, huma.Operation{
 		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
 		Tags: []string{"processes"},
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever " +
@@ -63,12 +63,12 @@ func (a *API) followEvents(ctx context.Context, in *eventsInput) (*huma.StreamRe
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		a.stream(hc.Context(), w, follower)
+		a.streamEvents(hc.Context(), w, follower)
 	}}, nil
 }
 
-// stream writes a follower's events, until the process has ended or the client has gone.
-func (a *API) stream(ctx context.Context, w http.ResponseWriter, follower *feed.Follower) {
+// streamEvents writes a follower's events, until the process has ended or the client has gone.
+func (a *API) streamEvents(ctx context.Context, w http.ResponseWriter, follower *feed.Follower) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // the request has been read: no deadline applies any more
 	w.Header().Set("Content-Type", eventStreamMediaType)

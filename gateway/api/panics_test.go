@@ -46,7 +46,7 @@ func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	approve := client.Decision{CallID: "1.1", Kind: client.Approve}
 	// There is no client: the second process's decision panics by itself.
 	results := a.decideAll(t.Context(), &access.Person{Name: "ann"},
-		[]Decision{{Process: "p", Decision: approve}, {Process: "q", Decision: approve}})
+		[]Decision{{ProcessID: "p", Decision: approve}, {ProcessID: "q", Decision: approve}})
 	for _, r := range results {
 		if r.Outcome != OutcomeFailed {
 			t.Errorf("%+v", r)

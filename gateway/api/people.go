@@ -46,8 +46,8 @@ func (a *API) addPeopleOperations() {
 
 // ApprovalList lists what waits for a person.
 type ApprovalList struct {
-	Approvals           []client.Approval `json:"approvals" nullable:"false"`
-	UnansweredProcesses []string          `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
+	Approvals            []client.Approval `json:"approvals" nullable:"false"`
+	UnansweredProcessIDs []string          `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 // Insights describes how people's decisions went since a time. A zero time means 30 days ago, to the minute.
@@ -65,34 +65,34 @@ func (a *API) AllWaitingForPeople(ctx context.Context) (client.WaitingItems, err
 	return sharedAnswer(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.ListWaiting)
 }
 
-// maxHeldUp bounds the count of held-up processes.
-const maxHeldUp = 1000
+// maxCountedHeldUp bounds the count of held-up processes.
+const maxCountedHeldUp = 1000
 
-// CountHeldUp counts the processes that are held up, up to maxHeldUp. Callers share the answer.
-func (a *API) CountHeldUp(ctx context.Context) (int, error) {
+// CountHeldUpProcesses counts the processes that are held up, up to maxCountedHeldUp. Callers share the answer.
+func (a *API) CountHeldUpProcesses(ctx context.Context) (int, error) {
 	return sharedAnswer(ctx, a, "held up", func(ctx context.Context) (int, error) {
-		return a.Client.CountHeldUpProcesses(ctx, maxHeldUp)
+		return a.Client.CountHeldUpProcesses(ctx, maxCountedHeldUp)
 	})
 }
 
 // ApprovalsWithDelegates is AllWaitingForPeople for one process and its delegates, or for one of its instances. The
 // error wraps client.ErrNotFound if the id is unknown.
-func (a *API) ApprovalsWithDelegates(ctx context.Context, id string) (ApprovalList, error) {
-	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
+func (a *API) ApprovalsWithDelegates(ctx context.Context, processID string) (ApprovalList, error) {
+	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+processID,
 		func(ctx context.Context) (list ApprovalList, err error) {
-			list.Approvals, err = a.Client.ApprovalsOf(ctx, id)
-			list.UnansweredProcesses, err = client.UnansweredProcessIDs(err)
+			list.Approvals, err = a.Client.ApprovalsOf(ctx, processID)
+			list.UnansweredProcessIDs, err = client.UnansweredProcessIDs(err)
 			return list, err
 		})
 }
 
 // ApprovalsIn is ApprovalsWithDelegates without the delegates.
-func (a *API) ApprovalsIn(ctx context.Context, id string) ([]client.Approval, error) {
-	p, err := a.Client.Attach(ctx, id)
+func (a *API) ApprovalsIn(ctx context.Context, processID string) ([]client.Approval, error) {
+	p, err := a.Client.Attach(ctx, processID)
 	if err != nil {
 		return nil, err
 	}
-	return sharedAnswer(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+id, p.Approvals)
+	return sharedAnswer(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+processID, p.Approvals)
 }
 
 type decideBody struct {
@@ -102,8 +102,8 @@ type decideBody struct {
 
 // Decision is somebody's decision on a waiting Call.
 type Decision struct {
-	_       struct{} `additionalProperties:"false"`
-	Process string   `json:"process" minLength:"1" doc:"its id"`
+	_         struct{} `additionalProperties:"false"`
+	ProcessID string   `json:"process" minLength:"1" doc:"its id"`
 	client.Decision
 	// A decision has its value in the field of its kind.
 	Params      Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
@@ -134,14 +134,14 @@ func (a *API) Decide(ctx context.Context, decisions []Decision) []DecisionResult
 	return a.decideAll(ctx, access.PersonFrom(ctx), decisions)
 }
 
-// Claims returns the claims for the proof of a decision that the caller signs with a key of their own. The error is
-// like that of a decision.
-func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
+// DecisionClaims returns the claims for the proof of a decision that the caller signs with a key of their own. The
+// error is like that of a decision.
+func (a *API) DecisionClaims(ctx context.Context, d Decision) (proof.Claims, error) {
 	decision, err := d.toClientDecision(access.PersonFrom(ctx))
 	if err != nil {
 		return proof.Claims{}, err
 	}
-	p, err := a.Client.Attach(ctx, d.Process)
+	p, err := a.Client.Attach(ctx, d.ProcessID)
 	if err != nil {
 		return proof.Claims{}, err
 	}
@@ -159,7 +159,7 @@ func (d *Decision) toClientDecision(person *access.Person) (out client.Decision,
 	case len(d.ValueJSON()) > 0:
 		out.Value, _ = jsonval.Decode(d.ValueJSON()) // the body has been decoded as strictly already
 	case d.Kind == client.Answer:
-		return out, invalidAt("output", errNoOutput)
+		return out, invalidAt("output", errAnswerWithoutOutput)
 	}
 	return out, out.Validate()
 }

@@ -24,7 +24,7 @@ func (a *API) addPlanOperations() {
 		func(ctx context.Context, in *ProcessTarget) (PlanList, error) {
 			return sharedAnswer(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
 				list.Plans, err = a.Client.WaitingPlansOf(ctx, in.ID)
-				list.UnansweredProcesses, err = client.UnansweredProcessIDs(err)
+				list.UnansweredProcessIDs, err = client.UnansweredProcessIDs(err)
 				return list, err
 			})
 		})
@@ -51,14 +51,14 @@ type WaitingPlan struct {
 
 // WaitingPlanList is the Plans that wait, in all processes.
 type WaitingPlanList struct {
-	Plans               []WaitingPlan `json:"plans" nullable:"false"`
-	UnansweredProcesses []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
+	Plans                []WaitingPlan `json:"plans" nullable:"false"`
+	UnansweredProcessIDs []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 // PlanList is the Plans that wait in a process.
 type PlanList struct {
-	Plans               []client.Plan `json:"plans" nullable:"false"`
-	UnansweredProcesses []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
+	Plans                []client.DescribedPlan `json:"plans" nullable:"false"`
+	UnansweredProcessIDs []string               `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {
@@ -72,8 +72,9 @@ func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, erro
 
 // WaitingPlansIn lists the Plans that wait in a process. The result is shared: do not change it. The error wraps
 // client.ErrNotFound if the id is unknown.
-func (a *API) WaitingPlansIn(ctx context.Context, id string) ([]client.Plan, error) {
-	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).WaitingPlans)
+func (a *API) WaitingPlansIn(ctx context.Context, processID string) ([]client.DescribedPlan, error) {
+	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+processID,
+		a.Client.Process(processID).WaitingPlans)
 }
 
 type planDecision struct {
@@ -83,11 +84,11 @@ type planDecision struct {
 
 // DecidePlan sends the caller's decision on a Plan. If it was refused because another Plan waits by now, the error is a
 // *Problem with that Plan.
-func (a *API) DecidePlan(ctx context.Context, id string,
+func (a *API) DecidePlan(ctx context.Context, processID string,
 	d client.PlanDecision) (out client.PlanDecisionOutcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
-	p, err := a.Client.Attach(ctx, id)
+	p, err := a.Client.Attach(ctx, processID)
 	if err != nil {
 		return out, err
 	}
@@ -95,7 +96,7 @@ func (a *API) DecidePlan(ctx context.Context, id string,
 		return out, err
 	}
 	out, err = p.DecidePlan(ctx, d)
-	a.NoteChange(id)
+	a.NoteChange(processID)
 	a.NoteChange(out.ProcessID)
 	if errors.Is(err, client.ErrRefused) {
 		err = a.explainPlanRefusal(ctx, p, d, err)
@@ -105,7 +106,7 @@ func (a *API) DecidePlan(ctx context.Context, id string,
 
 // planChangedProblem reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may
 // look.
-func planChangedProblem(ctx context.Context, waitingPlans []client.Plan) *Problem {
+func planChangedProblem(ctx context.Context, waitingPlans []client.DescribedPlan) *Problem {
 	p := newProblem(http.StatusConflict, CodePlanChanged,
 		"no Plan with this digest waits: somebody has decided on it, or it has changed; plans lists the Plans "+
 			"that wait now")
@@ -128,7 +129,7 @@ func (a *API) explainPlanRefusal(ctx context.Context, p *client.Process, d clien
 	for _, plan := range waitingPlans {
 		if plan.Digest == d.PlanDigest {
 			problem := ProblemOf(refusalErr)
-			problem.Problems = callPlaces(refusalErr)
+			problem.Problems = refusedCallPlaces(refusalErr)
 			return problem
 		}
 	}
@@ -139,8 +140,8 @@ func (a *API) explainPlanRefusal(ctx context.Context, p *client.Process, d clien
 // instance ①.
 var callPathPattern = regexp.MustCompile(`(?:^|; )(calls\[[0-9]+\])(?:, in instance [^:]*)?: `)
 
-// callPlaces returns the places in the request that a refusal names, each with its message.
-func callPlaces(err error) (list []Place) {
+// refusedCallPlaces returns the places in the request that a refusal names, each with its message.
+func refusedCallPlaces(err error) (list []Place) {
 	var refused *client.RefusedError
 	if !errors.As(err, &refused) {
 		return nil
@@ -176,9 +177,10 @@ func resolvePlanDecision(d client.PlanDecision, person *access.Person) (_ client
 // the request names if the caller may name others.
 func resolveDecider(caller *access.Person, name string, groups []string,
 	proof string) (string, []string, client.Signer, error) {
-	isOther := func(group string) bool { return !slices.Contains(caller.Groups, group) }
+	isNotCallersGroup := func(group string) bool { return !slices.Contains(caller.Groups, group) }
 	switch {
-	case !caller.MayDecideAsOthers && (name != "" && name != caller.Name || slices.ContainsFunc(groups, isOther)):
+	case !caller.MayDecideAsOthers && (name != "" && name != caller.Name ||
+		slices.ContainsFunc(groups, isNotCallersGroup)):
 		return "", nil, nil, access.NewRefusal(http.StatusForbidden, access.CodeForbidden,
 			"the token belongs to %s: decide only as that person, with their groups", caller.Name)
 	case proof != "":
@@ -195,6 +197,6 @@ func resolveDecider(caller *access.Person, name string, groups []string,
 
 // LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not
 // change it.
-func (a *API) LivePlan(ctx context.Context, id string) (*client.DrawablePlan, error) {
-	return sharedAnswer(ctx, a, "live plan\n"+id, a.Client.Process(id).LivePlan)
+func (a *API) LivePlan(ctx context.Context, processID string) (*client.DrawablePlan, error) {
+	return sharedAnswer(ctx, a, "live plan\n"+processID, a.Client.Process(processID).LivePlan)
 }

@@ -27,7 +27,7 @@ type Problem struct {
 	// Problems lists all errors in the request.
 	Problems []Place `json:"problems,omitempty" doc:"everything that is wrong with what was sent"`
 	// Plans are the Plans that wait now, if a decision was on another one.
-	Plans []client.Plan `json:"plans,omitempty" doc:"of changed: the Plans that wait now"`
+	Plans []client.DescribedPlan `json:"plans,omitempty" doc:"of changed: the Plans that wait now"`
 }
 
 // Place is one error in a request, and where it is.
@@ -45,14 +45,14 @@ const (
 	CodeForgotten        = "forgotten"          // the process's data was forgotten: detail says when and by whom
 	CodeNoValue          = "no-value"           // the path has no value, and nobody wrote there
 	CodeMethodNotAllowed = "method-not-allowed" // the page does not take the method
-	CodeOtherStart       = "other-start"        // the id belongs to a process that was started from something else
+	CodeIDInUse          = "other-start"        // the id belongs to a process that was started from something else
 	CodeScheduleExists   = "exists"             // a schedule with the id exists
-	CodeClaimed          = "claimed"            // the store has Ideas under the id, but Temporal knows no such process
+	CodeClaimedID        = "claimed"            // the store has Ideas under the id, but Temporal knows no such process
 	CodeRefused          = "refused"            // the act changed nothing: detail says why
 	CodePlanChanged      = "changed"            // what was decided on has changed; plans has the current Plans
 	CodeNotEnded         = "not-ended"          // the process is still at work
 	CodeTooLarge         = intake.CodeTooLarge  // the body is too large, or has too many parts
-	CodeSlow             = intake.CodeSlowBody  // the body took too long
+	CodeSlowBody         = intake.CodeSlowBody  // the body took too long
 	// the gateway is reading too much at the moment: Retry-After says when to send it again
 	CodeBusy          = intake.CodeBusy
 	CodeMediaType     = "media-type"  // the body is not JSON
@@ -101,7 +101,7 @@ type errorMapping struct {
 // general ones.
 var errorMappings = []errorMapping{
 	{schedules.ErrExists, http.StatusConflict, CodeScheduleExists},
-	{client.ErrIDInUse, http.StatusConflict, CodeOtherStart},
+	{client.ErrIDInUse, http.StatusConflict, CodeIDInUse},
 	{client.ErrForgotten, http.StatusGone, CodeForgotten},
 	{client.ErrNoValue, http.StatusNotFound, CodeNoValue},
 	{client.ErrNotFound, http.StatusNotFound, CodeNotFound},
@@ -125,7 +125,7 @@ func ProblemOf(err error) *Problem {
 	case errors.As(err, &refusal):
 		return newProblem(refusal.Status, refusal.Code, refusal.Message)
 	case errors.As(err, &claimed):
-		return newProblem(http.StatusConflict, CodeClaimed, err.Error())
+		return newProblem(http.StatusConflict, CodeClaimedID, err.Error())
 	case errors.As(err, &invalid):
 		p = newProblem(http.StatusUnprocessableEntity, CodeInvalidIdea, err.Error())
 		p.Problems = jsonval.Map(invalid.Problems, func(one diag.Problem) Place {
@@ -157,12 +157,12 @@ func ProblemOf(err error) *Problem {
 var codeByStatus = map[int]string{
 	http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid,
 	http.StatusRequestEntityTooLarge: CodeTooLarge,
-	http.StatusRequestTimeout:        CodeSlow, http.StatusUnsupportedMediaType: CodeMediaType,
+	http.StatusRequestTimeout:        CodeSlowBody, http.StatusUnsupportedMediaType: CodeMediaType,
 	http.StatusNotFound: CodeNotFound,
 }
 
-// maxPlaceChars bounds the texts of a Place, in characters: they may contain keys of any length.
-const maxPlaceChars = 500
+// maxPlaceTextChars bounds the texts of a Place, in characters: they may contain keys of any length.
+const maxPlaceTextChars = 500
 
 // init makes the framework's own errors problem documents with codes, and makes it distinguish the keys id and Id. The
 // framework has global variables for both.
@@ -178,8 +178,8 @@ func init() {
 			var at huma.ErrorDetailer
 			if errors.As(err, &at) {
 				d := at.ErrorDetail()
-				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, maxPlaceChars),
-					Message: jsonval.Clip(d.Message, maxPlaceChars)})
+				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, maxPlaceTextChars),
+					Message: jsonval.Clip(d.Message, maxPlaceTextChars)})
 			} else if err != nil {
 				p.Problems = append(p.Problems, Place{Path: "body", Message: err.Error()})
 			}

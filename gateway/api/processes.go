@@ -28,21 +28,21 @@ func (a *API) addProcessOperations() {
 	startOperation := newPostOperation(tag, "start-process", "/api/processes", "Start a process",
 		"Starts a process from an Idea, or attaches to the one with the same id and content, so that a request "+
 			"can be repeated. 201: it was started; 200: it was there.")
-	startOperation.MaxBodyBytes = maxIdeaBytes
+	startOperation.MaxBodyBytes = maxIdeaBodyBytes
 	addOperation(a, access.Start, asStartOperation(startOperation, startedResponse), a.start)
 	addGet(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
 		"Lists the processes that somebody started, not those that a process started. A page may hold fewer than "+
 			"`limit` although more follow: then it has `next`.",
 		func(ctx context.Context, in *listInput) (ProcessPage, error) {
-			return a.ListProcesses(ctx, client.Filter{Status: loop.Status(in.Status), ProcessPath: in.Path,
-				OnlyAwaiting: in.Awaiting},
+			return a.ListProcesses(ctx, client.ProcessFilter{Status: loop.Status(in.Status), ProcessPath: in.Path,
+				OnlyAwaitingPeople: in.Awaiting},
 				in.Limit, in.Page)
 		})
 	addGet(a, tag, "get-process", processPath, "See where a process stands",
 		"Tells where a process stands, without the States of its instances. If no worker answers, only its status "+
 			"is known, and unseen says why.",
 		func(ctx context.Context, in *ProcessTarget) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
-	addGetWithResponse(a, huma.Operation{
+	addGetOperation(a, huma.Operation{
 		OperationID: "get-result", Path: processPath + "/result", Summary: "Get what a process has come to",
 		Tags: []string{tag},
 		Description: "Gives what a process came to, with every value whole. If it is still at work after `wait`, " +
@@ -55,8 +55,8 @@ func (a *API) addProcessOperations() {
 	addGet(a, tag, "count-actions", processPath+"/actions", "Count what a hosted Temporal bills",
 		"Counts the actions that the process has taken so far. It reads the histories of all its workflows that "+
 			"the server still has, so do not ask often. Queries and heartbeats are not counted.",
-		func(ctx context.Context, in *ProcessTarget) (client.ActionCounts, error) {
-			return a.Client.Process(in.ID).CountActions(ctx)
+		func(ctx context.Context, in *ProcessTarget) (client.BilledActionCounts, error) {
+			return a.Client.Process(in.ID).CountBilledActions(ctx)
 		})
 }
 
@@ -67,8 +67,8 @@ type startBody struct {
 
 // Started names a process.
 type Started struct {
-	Process  string `json:"process" doc:"its id"`
-	Attached bool   `json:"attached" doc:"it was there already"`
+	ProcessID  string `json:"process" doc:"its id"`
+	IsAttached bool   `json:"attached" doc:"it was there already"`
 }
 
 type startOutput struct {
@@ -88,13 +88,13 @@ func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOu
 // startForCaller starts a process in the caller's name. o.ID may be empty.
 func (a *API) startForCaller(ctx context.Context, o client.StartOptions,
 	start func(context.Context, client.StartOptions) (*client.Process, error)) (*startOutput, error) {
-	if err := client.ValidateID(o.ID); o.ID != "" && err != nil {
+	if err := client.ValidateProcessID(o.ID); o.ID != "" && err != nil {
 		return nil, invalidAt("body.id", err)
 	}
 	o.StartedBy = access.PersonFrom(ctx).Name
-	id := o.ID // o is not kept while the process starts
+	processID := o.ID // o is not kept while the process starts
 	p, err := start(ctx, o)
-	a.NoteChange(id)
+	a.NoteChange(processID)
 	if err != nil {
 		return nil, err
 	}
@@ -117,24 +117,25 @@ type listInput struct {
 
 // ProcessPage is a page of processes.
 type ProcessPage struct {
-	Processes     []client.Summary `json:"processes" nullable:"false"`
-	NextPageToken string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
+	Processes     []client.ProcessSummary `json:"processes" nullable:"false"`
+	NextPageToken string                  `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
 }
 
 // ListProcesses returns a page of processes. pageToken is the Next of the previous page, or empty. The result is
 // shared: do not change it.
-func (a *API) ListProcesses(ctx context.Context, f client.Filter, limit int, pageToken string) (ProcessPage, error) {
-	serverToken, err := decodePageToken(pageToken)
+func (a *API) ListProcesses(ctx context.Context, f client.ProcessFilter, limit int,
+	pageToken string) (ProcessPage, error) {
+	temporalPageToken, err := decodePageToken(pageToken)
 	if err != nil {
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
 	key := fmt.Sprintf("list\n%d %s %v", limit, pageToken, f)
 	return sharedAnswer(ctx, a, key, func(ctx context.Context) (ProcessPage, error) {
-		page, err := a.Client.ListPage(ctx, f, limit, serverToken)
+		page, err := a.Client.ListPage(ctx, f, limit, temporalPageToken)
 		if err != nil {
 			return ProcessPage{}, err
 		}
-		return ProcessPage{page.Processes, encodePageToken(page.Next)}, nil
+		return ProcessPage{page.Processes, encodePageToken(page.NextPageToken)}, nil
 	})
 }
 
@@ -142,12 +143,12 @@ var errBadPageToken = errors.New("it is not the next of a page")
 
 // encodePageToken encodes the server's page token with a checksum, because the server is slow to refuse an invalid
 // token.
-func encodePageToken(serverToken []byte) string {
-	if len(serverToken) == 0 {
+func encodePageToken(temporalPageToken []byte) string {
+	if len(temporalPageToken) == 0 {
 		return ""
 	}
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(serverToken,
-		crc32.ChecksumIEEE(serverToken)))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(temporalPageToken,
+		crc32.ChecksumIEEE(temporalPageToken)))
 }
 
 func decodePageToken(text string) ([]byte, error) {
@@ -171,18 +172,18 @@ type ProcessStatus struct {
 
 // Status returns the status of a process. The result is shared: do not change it. The error wraps client.ErrNotFound if
 // the id is unknown.
-func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return sharedAnswer(ctx, a, "status\n"+id, func(ctx context.Context) (s ProcessStatus, err error) {
-		s, err = a.fetchStatus(ctx, id)
+func (a *API) Status(ctx context.Context, processID string) (ProcessStatus, error) {
+	return sharedAnswer(ctx, a, "status\n"+processID, func(ctx context.Context) (s ProcessStatus, err error) {
+		s, err = a.fetchStatus(ctx, processID)
 		if err == nil && s.Status != loop.StatusRunning && s.Status != loop.StatusPaused {
-			s.UndoingProcessIDs, err = a.Client.Chain(id).UndoingProcessIDs(ctx)
+			s.UndoingProcessIDs, err = a.Client.Chain(processID).UndoingProcessIDs(ctx)
 		}
 		return s, err
 	})
 }
 
-func (a *API) fetchStatus(ctx context.Context, id string) (ProcessStatus, error) {
-	p, err := a.Client.Attach(ctx, id)
+func (a *API) fetchStatus(ctx context.Context, processID string) (ProcessStatus, error) {
+	p, err := a.Client.Attach(ctx, processID)
 	if err != nil {
 		return ProcessStatus{}, err
 	}
@@ -194,7 +195,7 @@ func (a *API) fetchStatus(ctx context.Context, id string) (ProcessStatus, error)
 	if err != nil && !errors.Is(err, client.ErrNoWorker) {
 		return ProcessStatus{}, err
 	}
-	out := ProcessStatus{ProcessView: withoutNilLists(client.Status{Result: feed.WithoutStates(r)})}
+	out := ProcessStatus{ProcessView: withoutNilLists(client.Status{ProcessResult: feed.WithoutStates(r)})}
 	if err != nil {
 		out.UnseenReason = err.Error()
 	}
@@ -214,7 +215,7 @@ type resultInput struct {
 	Wait int `query:"wait" minimum:"0" maximum:"60" doc:"how many seconds to wait for the end"`
 }
 
-func (a *API) getResult(ctx context.Context, in *resultInput) (r loop.Result, err error) {
+func (a *API) getResult(ctx context.Context, in *resultInput) (r loop.ProcessResult, err error) {
 	p, err := a.Client.Attach(ctx, in.ID)
 	if err != nil {
 		return r, err
@@ -246,17 +247,17 @@ func (a *API) listInstances(ctx context.Context, in *instancesInput) (list Insta
 	}
 	all, err := p.Instances(ctx)
 	if err != nil {
-		return list, noWorkerError(err)
+		return list, noWorkerErrorIfUnmapped(err)
 	}
-	for token, i := range all {
-		if in.Instance != "" && !spelling.MatchesToken(in.Instance, token) {
-			delete(all, token)
+	for instanceToken, i := range all {
+		if in.Instance != "" && !spelling.MatchesInstanceToken(in.Instance, instanceToken) {
+			delete(all, instanceToken)
 			continue
 		}
 		if i.State, err = a.Client.Archive().Store().Restore(blobs.WithProcess(ctx, in.ID), i.State); err != nil {
 			return list, err
 		}
-		all[token] = i
+		all[instanceToken] = i
 	}
 	if in.Instance != "" && len(all) == 0 {
 		return list, newProblem(http.StatusNotFound, CodeNotFound, "process "+in.ID+" has no instance "+in.Instance)
@@ -264,8 +265,9 @@ func (a *API) listInstances(ctx context.Context, in *instancesInput) (list Insta
 	return InstanceList{all}, nil
 }
 
-// noWorkerError turns an error without a code into the problem no-worker: the process was found, but nobody answered.
-func noWorkerError(err error) error {
+// noWorkerErrorIfUnmapped turns an error without a code into the problem no-worker: the process was found, but nobody
+// answered.
+func noWorkerErrorIfUnmapped(err error) error {
 	if slices.ContainsFunc(errorMappings, func(k errorMapping) bool { return errors.Is(err, k.err) }) {
 		return err
 	}

@@ -22,7 +22,8 @@ func (a *API) addScheduleOperations() {
 	}
 	makeOperation := newPostOperation(tag, "make-schedule", listPath, "Make a schedule",
 		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
-	makeOperation.DefaultStatus, makeOperation.MaxBodyBytes, makeOperation.Errors = http.StatusCreated, maxIdeaBytes,
+	makeOperation.DefaultStatus, makeOperation.MaxBodyBytes, makeOperation.Errors = http.StatusCreated,
+		maxIdeaBodyBytes,
 		[]int{http.StatusConflict}
 	addOperation(a, access.Start, makeOperation, a.makeSchedule)
 	addGet(a, tag, "list-schedules", listPath, "List schedules",
@@ -69,13 +70,13 @@ func (b *scheduleBody) toOptions() (o schedules.Options, err error) {
 	return o, err
 }
 
-func readDuration(path, text string) (time.Duration, error) {
+func readDuration(requestPath, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
 	d, err := jsonval.ParseDuration(text)
 	if err != nil {
-		return 0, invalidAt(path, err)
+		return 0, invalidAt(requestPath, err)
 	}
 	return d, nil
 }
@@ -92,7 +93,7 @@ func (a *API) makeSchedule(ctx context.Context, in *struct{ Body scheduleBody })
 	}
 	o.StartedBy = access.PersonFrom(ctx).Name
 	err = schedules.ForClient(a.Client).Create(ctx, o)
-	a.answers.forget()
+	a.answers.forgetAnswers()
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (a *API) changeScheduleHandler(do scheduleChange) func(context.Context, *ch
 			note += ": " + in.Body.Reason
 		}
 		err := do(schedules.ForClient(a.Client), ctx, in.ID, note)
-		a.answers.forget()
+		a.answers.forgetAnswers()
 		return nil, err
 	}
 }
@@ -135,6 +136,6 @@ func (a *API) startScheduled(ctx context.Context, in *ScheduleTarget) (*struct{}
 
 func (a *API) endSchedule(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
 	err := schedules.ForClient(a.Client).Delete(ctx, in.ID)
-	a.answers.forget()
+	a.answers.forgetAnswers()
 	return nil, err
 }

@@ -35,8 +35,8 @@ func sharedAnswer[T any](ctx context.Context, a *API, key string, ask func(conte
 		func(ctx context.Context, _ *shared.Task) (T, error) { return ask(ctx) })
 }
 
-// forget drops all answers after an act at this gateway, since whoever acted expects to see the effect.
-func (s *answerCache) forget() {
-	s.Forget()
+// forgetAnswers drops all answers after an act at this gateway, since whoever acted expects to see the effect.
+func (s *answerCache) forgetAnswers() {
+	s.ForgetAll()
 	s.changeCount.Add(1)
 }

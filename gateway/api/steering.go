@@ -30,13 +30,13 @@ func (a *API) addSteeringOperations() {
 		"Let all paused processes go on",
 		"Resumes every paused process that somebody started, with its parts and delegates, or only those paused "+
 			"with a given code. It answers once that has taken effect, and says what became of each.")
-	resumeOperation.MaxBodyBytes = maxIdeaBytes
+	resumeOperation.MaxBodyBytes = maxIdeaBodyBytes
 	addOperation(a, access.Steer, resumeOperation, asHandler(a.serveResumeAll))
 	forkOperation := newPostOperation(steeringTag, "fork-process", "/api/processes/{id}/fork",
 		"Start a process from an Idea of another",
 		"Starts a new process where another one stood in an Idea. That one stays as it is; what its Calls did "+
 			"counts for both.")
-	forkOperation.MaxBodyBytes = maxIdeaBytes
+	forkOperation.MaxBodyBytes = maxIdeaBodyBytes
 	addOperation(a, access.Start, asStartOperation(forkOperation, startedResponse), a.fork)
 }
 
@@ -67,7 +67,7 @@ func addActOperation[B any](a *API, right access.Right, verb, summary, descripti
 	do func(context.Context, *client.Process, B) error) {
 	op := newPostOperation(steeringTag, verb+"-process", "/api/processes/{id}/"+verb, summary,
 		description+" It answers once that has taken effect; 409 refused: it changed nothing.")
-	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, maxIdeaBytes, []int{http.StatusConflict}
+	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, maxIdeaBodyBytes, []int{http.StatusConflict}
 	addOperation(a, right, op, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
 		return nil, a.Steer(ctx, in.ID,
 			func(ctx context.Context, p *client.Process) error { return do(ctx, p, in.Body) })
@@ -75,14 +75,14 @@ func addActOperation[B any](a *API, right access.Right, verb, summary, descripti
 }
 
 // Steer acts on a process by do, and waits at most Patience for the outcome.
-func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) error {
+func (a *API) Steer(ctx context.Context, processID string, do func(context.Context, *client.Process) error) error {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
-	p, err := a.Client.Attach(ctx, id)
+	p, err := a.Client.Attach(ctx, processID)
 	if err == nil {
 		err = do(ctx, p)
 	}
-	a.NoteChange(id)
+	a.NoteChange(processID)
 	return err
 }
 
@@ -167,11 +167,11 @@ func revise(ctx context.Context, p *client.Process, b reviseInputBody) (err erro
 
 type addInputBody struct {
 	ReasonBody
-	client.Addition
+	client.InstanceAddition
 }
 
 func addInstances(ctx context.Context, p *client.Process, b addInputBody) error {
-	return p.Add(ctx, b.Addition, b.callerActor(ctx))
+	return p.AddInstances(ctx, b.InstanceAddition, b.callerActor(ctx))
 }
 
 type forkInput struct {
@@ -180,7 +180,7 @@ type forkInput struct {
 		_  struct{} `additionalProperties:"false"`
 		At int      `json:"at" minimum:"1" doc:"the number of the Idea"`
 		ID string   `json:"id,omitempty" maxLength:"200" doc:"of the new process; absent: ID-fork-N"`
-		ideafiles.Changes
+		ideafiles.ForkChanges
 		Replies   string           `json:"replies,omitempty" doc:"as in starting a process"`
 		Delegates client.IdeaFiles `json:"delegates,omitempty" doc:"as in starting a process"`
 	}
@@ -191,6 +191,6 @@ func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	return a.startForCaller(ctx, client.StartOptions{ID: b.ID, ScriptedReplies: b.Replies, DelegateFiles: b.Delegates},
 		func(ctx context.Context, o client.StartOptions) (*client.Process, error) {
 			// The fields of Changes that name files stay empty: they would name files of this machine.
-			return a.Client.StartFork(ctx, in.ID, b.At, b.Changes, o)
+			return a.Client.StartFork(ctx, in.ID, b.At, b.ForkChanges, o)
 		})
 }

@@ -61,17 +61,17 @@ func (a *API) serveUndo(ctx context.Context, in *undoInput) (*undoOutput, error)
 	case !b.DryRun && b.Reason == "":
 		return nil, Unprocessable("undo %s: reason is missing: say why, for the record", in.ID)
 	}
-	o := client.UndoOptions{Selection: undo.Selection{AfterIdeaNumber: b.To, CallID: b.Call}, UndoID: b.As,
-		ReviewsCalls: b.Review}
+	o := client.UndoOptions{Selection: undo.Selection{AfterIdeaNumber: b.To, CallID: b.Call}, UndoProcessID: b.As,
+		ReviewsUndoCalls: b.Review}
 	o.Actor.Reason = b.Reason
 	if b.Instance != nil {
 		o.Instance, o.HasInstance = *b.Instance, true
 	}
-	var confirm func(*client.UndoPlan) bool
+	var confirmPlan func(*client.UndoPlan) bool
 	if !b.DryRun {
-		confirm = func(*client.UndoPlan) bool { return true }
+		confirmPlan = func(*client.UndoPlan) bool { return true }
 	}
-	u, isStarted, err := a.Undo(ctx, in.ID, o, confirm)
+	u, isStarted, err := a.Undo(ctx, in.ID, o, confirmPlan)
 	if err == nil && !access.PersonFrom(ctx).May(access.Look) {
 		hideParams(&u.Plan)
 	}
@@ -81,7 +81,7 @@ func (a *API) serveUndo(ctx context.Context, in *undoInput) (*undoOutput, error)
 	case !isStarted:
 		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
 	}
-	return &undoOutput{Status: http.StatusCreated, Location: processURL(u.UndoID), Body: *u}, nil
+	return &undoOutput{Status: http.StatusCreated, Location: processURL(u.UndoProcessID), Body: *u}, nil
 }
 
 // hideParams removes the parameters of undoing Calls, for a caller who may not look at what a process works on.
@@ -96,38 +96,41 @@ func hideParams(p *undo.Plan) {
 
 // Undo plans how to undo what a process did, and starts the undo if agree accepts the plan. A nil agree makes it a dry
 // run.
-func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, confirm func(*client.UndoPlan) bool) (
+func (a *API) Undo(ctx context.Context, processID string, o client.UndoOptions,
+	confirmPlan func(*client.UndoPlan) bool) (
 	u *client.UndoPlan, isStarted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	o.Tools, o.Actor.Name = a.Tools, access.PersonFrom(ctx).Name
 	hasPaused := false
-	if confirm != nil {
-		if hasPaused, err = a.Client.PrepareUndo(ctx, id, o); hasPaused && errors.Is(err, context.DeadlineExceeded) {
-			err = &client.RefusedError{ProcessID: id, Signal: approval.SteerUndo, Reason: loop.ErrUndoNotAtRest.Text,
-				Code: loop.ErrUndoNotAtRest.Code}
+	if confirmPlan != nil {
+		if hasPaused, err = a.Client.PauseForUndo(ctx, processID, o); hasPaused &&
+			errors.Is(err, context.DeadlineExceeded) {
+			err = &client.RefusedError{ProcessID: processID, Signal: approval.SteerUndo,
+				Reason: loop.ErrUndoNotAtRest.Text,
+				Code:   loop.ErrUndoNotAtRest.Code}
 		}
 		if err != nil {
 			return nil, false, withPausedHint(err, hasPaused)
 		}
 	}
-	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil {
+	if u, err = a.Client.PlanUndo(ctx, processID, o); err != nil {
 		u = nil
-	} else if isStarted = confirm != nil && confirm(u); isStarted {
+	} else if isStarted = confirmPlan != nil && confirmPlan(u); isStarted {
 		_, err = a.Client.StartUndo(ctx, u)
-		a.NoteChange(u.UndoID)
+		a.NoteChange(u.UndoProcessID)
 	}
 	if hasPaused && (u == nil || u.IsEmpty() || client.IsUndoUnderWay(err)) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpUndoTimeout)
 		defer cancel()
-		err = withPausedHint(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
-		a.NoteChange(id)
+		err = withPausedHint(err, a.Client.ResumeWithoutUndo(ctx, processID, o) != nil)
+		a.NoteChange(processID)
 	}
 	return u, isStarted && err == nil, err
 }
 
-// giveUpTimeout bounds how long it may take to resume the process after an undo that took nothing back.
-const giveUpTimeout = 5 * time.Second
+// giveUpUndoTimeout bounds how long it may take to resume the process after an undo that took nothing back.
+const giveUpUndoTimeout = 5 * time.Second
 
 // withPausedHint adds to an error that the process stays paused.
 func withPausedHint(err error, isPaused bool) error {

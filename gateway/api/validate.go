@@ -21,10 +21,10 @@ import (
 // the memory of a malicious body. Here the framework validates only scalars, one at a time.
 type validator struct {
 	*json.Decoder
-	registry      huma.Registry
-	path          []byte
-	errs          []error // of huma.ErrorDetail; at most diag.MaxListedProblems
-	unlistedCount int     // number of further errors
+	registry           huma.Registry
+	path               []byte
+	errs               []error // of huma.ErrorDetail; at most diag.MaxListedProblems
+	unlistedErrorCount int     // number of further errors
 }
 
 // validateBody returns an error that lists the faults of a body, or nil if there are none.
@@ -46,8 +46,8 @@ func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 	if len(v.errs) == 0 {
 		return nil
 	}
-	if v.unlistedCount > 0 {
-		v.errs = append(v.errs, &huma.ErrorDetail{Location: "body", Message: diag.AndMoreText(v.unlistedCount)})
+	if v.unlistedErrorCount > 0 {
+		v.errs = append(v.errs, &huma.ErrorDetail{Location: "body", Message: diag.AndMoreText(v.unlistedErrorCount)})
 	}
 	return huma.NewError(http.StatusUnprocessableEntity, "validation failed", v.errs...)
 }
@@ -63,14 +63,14 @@ func (v *validator) readAt(step string, read func() error) error {
 
 func (v *validator) addError(message string) {
 	if len(v.errs) == diag.MaxListedProblems {
-		v.unlistedCount++
+		v.unlistedErrorCount++
 		return
 	}
 	v.errs = append(v.errs, &huma.ErrorDetail{Location: string(v.path), Message: message})
 }
 
 // readValue reads one value. The error is for invalid JSON only.
-func (v *validator) readValue(s *huma.Schema, isOptional bool) error {
+func (v *validator) readValue(s *huma.Schema, allowsNull bool) error {
 	t, err := v.Token()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (v *validator) readValue(s *huma.Schema, isOptional bool) error {
 		s = v.registry.SchemaFromRef(s.Ref)
 	}
 	switch {
-	case t == nil && isOptional:
+	case t == nil && allowsNull:
 		return nil
 	case t == json.Delim('[') && s.Type == huma.TypeArray:
 		return v.readArray(s)
@@ -114,10 +114,10 @@ func (v *validator) validateScalar(s *huma.Schema, x any) {
 
 // readArray reads the rest of an array. If it is too long, that one error replaces the errors of its items.
 func (v *validator) readArray(s *huma.Schema) error {
-	listedCountBefore, unlistedCountBefore, n := len(v.errs), v.unlistedCount, 0
+	listedCountBefore, unlistedCountBefore, n := len(v.errs), v.unlistedErrorCount, 0
 	for ; v.More(); n++ {
 		if s.MaxItems != nil && n == *s.MaxItems {
-			v.errs, v.unlistedCount = v.errs[:listedCountBefore], unlistedCountBefore
+			v.errs, v.unlistedErrorCount = v.errs[:listedCountBefore], unlistedCountBefore
 			v.addError(fmt.Sprintf(validation.MsgExpectedMaxItems, *s.MaxItems))
 			return v.skipToEnd()
 		}

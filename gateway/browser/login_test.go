@@ -30,7 +30,7 @@ func withIssuer(t *testing.T, i *issuertest.Issuer) func(*server.Options, string
 		// The issuer has the name of another site, as in the world.
 		elsewhere := strings.Replace(i.URL, "127.0.0.1", "localhost", 1)
 		i.SetURL(elsewhere)
-		i.RedirectURL = url + access.CallbackPath
+		i.ClientRedirectURL = url + access.CallbackPath
 		env := map[string]string{
 			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
 			server.GatewayURLVariable: url,
@@ -77,8 +77,8 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 				func() bool {
 					return b.address() == "/" && strings.Contains(b.text(), "You log in where you always do")
 				})
-			if i.LogoutRedirect() != h.url+"/" {
-				t.Errorf("the issuer was not told that one logs out: %q", i.LogoutRedirect())
+			if i.LastLogoutRedirect() != h.url+"/" {
+				t.Errorf("the issuer was not told that one logs out: %q", i.LastLogoutRedirect())
 			}
 			continue
 		}

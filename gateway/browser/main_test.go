@@ -69,7 +69,7 @@ func begin() (stop func(), err error) {
 		return stop, err
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(dir) })
-	onDisk = devtest.Options{Dir: filepath.Join(dir, "temporal"), SearchAttributes: connect.SearchAttributes}
+	onDisk = devtest.Options{Dir: filepath.Join(dir, "temporal"), SearchAttributes: connect.SearchAttributeTypes}
 	if temporal, err = devtest.StartWithOptions(onDisk); err != nil {
 		return stop, err
 	}

@@ -25,7 +25,7 @@ import (
 var trusted string
 
 // trustNobody makes that file, and gives where the worker reads it.
-func trustNobody(dir string) (*signing.Source, error) {
+func trustNobody(dir string) (*signing.KeySource, error) {
 	trusted = filepath.Join(dir, "deciders.json")
 	if err := os.WriteFile(trusted, []byte(`{"keys": []}`), 0o600); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func withPasskeys(t *testing.T, i *issuertest.Issuer) func(*server.Options, stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.RedirectURL = named + access.CallbackPath
+		i.ClientRedirectURL = named + access.CallbackPath
 		o.Guard, o.DeciderKeys = made.Guard, made.DeciderKeys
 	}
 }

@@ -118,7 +118,8 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.write("#order-count", "7")
 		b.write(`//input[@inputmode="decimal"]`, "20,000.00")
 		b.press(button("Show what it would approve"))
-		b.says("It would approve 2 cases now, 16,030.05 EUR in all.", "no more than 7 cases in all", "order A-3", "Approve 2 (16,030.05 EUR) now, up to 5 in advance",
+		b.says("It would approve 2 cases now, 16,030.05 EUR in all.", "no more than 7 cases in all", "order A-3",
+			"Approve 2 (16,030.05 EUR) now, up to 5 in advance",
 			"“Amount” is 20,000.00 EUR or less", "the wording is the same", "Dear Customer",
 			"come to 116,030.05 EUR at most")
 		b.lacks("order A-1")

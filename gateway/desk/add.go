@@ -36,11 +36,12 @@ func (v *visit) addInstances() (err error) {
 		return v.render(p.setError(err), "add", p)
 	}
 	p.Rows.renameTypedRows()
-	err = v.steerAndReturn("#instances", func(ctx context.Context, target *client.Process) error {
+	err = v.steerAndRedirect("#instances", func(ctx context.Context, target *client.Process) error {
 		if p.Rows.Name == "" {
 			return api.Unprocessable("Nothing was added: choose a file of rows, or type them.")
 		}
-		_, err := target.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), jsonval.ReceivedNodeLimit, v.callerActor())
+		_, err := target.AddInstanceRows(ctx, p.Rows.Name, []byte(p.Rows.Text), jsonval.UntrustedNodeLimit,
+			v.callerActor())
 		return err
 	})
 	if err != nil {

@@ -59,9 +59,9 @@ type callPage struct {
 
 // The prefixes of the names of controls.
 const (
-	amendPrefix   = "p"
-	replacePrefix = "w"
-	answerPrefix  = "r"
+	amendControlPrefix   = "p"
+	replaceControlPrefix = "w"
+	answerControlPrefix  = "r"
 )
 
 func (v *visit) showCall() error {
@@ -78,18 +78,18 @@ func (v *visit) showCall() error {
 
 // findWaitingCall returns the waiting Call that the address names.
 func (v *visit) findWaitingCall() (client.Approval, error) {
-	processID, call := v.processID, v.PathValue("call")
+	processID, callID := v.processID, v.PathValue("call")
 	list, err := v.ApprovalsIn(v.Context(), processID)
 	if err != nil {
 		return client.Approval{}, err
 	}
 	for _, a := range list {
-		if ideafile.MatchesCallID(call, a.CallID) {
+		if ideafile.MatchesCallID(callID, a.CallID) {
 			return a, nil
 		}
 	}
 	return client.Approval{}, notFound("Step %s of %s does not wait: somebody has decided, its time or its process "+
-		"is over, or there is no such step.", visibleText(call), visibleText(processID))
+		"is over, or there is no such step.", visibleText(callID), visibleText(processID))
 }
 
 // tools returns the Tools of a process; nil if they cannot be read.
@@ -108,16 +108,17 @@ func (d *Desk) latestIdea(ctx context.Context, processID string) *ideafile.Idea 
 }
 
 func (v *visit) newCallPage(a client.Approval) *callPage {
-	idea, person, presenter := v.latestIdea(v.Context(), a.Process), v.caller(),
+	idea, person, presenter := v.latestIdea(v.Context(), a.Process), v.userWithPasskeys(),
 		v.Client.Process(a.Process).Presenter(v.Context())
 	starters := policy.ReadStarters(idea.Source)
 	a = v.withDisagreementText(a)
 	p := &callPage{
-		Tools: idea.Tools, frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
-		Tool: ideafile.FindTool(idea.Tools, a.Tool), DenialReason: denialReason(person, a),
+		Tools: idea.Tools, frame: v.frame(clipName(a.Sentence)), Approval: a,
+		BackHref: deskPathOrRoot(v.FormValue("back")),
+		Tool:     ideafile.FindTool(idea.Tools, a.Tool), DenialReason: denialReason(person, a),
 		MaySignWithPasskey: mayDecideByPasskey(person, a),
 		IsDecisionAllowed:  map[string]bool{}, Presenter: presenter,
-		NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
+		NoDecisionEffects: a.ReminderSchedule.DescriptionLines(timestampFormatter(a.Language)),
 	}
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
@@ -127,21 +128,22 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	for _, kind := range a.AllowedDecisions {
 		p.IsDecisionAllowed[kind] = p.DenialReason == "" || p.MaySignWithPasskey
 	}
-	var wiredParams map[string]string
+	var wiringByParam map[string]string
 	if p.Tool != nil {
-		wiredParams, p.IsIrreversible = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
+		wiringByParam, p.IsIrreversible = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
 		if source := p.Tool.Source["_approval"]; source != nil && source != true {
 			p.PolicyJSON = form.PrettyJSON(source)
 			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(source)["when"], a.Language)
 		}
 	}
-	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, presenter))
+	p.Params = factsOfFields(a, newOriginLookup(wiringByParam, a, presenter))
 	p.Origins = takeOrigins(p.Params, "")
-	p.Input, p.State = remainingFact(presenter.InputFormat(), a.Input, a),
-		remainingFact(presenter.StateFormat(), a.State, a)
-	p.Result = caseFact(presenter.ResultFormat(a.Tool), a.Output, a)
+	p.Input, p.State = factOfUnshownData(presenter.InputFormat(), a.Input, a),
+		factOfUnshownData(presenter.StateFormat(), a.State, a)
+	p.Result = factInFormat(presenter.ResultFormat(a.Tool), a.Output, a)
 	if adaptation := a.ParamsAdaptation; adaptation != nil && len(adaptation.OriginalParams) > 0 {
-		p.UnadaptedParams = caseFact(presenter.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
+		p.UnadaptedParams = factInFormat(presenter.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams),
+			a)
 	}
 	if p.IsDecisionAllowed[client.Approve] && p.DenialReason == "" {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
@@ -161,7 +163,7 @@ func (d *Desk) isIrreversible(t *ideafile.Tool) bool {
 
 // anyIrreversible reports whether one of some Calls can never be undone. It reads the Tools of a few processes only.
 func (v *visit) anyIrreversible(list []client.Approval) bool {
-	const maxProcesses = 3
+	const maxProcessesRead = 3
 	toolsByProcess := map[string][]*ideafile.Tool{}
 	isIrreversibleByTool := map[[2]string]bool{}
 	for _, a := range list {
@@ -169,7 +171,7 @@ func (v *visit) anyIrreversible(list []client.Approval) bool {
 			continue
 		}
 		tools, isRead := toolsByProcess[a.Process]
-		if !isRead && len(toolsByProcess) < maxProcesses {
+		if !isRead && len(toolsByProcess) < maxProcessesRead {
 			tools = v.tools(v.Context(), a.Process)
 			toolsByProcess[a.Process] = tools
 		}
@@ -185,9 +187,9 @@ func (v *visit) anyIrreversible(list []client.Approval) bool {
 }
 
 // factsOfFields describes the parameters of a Call in the words of its Tool.
-func factsOfFields(a client.Approval, origin func(jsonval.Path, any) string) (facts []fact) {
+func factsOfFields(a client.Approval, originOf func(jsonval.Path, any) string) (facts []fact) {
 	builder := newFactBuilder(a.Language)
-	builder.OriginOf = origin
+	builder.OriginOf = originOf
 	for n, field := range a.Fields {
 		if builder.FactsLeft <= 0 {
 			return append(facts, fact{Name: "…", HiddenCount: len(a.Fields) - n})
@@ -198,29 +200,29 @@ func factsOfFields(a client.Approval, origin func(jsonval.Path, any) string) (fa
 			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, field.Format, field.Value)
 		default:
 			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.DisplayText)
-			f.Origin = origin(jsonval.Path{field.Name}, field.Value)
+			f.Origin = originOf(jsonval.Path{field.Name}, field.Value)
 		}
 		if len(f.Facts) == 0 {
 			f.IsNumber, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
 		}
 		if display := field.Format.Display; display == shown.Link || display == shown.Image {
-			f.Href = webAddress(field.DisplayText)
+			f.Href = webURLOrEmpty(field.DisplayText)
 		}
 		facts = append(facts, f)
 	}
 	return facts
 }
 
-// webAddress returns a text that is a web address, so that a page may link to it, or "" for any other text.
-func webAddress(text string) string {
+// webURLOrEmpty returns a text that is a web address, so that a page may link to it, or "" for any other text.
+func webURLOrEmpty(text string) string {
 	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
 		return text
 	}
 	return ""
 }
 
-// caseFact describes a value of a Call or of its case as its schema says; nil for nil.
-func caseFact(format shown.Format, v any, a client.Approval) *fact {
+// factInFormat describes a value of a Call or of its case as its schema says; nil for nil.
+func factInFormat(format shown.Format, v any, a client.Approval) *fact {
 	if v == nil {
 		return nil
 	}
@@ -228,8 +230,8 @@ func caseFact(format shown.Format, v any, a client.Approval) *fact {
 	return &f
 }
 
-// remainingFact describes what the parameters of a Call do not show of its case; nil for nothing.
-func remainingFact(format shown.Format, instanceData any, a client.Approval) *fact {
+// factOfUnshownData describes what the parameters of a Call do not show of its case; nil for nothing.
+func factOfUnshownData(format shown.Format, instanceData any, a client.Approval) *fact {
 	remainder := withoutShownValues(instanceData, a.Fields)
 	if remainder == nil {
 		return nil
@@ -254,7 +256,7 @@ func factOf(v any, l shown.Language) *fact {
 }
 
 func (p *callPage) amendForm() form.Form {
-	f := form.Form{Prefix: amendPrefix, Language: p.Approval.Language}
+	f := form.Form{ControlPrefix: amendControlPrefix, Language: p.Approval.Language}
 	if p.Tool != nil {
 		f.Schema, f.FixedKeys = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()),
 			jsonval.SortedKeys(p.Tool.WiredExpressionByParam)
@@ -265,23 +267,27 @@ func (p *callPage) amendForm() form.Form {
 // replaceForm makes the form of a replacing Call, without the parameters that the Tool's designer wired.
 func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
-	wiredParams := jsonval.SortedKeys(t.WiredExpressionByParam)
-	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wiredParams...)
+	wiredParamNames := jsonval.SortedKeys(t.WiredExpressionByParam)
+	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wiredParamNames...)
 	required, _ := jsonval.AsStringList(schema["required"])
-	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { return slices.Contains(wiredParams, k) })
+	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool {
+		return slices.Contains(wiredParamNames,
+			k)
+	})
 	schema = jsonval.WithoutKey(schema, "properties", "required")
 	schema["type"], schema["required"] = "object", jsonval.ToJSONValue(required)
 	if len(properties) > 0 {
 		schema["properties"] = properties
 	}
-	return form.Form{Prefix: replacePrefix, Schema: schema, Language: l}
+	return form.Form{ControlPrefix: replaceControlPrefix, Schema: schema, Language: l}
 }
 
 func (p *callPage) answerForm() (f form.Form, hasForm bool) {
 	if p.Tool == nil || p.Tool.OutputSchema == nil {
 		return f, false
 	}
-	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source, Language: p.Approval.Language}, true
+	return form.Form{ControlPrefix: answerControlPrefix, Schema: p.Tool.OutputSchema.Source,
+		Language: p.Approval.Language}, true
 }
 
 // addForms makes the forms that the page does not have yet.

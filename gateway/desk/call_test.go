@@ -35,7 +35,7 @@ func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 		IsIrreversible: true}
 	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
 	p.Origins = takeOrigins(p.Params, "")
-	p.Input = remainingFact(shown.Format{}, a.Input, a)
+	p.Input = factOfUnshownData(shown.Format{}, a.Input, a)
 	all, _ := pageText(t, shown.English, "call", p)
 	at := -1
 	for _, text := range []string{"Amount 2,299.00 EUR Paid to Acme", "Reason (needed to reject",
@@ -87,7 +87,7 @@ func TestNothingIsLeftOfACaseIfOnlyOperatorsSeeTheRest(t *testing.T) {
 	a := waitingCall(t)
 	for data, isLeft := range map[string]bool{`{"name": "Acme", "secret": 1}`: false, `{"secret": 1, "a": 7}`: true} {
 		format := wordsOf(t, paid).ParamsFormat("pay") // its secret is for operators
-		if got := remainingFact(format, modeltest.MustDecodeJSON(data), a); (got != nil) != isLeft {
+		if got := factOfUnshownData(format, modeltest.MustDecodeJSON(data), a); (got != nil) != isLeft {
 			t.Errorf("of %s is left %+v", data, got)
 		}
 	}

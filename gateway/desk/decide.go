@@ -17,40 +17,41 @@ import (
 // decideMany takes one decision on each Call that was selected.
 func (v *visit) decideMany() error {
 	kind, reason := v.PostForm.Get("decision"), v.formValue("reason")
-	boxes := v.PostForm["pick"]
+	pickValues := v.PostForm["pick"]
 	if v.PostForm.Get("all") != "" {
-		boxes = v.PostForm["shown"]
+		pickValues = v.PostForm["shown"]
 	}
 	var formErr error
 	switch {
 	case kind != client.Approve && kind != client.Reject:
 		formErr = api.Unprocessable("Many cases at once can only be approved or rejected: open one to change it.")
-	case len(boxes) == 0:
+	case len(pickValues) == 0:
 		formErr = api.Unprocessable("No case was selected. Tick the boxes of those that you mean.")
-	case len(boxes) > client.MaxDecisionsPerSignal:
+	case len(pickValues) > client.MaxDecisionsPerSignal:
 		formErr = api.Unprocessable("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
 	case kind == client.Reject && reason == "":
 		formErr = api.Unprocessable(planpage.ReasonMissingText)
 	}
 	if formErr != nil {
-		return v.showInboxAgain(formErr, boxes)
+		return v.showInboxAgain(formErr, pickValues)
 	}
-	var list []api.Decision
+	var decisions []api.Decision
 	var captions []string
-	for _, text := range boxes {
-		var fields []string
-		if json.Unmarshal([]byte(text), &fields) != nil || len(fields) != 4 {
+	for _, text := range pickValues {
+		var pickParts []string
+		if json.Unmarshal([]byte(text), &pickParts) != nil || len(pickParts) != 4 {
 			return api.Unprocessable("One of the boxes cannot be read. Open the inbox again.")
 		}
-		captions = append(captions, fields[3])
-		list = append(list, api.Decision{Process: fields[0],
-			Decision: client.Decision{CallID: fields[1], ApprovalDigest: fields[2], Kind: kind, Reason: reason}})
+		captions = append(captions, pickParts[3])
+		decisions = append(decisions, api.Decision{ProcessID: pickParts[0],
+			Decision: client.Decision{CallID: pickParts[1], ApprovalDigest: pickParts[2], Kind: kind, Reason: reason}})
 	}
-	if len(list) > 1 && v.PostForm.Get("sure") == "" {
-		return v.show("sure", v.newConfirmPage(list, boxes, captions))
+	if len(decisions) > 1 && v.PostForm.Get("sure") == "" {
+		return v.show("sure", v.newConfirmPage(decisions, pickValues, captions))
 	}
 	return v.redirectToOutcomes(outcomes{
-		Kind: kind, BackHref: v.PostForm.Get("back"), Outcomes: outcomesOf(v.Decide(v.Context(), list), captions...),
+		DecisionKind: kind, BackHref: v.PostForm.Get("back"),
+		Outcomes: outcomesOf(v.Decide(v.Context(), decisions), captions...),
 	})
 }
 
@@ -65,15 +66,15 @@ type confirmPage struct {
 	IsIrreversible         bool   // nothing takes some of them back
 }
 
-func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) confirmPage {
+func (v *visit) newConfirmPage(decisions []api.Decision, pickValues, captions []string) confirmPage {
 	const maxListed = 100
 	listedCount := min(len(captions), maxListed)
 	title := "Approve these cases?"
-	if list[0].Kind == client.Reject {
+	if decisions[0].Kind == client.Reject {
 		title = "Reject these cases?"
 	}
-	p := confirmPage{frame: v.frame(title), Kind: list[0].Kind, Reason: list[0].Reason,
-		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount],
+	p := confirmPage{frame: v.frame(title), Kind: decisions[0].Kind, Reason: decisions[0].Reason,
+		BackHref: deskPathOrRoot(v.PostForm.Get("back")), Boxes: pickValues, Captions: captions[:listedCount],
 		HiddenCaseCount: len(captions) - listedCount}
 	waitingItems, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
@@ -83,21 +84,21 @@ func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) co
 	for _, a := range waitingItems.Approvals {
 		approvalByCall[[2]string{a.Process, a.CallID}] = a
 	}
-	approvals := jsonval.Map(list, func(d api.Decision) client.Approval {
-		return approvalByCall[[2]string{d.Process, d.CallID}]
+	approvals := jsonval.Map(decisions, func(d api.Decision) client.Approval {
+		return approvalByCall[[2]string{d.ProcessID, d.CallID}]
 	})
-	fields := jsonval.Map(approvals, func(a client.Approval) *shown.Field { return a.Amount() })
-	p.Sum, p.IsIrreversible = shown.SumText(fields, client.LanguageOf(v.Context())), v.anyIrreversible(approvals)
+	amounts := jsonval.Map(approvals, func(a client.Approval) *shown.Field { return a.Amount() })
+	p.Sum, p.IsIrreversible = shown.SumText(amounts, client.LanguageOf(v.Context())), v.anyIrreversible(approvals)
 	return p
 }
 
 // outcomes are the outcomes of decisions on Calls, or of one accepted decision on a Plan.
 type outcomes struct {
-	Kind     string                      `json:"k"`
-	BackHref string                      `json:"b"`
-	Decider  string                      `json:"w"`
-	Outcomes []outcome                   `json:"l"`
-	Plan     *client.PlanDecisionOutcome `json:"p,omitempty"`
+	DecisionKind string                      `json:"k"`
+	BackHref     string                      `json:"b"`
+	DeciderName  string                      `json:"w"`
+	Outcomes     []outcome                   `json:"l"`
+	Plan         *client.PlanDecisionOutcome `json:"p,omitempty"`
 }
 
 // outcome is the outcome of a decision on one Call. Caption says what the Call does, and for whom; it is empty if the
@@ -107,7 +108,9 @@ type outcome struct {
 	Caption string `json:"a,omitempty"`
 }
 
-func (o outcome) isOn(a client.Approval) bool { return o.Process == a.Process && o.Call == a.CallID }
+func (o outcome) isAboutCall(a client.Approval) bool {
+	return o.Process == a.Process && o.Call == a.CallID
+}
 
 func outcomesOf(results []api.DecisionResult, captions ...string) (list []outcome) {
 	for n, result := range results {
@@ -118,19 +121,19 @@ func outcomesOf(results []api.DecisionResult, captions ...string) (list []outcom
 
 const outcomeSealPurpose = "outcome"
 
-// maxQueryChars bounds the outcomes in an address, in characters, since servers on the way limit its length.
-const maxQueryChars = 6000
+// maxOutcomeQueryChars bounds the outcomes in an address, in characters, since servers on the way limit its length.
+const maxOutcomeQueryChars = 6000
 
 // redirectToOutcomes redirects to a page with the outcomes of decisions. The address carries them, sealed, since a
 // gateway keeps nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since
 // each Call is decided once.
 func (v *visit) redirectToOutcomes(o outcomes) error {
-	o.Decider = v.user.Name
+	o.DeciderName = v.user.Name
 	text, err := v.sessions.Seal(outcomeSealPurpose, o)
 	if err != nil {
 		return err
 	}
-	if len(text) > maxQueryChars {
+	if len(text) > maxOutcomeQueryChars {
 		return v.renderOutcome(o)
 	}
 	return v.redirect("/desk/outcome?o=" + url.QueryEscape(text))
@@ -138,7 +141,7 @@ func (v *visit) redirectToOutcomes(o outcomes) error {
 
 func (v *visit) showOutcome() error {
 	var o outcomes
-	if !v.sessions.Unseal(outcomeSealPurpose, v.FormValue("o"), &o) || o.Decider != v.user.Name {
+	if !v.sessions.Unseal(outcomeSealPurpose, v.FormValue("o"), &o) || o.DeciderName != v.user.Name {
 		return notFound("This address contains no outcome of a decision.")
 	}
 	return v.renderOutcome(o)
@@ -156,8 +159,8 @@ type outcomePage struct {
 	ProcessTitleByID map[string]string // of the processes in Outcomes, by id
 }
 
-// pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
-func (v *visit) pendingCallHref(result api.DecisionResult) string {
+// waitingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
+func (v *visit) waitingCallHref(result api.DecisionResult) string {
 	if result.Votes != nil && result.Votes.Have < result.Votes.Want {
 		return ""
 	}
@@ -168,28 +171,29 @@ func (v *visit) pendingCallHref(result api.DecisionResult) string {
 	return ""
 }
 
-var pastTenseByKind = map[string]string{
+var pastTenseByDecisionKind = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
 	client.Answer: "answered", client.Comment: "said", client.Ask: "asked", client.HandOver: "handed over",
 	approval.SteerDeputy: "given a deputy", approval.SteerApprovePlan: "approved", approval.SteerAmendPlan: "changed",
 	approval.SteerRejectPlan: "rejected",
 }
 
-// decisionTextByKind are the words of pastTenseByKind that say too little of a decision where it stands alone.
-var decisionTextByKind = map[string]string{client.Amend: "approved with changes",
+// textByDecisionKind are the words of pastTenseByDecisionKind that say too little of a decision where it stands alone.
+var textByDecisionKind = map[string]string{client.Amend: "approved with changes",
 	client.Replace: "something else chosen instead", client.Answer: "result given"}
 
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("Result"), PastTense: pastTenseByKind[o.Kind], BackHref: safePath(o.BackHref),
-		Plan: o.Plan}
-	p.Next = v.findNext(p.BackHref, o.Outcomes...)
+	p := outcomePage{frame: v.frame("Result"), PastTense: pastTenseByDecisionKind[o.DecisionKind],
+		BackHref: deskPathOrRoot(o.BackHref),
+		Plan:     o.Plan}
+	p.Next = v.findNextCase(p.BackHref, o.Outcomes...)
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
-	var accepted []outcome
+	var acceptedOutcomes []outcome
 	for _, one := range o.Outcomes {
 		if one.Outcome == api.OutcomeAccepted {
-			accepted = append(accepted, one)
+			acceptedOutcomes = append(acceptedOutcomes, one)
 		} else {
 			p.Outcomes = append(p.Outcomes, one)
 		}
@@ -201,22 +205,22 @@ func (v *visit) renderOutcome(o outcomes) error {
 			p.ProcessTitleByID[one.Process] = processTitle(one.Process, title)
 		}
 	}
-	p.AcceptedCount, p.FailedCount = len(accepted), len(p.Outcomes)
-	p.Outcomes = append(p.Outcomes, accepted...)
+	p.AcceptedCount, p.FailedCount = len(acceptedOutcomes), len(p.Outcomes)
+	p.Outcomes = append(p.Outcomes, acceptedOutcomes...)
 	if len(o.Outcomes) == 1 && p.AcceptedCount == 1 {
-		p.WaitingCallHref = v.pendingCallHref(o.Outcomes[0].DecisionResult)
+		p.WaitingCallHref = v.waitingCallHref(o.Outcomes[0].DecisionResult)
 	}
 	return v.show("outcome", p)
 }
 
 // resultText describes the outcome of a decision.
-func resultText(result api.DecisionResult, verb string) string {
+func resultText(result api.DecisionResult, pastTense string) string {
 	switch {
 	case result.Outcome == api.OutcomeAccepted && result.Votes != nil && result.Votes.Have < result.Votes.Want:
 		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.",
 			result.Votes.Have, result.Votes.Want)
 	case result.Outcome == api.OutcomeAccepted:
-		return "It is " + verb + "."
+		return "It is " + pastTense + "."
 	case result.Outcome == api.OutcomeFailed:
 		return "Its outcome is unknown: " + result.Reason
 	case result.Outcome == api.OutcomeInvalid:

@@ -22,15 +22,15 @@ import (
 
 // decideCall handles a decision on the Call of the address, or a standing order that is given on its page.
 func (v *visit) decideCall() error {
-	if v.PostForm.Get("decision") == approval.SteerAllow {
+	if v.PostForm.Get("decision") == approval.SteerGiveStandingOrder {
 		return v.giveOrder()
 	}
-	decision := api.Decision{Process: v.processID, Decision: client.Decision{
+	decision := api.Decision{ProcessID: v.processID, Decision: client.Decision{
 		CallID: v.PathValue("call"), Kind: cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign")),
 		ApprovalDigest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
-		decision.To = v.formValue("to")
+		decision.ToPerson = v.formValue("to")
 	}
 	a, err := v.findWaitingCall()
 	var refusal *access.Refusal
@@ -51,15 +51,15 @@ func (v *visit) decideCall() error {
 		}
 	}
 	results := v.Decide(v.Context(), []api.Decision{decision})
-	accepted := results[0].Outcome == api.OutcomeAccepted
-	if accepted && approval.IsRemark(decision.Kind) {
-		return v.redirect(callHref(decision.Process, decision.CallID) + "#runs")
+	isAccepted := results[0].Outcome == api.OutcomeAccepted
+	if isAccepted && approval.IsRemark(decision.Kind) {
+		return v.redirect(callHref(decision.ProcessID, decision.CallID) + "#runs")
 	}
-	if current, findErr := v.findWaitingCall(); !accepted && err == nil && findErr == nil {
+	if current, findErr := v.findWaitingCall(); !isAccepted && err == nil && findErr == nil {
 		p := v.callPageForDecision(decision, current)
 		if !p.HasChanged {
 			p.readDecision(&decision, v.PostForm) // shows what was entered
-			p.FormError = resultText(results[0], pastTenseByKind[decision.Kind])
+			p.FormError = resultText(results[0], pastTenseByDecisionKind[decision.Kind])
 			if valueErrorPattern.MatchString(results[0].Reason) {
 				p.FormError, p.FormErrorDetail = misfitMessage, results[0].Reason
 			}
@@ -72,7 +72,7 @@ func (v *visit) decideCall() error {
 			caption = describeCase(client.Approval{Call: d.Call})
 		}
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, BackHref: v.FormValue("back"),
+	return v.redirectToOutcomes(outcomes{DecisionKind: decision.Kind, BackHref: v.FormValue("back"),
 		Outcomes: outcomesOf(results, caption)})
 }
 
@@ -135,7 +135,7 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
-		p.Recipient = decision.To
+		p.Recipient = decision.ToPerson
 	default:
 		p.FormError = planpage.UnknownDecisionText
 	}

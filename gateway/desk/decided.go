@@ -45,9 +45,9 @@ func (p decidedPage) LastDecision() *approval.Decision {
 
 // OtherDecisions returns what else was said and decided.
 func (p decidedPage) OtherDecisions() (list []approval.Decision) {
-	last := p.LastDecision()
+	lastDecision := p.LastDecision()
 	for n := range p.DecidedCall.Decisions {
-		if one := &p.DecidedCall.Decisions[n]; one != last {
+		if one := &p.DecidedCall.Decisions[n]; one != lastDecision {
 			list = append(list, *one)
 		}
 	}
@@ -64,7 +64,7 @@ func (p decidedPage) IsRejectedOrFailed() bool {
 var callOutcomeTexts = map[ideafile.CallStatus]string{ideafile.CallDone: "It is done.",
 	ideafile.CallUndone: "It was taken back.", ideafile.CallFailed: "It failed."}
 
-func unknownOrigin(jsonval.Path, any) string { return "" }
+func noOrigin(jsonval.Path, any) string { return "" }
 
 // showDecidedCall shows the outcome of a Call that does not wait.
 func (v *visit) showDecidedCall(notWaitingErr error) error {
@@ -81,28 +81,28 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	if !errors.As(notWaitingErr, &refusal) || refusal.Status != http.StatusNotFound {
 		return p, notWaitingErr
 	}
-	processID, call := v.processID, v.PathValue("call")
-	decidedCall, err := v.Client.Process(processID).DecidedCall(v.Context(), call)
+	processID, callID := v.processID, v.PathValue("call")
+	decidedCall, err := v.Client.Process(processID).DecidedCall(v.Context(), callID)
 	if errors.Is(err, client.ErrNotFound) {
 		return p, notWaitingErr
 	}
 	if err != nil {
 		return p, err
 	}
-	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), CallID: call, DecidedCall: decidedCall,
-		OutcomeText: callOutcomeTexts[decidedCall.Status], BackHref: safePath(v.FormValue("back"))}
-	p.Next = v.findNext(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: processID, Call: call}})
-	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
+	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), CallID: callID, DecidedCall: decidedCall,
+		OutcomeText: callOutcomeTexts[decidedCall.Status], BackHref: deskPathOrRoot(v.FormValue("back"))}
+	p.Next = v.findNextCase(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: processID, Call: callID}})
+	if name := decidedCall.InstanceName; !strings.HasSuffix(callID, "@"+name) {
 		p.InstanceName = name
 	}
-	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, unknownOrigin)
+	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, noOrigin)
 	p.Result = resultFacts(decidedCall, v.Client.Process(processID).Presenter(v.Context()))
 	if p.HasRight[string(access.Decide)] && v.isProcessOpen(processID) {
-		p.StandingOrder = orderFormOf(processID, call, decidedCall.Tool, decidedCall.Call, p.Now)
+		p.StandingOrder = orderFormOf(processID, callID, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
 	if p.HasRight[string(access.Steer)] && decidedCall.Status == ideafile.CallDone &&
 		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), processID), decidedCall.Tool)) {
-		p.UndoHref = undoHref(spelling.WholeProcessID(processID), url.Values{"call": {call}})
+		p.UndoHref = undoHref(spelling.WholeProcessID(processID), url.Values{"call": {callID}})
 	}
 	return p, nil
 }
@@ -110,12 +110,12 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 // resultFacts describes what a Call wrote; nil: nothing that people are shown.
 func resultFacts(c client.DecidedCall, presenter *shown.Presenter) []fact {
 	format := presenter.StateFormat().FormatAt(c.OutputPath)
-	isShown := func(f shown.Field) bool { return f.DisplayText == c.Output } // the letter that was sent
-	if c.Output == nil || format.Display == shown.Hidden || slices.ContainsFunc(c.Fields, isShown) {
+	showsOutput := func(f shown.Field) bool { return f.DisplayText == c.CurrentOutput } // the letter that was sent
+	if c.CurrentOutput == nil || format.Display == shown.Hidden || slices.ContainsFunc(c.Fields, showsOutput) {
 		return nil
 	}
 	title := format.TitleOr(c.OutputPath[len(c.OutputPath)-1])
-	return []fact{newFactBuilder(c.Language).BuildAt(c.OutputPath, title, format, c.Output)}
+	return []fact{newFactBuilder(c.Language).BuildAt(c.OutputPath, title, format, c.CurrentOutput)}
 }
 
 // isProcessOpen reports whether a process has not ended. A process that does not answer counts as ended.

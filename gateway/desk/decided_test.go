@@ -105,7 +105,8 @@ func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
 			Decision: approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: new(int)}}}}}
 	all := shows(t, "mine", page)
 	for text, count := range map[string]int{">Pay 5.00 EUR</bdi></a>\n": 2, ` again"><bdi>5.00 EUR`: 1,
-		`"number"><bdi>6.00 EUR`: 1, `<b class="due">failed</b>`: 1, "<span class=\"tag done\">done</span>": 1, "result given": 1,
+		`"number"><bdi>6.00 EUR`: 1, `<b class="due">failed</b>`: 1, "<span class=\"tag done\">done</span>": 1,
+		"result given":                        1,
 		`Your reason: <q dir="auto">so be it`: 1, `You wrote: <q dir="auto">so be it`: 1, "See the process": 1} {
 		if strings.Count(all, text) != count {
 			t.Errorf("it says %q %d times, want %d: %s", text, strings.Count(all, text), count, all)
@@ -117,7 +118,7 @@ func TestALetterSaysWhatItsLinesBelowWordsMean(t *testing.T) {
 	t.Parallel()
 	for letter, want := range map[string]bool{"Dear {customer}": true, "Dear all": false} {
 		a := refund(t, 1, `{"letter": "`+letter+`", "customer": "Ann"}`)
-		all := shows(t, "decided", decidedPage{Facts: factsOfFields(a, unknownOrigin)})
+		all := shows(t, "decided", decidedPage{Facts: factsOfFields(a, noOrigin)})
 		if strings.Contains(all, "Underlined: filled in") != want || strings.Contains(all, "<mark>Ann</mark>") != want {
 			t.Errorf("%s: %s", letter, all)
 		}

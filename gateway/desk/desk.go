@@ -36,15 +36,15 @@ type Options struct {
 	IdeaFolder string
 	// DeciderKeys are the keys that the workers trust, among them people's passkeys; nil: unknown here, so that nobody
 	// can sign with a passkey.
-	DeciderKeys *signing.Source
+	DeciderKeys *signing.KeySource
 	// Simulate runs a simulation; nil: simulations are not offered.
 	Simulate Simulator
 }
 
 const (
-	maxConcurrentReads   = 2 // Ideas of ten thousand instances take much memory while they are read
-	maxConcurrentQueries = 64
-	maxPreviousResults   = 1024
+	maxConcurrentStoreReads = 2 // Ideas of ten thousand instances take much memory while they are read
+	maxConcurrentQueries    = 64
+	maxPreviousResults      = 1024
 )
 
 // Desk answers requests for pages.
@@ -52,7 +52,7 @@ type Desk struct {
 	Options
 	sessions        *session.Sessions
 	mux             *http.ServeMux
-	login           *access.IssuerLogin // nil: people log in with the token
+	issuerLogin     *access.IssuerLogin // nil: people log in with the token
 	ideaCache       *blobs.LRU[*cachedIdea]
 	checkCache      *lru.Cache[string, *chainCheck] // by process, digest of its latest Idea, and language
 	previousResults *lru.Cache[string, any]         // recent results that took long to find
@@ -71,8 +71,8 @@ func New(o Options) (*Desk, error) {
 	previous, _ := lru.New[string, any](maxPreviousResults) // it fails only for a size below one
 	checks, _ := lru.New[string, *chainCheck](maxCachedChecks)
 	d := &Desk{Options: o, previousResults: previous, sessions: sessions, mux: http.NewServeMux(), checkCache: checks,
-		ideaCache:  blobs.NewLRU(maxCachedIdeas, maxCachedBytes, func(i *cachedIdea) int { return i.sizeBytes }),
-		storeTasks: newTasks(maxConcurrentReads), workerTasks: newTasks(maxConcurrentQueries),
+		ideaCache:  blobs.NewLRU(maxCachedIdeas, maxIdeaCacheBytes, func(i *cachedIdea) int { return i.sizeBytes }),
+		storeTasks: newTasks(maxConcurrentStoreReads), workerTasks: newTasks(maxConcurrentQueries),
 		serverTasks: newTasks(maxConcurrentQueries)}
 	d.addPages()
 	return d, nil
@@ -97,7 +97,7 @@ func (d *Desk) addPages() {
 		"GET /desk/processes/{process}/plan.svg":    (*visit).drawPlan,
 		"GET /desk/processes/{process}/idea":        (*visit).showIdea,
 		"GET /desk/processes/{process}/verify":      (*visit).showVerify,
-		"GET /desk/processes/{process}/export.html": (*visit).export,
+		"GET /desk/processes/{process}/export.html": (*visit).exportReport,
 	})
 	d.handlePages(access.Decide, map[string]visitHandler{
 		"POST /desk/calls/{process}/{call}": (*visit).decideCall,

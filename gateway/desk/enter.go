@@ -12,7 +12,7 @@ import (
 // withTokenLogin logs in a person who comes with a token in the address, and redirects to the address without it.
 func withTokenLogin(next visitHandler) visitHandler {
 	return func(v *visit) error {
-		if v.URL.Query().Has("token") && v.login == nil {
+		if v.URL.Query().Has("token") && v.issuerLogin == nil {
 			return v.logInWithToken(v.Request, "/")
 		}
 		return next(v)
@@ -25,15 +25,15 @@ const maxLoginFormBytes = 64 << 10
 // logInFromForm logs in a person with the token in a form.
 func (v *visit) logInFromForm() error {
 	v.Body = http.MaxBytesReader(v.w, v.Body, maxLoginFormBytes)
-	target := safePath(v.PostFormValue("next"))
+	target := deskPathOrRoot(v.PostFormValue("next"))
 	tokenRequest := v.Clone(v.Context())
 	tokenRequest.URL.RawQuery = url.Values{"token": {strings.TrimSpace(v.PostFormValue("token"))}}.Encode()
 	tokenRequest.Header.Del("Authorization")
 	return v.logInWithToken(tokenRequest, target)
 }
 
-// safePath returns path if it leads to a page of the desk, or else the path of the first page.
-func safePath(path string) string {
+// deskPathOrRoot returns path if it leads to a page of the desk, or else the path of the first page.
+func deskPathOrRoot(path string) string {
 	u, err := url.Parse(path)
 	if err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && IsDeskPath(u.Path) &&
 		!strings.ContainsAny(path, "\\\r\n\t") && !strings.HasPrefix(path, "//") {
@@ -66,8 +66,8 @@ func (v *visit) logIn(user *access.Person) error {
 
 func (v *visit) logOut() error {
 	v.sessions.End(v.w, v.Request)
-	if v.login != nil {
-		if logoutURL := v.login.LogoutURL(); logoutURL != "" {
+	if v.issuerLogin != nil {
+		if logoutURL := v.issuerLogin.LogoutURL(); logoutURL != "" {
 			return v.showRedirect("You are logged out here", "Log out where you logged in, too", logoutURL)
 		}
 	}
@@ -85,15 +85,16 @@ func (v *visit) askForLogin() error {
 	if page == nil || page.Query().Has("token") {
 		page = &url.URL{Path: "/"}
 	}
-	return v.showLogin(notice, safePath(page.RequestURI()))
+	return v.showLogin(notice, deskPathOrRoot(page.RequestURI()))
 }
 
 // showLogin shows the login page, which leads to the page nextPath.
 func (v *visit) showLogin(notice, nextPath string) error {
-	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), notice, nextPath, v.login != nil})
+	return v.render(http.StatusUnauthorized, "enter", loginPage{v.frame("Log in"), notice, nextPath,
+		v.issuerLogin != nil})
 }
 
-type enterPage struct {
+type loginPage struct {
 	frame
 	FormError, NextPath string
 	LogsInAtIssuer      bool

@@ -57,7 +57,7 @@ func failureRows(list turn.Failures, presenter *shown.Presenter) (rows []failure
 		if index < 0 {
 			index, rows = len(rows), append(rows, row)
 		}
-		rows[index].Count += f.Count
+		rows[index].Count += f.CallCount
 	}
 	return rows
 }

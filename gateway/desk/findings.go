@@ -19,31 +19,31 @@ type formErrors struct {
 }
 
 // setError adds an error, without the temporary folders in file names, and returns the status of the page.
-func (m *formErrors) setError(err error, folders ...string) (status int) {
+func (m *formErrors) setError(err error, foldersToHide ...string) (status int) {
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
-		m.add(invalid.Problems, folders)
+		m.addFindings(invalid.Problems, foldersToHide)
 		return http.StatusUnprocessableEntity
 	}
 	problem := api.ProblemOf(err)
-	m.FormError = clipParagraph(withoutFolders(detailOf(err), folders))
+	m.FormError = clipParagraph(withoutFolders(detailOf(err), foldersToHide))
 	return problem.Status
 }
 
-// linePattern matches a place in a file that has lines: rows.csv:12 $.amount.
-var linePattern = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
+// fileLinePattern matches a place in a file that has lines: rows.csv:12 $.amount.
+var fileLinePattern = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
-// add lists errors before warnings.
-func (m *formErrors) add(problems diag.Problems, folders []string) {
-	for _, warnings := range []bool{false, true} {
+// addFindings lists errors before warnings.
+func (m *formErrors) addFindings(problems diag.Problems, foldersToHide []string) {
+	for _, wantsWarnings := range []bool{false, true} {
 		for _, p := range problems {
 			switch {
-			case p.IsWarning != warnings:
+			case p.IsWarning != wantsWarnings:
 			case p.UnlistedCount > 0:
 				m.HiddenFindingCount += p.UnlistedCount
 			default:
-				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, folders)),
-					Message: clipParagraph(withoutFolders(p.Message, folders)), IsWarning: warnings})
+				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, foldersToHide)),
+					Message: clipParagraph(withoutFolders(p.Message, foldersToHide)), IsWarning: wantsWarnings})
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func withoutFolders(text string, folders []string) string {
 }
 
 func placeText(place string) string {
-	if m := linePattern.FindStringSubmatch(place); m != nil {
+	if m := fileLinePattern.FindStringSubmatch(place); m != nil {
 		place = m[1] + ", line " + m[2]
 		if m[3] != "" && m[3] != "$" {
 			place += ", " + m[3]

@@ -95,15 +95,15 @@ func (g callGroup) ShowsRowsAsCards() bool { return len(g.Columns) <= maxCardCol
 // maxCardColumns is the maximum number of columns of a table whose rows are cards on a phone.
 const maxCardColumns = 50
 
-// groupKey is the same for Calls that share a table: with the same Tool, parameters and decisions.
-func groupKey(a client.Approval) string {
+// callGroupKey is the same for Calls that share a table: with the same Tool, parameters and decisions.
+func callGroupKey(a client.Approval) string {
 	return fmt.Sprintf("%q", []any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 }
 
 func groupsOf(list []client.Approval, person *access.Person) (groups []callGroup) {
 	for len(list) > 0 {
-		n, key := 1, groupKey(list[0])
-		for n < len(list) && groupKey(list[n]) == key {
+		n, key := 1, callGroupKey(list[0])
+		for n < len(list) && callGroupKey(list[n]) == key {
 			n++
 		}
 		g := groupOf(list[:n], person)
@@ -114,9 +114,9 @@ func groupsOf(list []client.Approval, person *access.Person) (groups []callGroup
 	return groups
 }
 
-// omittedFields are fields that are shown elsewhere: in the table, or on the page of the Call, for operators.
-var omittedFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldOnTimeout,
-	bulk.FieldAllowed}
+// omittedFieldNames are fields that are shown elsewhere: in the table, or on the page of the Call, for operators.
+var omittedFieldNames = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldOnTimeout,
+	bulk.FieldAllowedDecisions}
 
 const (
 	maxCellChars       = 160
@@ -153,8 +153,8 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	for _, a := range list {
 		g.addRow(a, person)
 	}
-	isOther := func(a client.Approval) bool { return a.Reasoning != list[0].Reasoning }
-	if g.HasReasoning = slices.ContainsFunc(list, isOther); !g.HasReasoning {
+	hasOtherReasoning := func(a client.Approval) bool { return a.Reasoning != list[0].Reasoning }
+	if g.HasReasoning = slices.ContainsFunc(list, hasOtherReasoning); !g.HasReasoning {
 		g.SharedReasoning = list[0].Reasoning
 	}
 	g.omitRedundantColumns()
@@ -186,8 +186,8 @@ func sharedDeadlineCall(list []client.Approval) *client.Approval {
 // omitRedundantColumns leaves out each column whose values the names of the cases have already.
 func (g *callGroup) omitRedundantColumns() {
 	for n := len(g.Columns) - 1; n >= 0; n-- {
-		isNew := func(r row) bool { return r.Cells[n].IsToday || !containsWords(r.Name, r.Cells[n].Text) }
-		if g.Columns[n].Sum != "" || slices.ContainsFunc(g.Rows, isNew) {
+		saysMoreThanName := func(r row) bool { return r.Cells[n].IsToday || !containsWords(r.Name, r.Cells[n].Text) }
+		if g.Columns[n].Sum != "" || slices.ContainsFunc(g.Rows, saysMoreThanName) {
 			continue
 		}
 		g.Columns = slices.Delete(g.Columns, n, n+1)
@@ -209,14 +209,14 @@ var punctuationToSpace = strings.NewReplacer(",", " ", ":", " ", ";", " ", "(", 
 
 // addSharedFields adds the fields that have one value in all Calls, and returns the names of those that need a column
 // nevertheless: amounts, for their sum, and what reads differently in versions of a process.
-func (g *callGroup) addSharedFields(list []client.Approval, shared []bulk.Field,
-	titles map[string]string) (columns []string) {
-	for _, f := range shared {
+func (g *callGroup) addSharedFields(list []client.Approval, sharedFields []bulk.Field,
+	titleByField map[string]string) (columns []string) {
+	for _, f := range sharedFields {
 		fields := fieldsNamed(list, f.Name)
 		readsAlike, isLetter := haveSameDisplayText(fields), fields[0] != nil &&
 			fields[0].Format.Display == shown.Letter
 		cell := cellOf(list[0], f.Name, f.Value, maxSharedCellChars)
-		cell.Name = titles[f.Name]
+		cell.Name = titleByField[f.Name]
 		switch {
 		case shown.SumText(fields, list[0].Language) != "" || !readsAlike && !isLetter:
 			columns = append(columns, f.Name)
@@ -257,9 +257,10 @@ func fieldsNamed(list []client.Approval, name string) []*shown.Field {
 
 // isFieldHidden reports whether a table does not show a field.
 func isFieldHidden(a client.Approval, name string) bool {
-	return slices.Contains(omittedFields, name) || slices.ContainsFunc(a.HiddenNames, func(hidden string) bool {
-		return name == hidden || strings.HasPrefix(name, hidden+".")
-	})
+	return slices.Contains(omittedFieldNames, name) || slices.ContainsFunc(a.HiddenParamNames,
+		func(hidden string) bool {
+			return name == hidden || strings.HasPrefix(name, hidden+".")
+		})
 }
 
 // disambiguateRows adds to rows that read the same what they differ in: the instance, or the step.
@@ -279,7 +280,7 @@ func (g *callGroup) disambiguateRows() {
 		default:
 			key, _ := ideafile.ParseCallKey(r.CallID)
 			r.Disambiguator = "step " + key.ID("")
-			if processID := spelling.WithoutParts(r.Process); processID != blobs.RootProcessID(r.Process) {
+			if processID := spelling.ProcessIDWithoutParts(r.Process); processID != blobs.RootProcessID(r.Process) {
 				r.Disambiguator += " of " + processID
 			}
 		}
@@ -287,17 +288,17 @@ func (g *callGroup) disambiguateRows() {
 }
 
 func (g *callGroup) addRow(a client.Approval, person *access.Person) {
-	ownTable := bulk.TableOf([]client.Approval{a})
-	values := jsonval.Object{}
-	for _, f := range ownTable.SharedFields {
-		values[f.Name] = f.Value
+	oneCallTable := bulk.TableOf([]client.Approval{a})
+	valueByField := jsonval.Object{}
+	for _, f := range oneCallTable.SharedFields {
+		valueByField[f.Name] = f.Value
 	}
 	r := row{Approval: a, PickValue: jsonval.EncodeToString([]any{a.Process, a.CallID, a.Digest, describeCase(a)}),
 		Name: caseName(a), DenialReason: denialReason(person, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelledCell{FullName: c.FullName}
-		if v, hasValue := values[c.FullName]; hasValue {
+		if v, hasValue := valueByField[c.FullName]; hasValue {
 			cell = cellOf(a, c.FullName, v, maxCellChars)
 			c.IsNumber = c.IsNumber && cell.IsNumber
 		}
@@ -330,12 +331,12 @@ func describeCase(a client.Approval) string {
 }
 
 // cellOf shows one value of a Call. A number is aligned to the right.
-func cellOf(a client.Approval, name string, v any, length int) labelledCell {
-	f := a.Field(name)
+func cellOf(a client.Approval, fieldName string, v any, maxChars int) labelledCell {
+	f := a.Field(fieldName)
 	if f == nil {
-		return labelledCell{FullName: name, Text: shortText(v, length), IsNumber: isNumber(v)}
+		return labelledCell{FullName: fieldName, Text: shortText(v, maxChars), IsNumber: isNumber(v)}
 	}
-	return labelledCell{FullName: name, Text: shortText(f.DisplayText, length),
+	return labelledCell{FullName: fieldName, Text: shortText(f.DisplayText, maxChars),
 		IsNumber: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
 }
 
@@ -392,7 +393,7 @@ func sortColumns(names []string, fields []shown.Field) []string {
 // fieldTitles returns the names of fields for people: titles or short names, or whole names where short ones are
 // ambiguous.
 func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
-	titleByField := shortNames(t)
+	titleByField := shortFieldNames(t)
 	for _, a := range list {
 		for _, f := range a.Fields {
 			if name := titleByField[f.Name]; name != "" && (f.Format.Title != "" || !strings.Contains(name, ".")) {
@@ -403,20 +404,20 @@ func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	return titleByField
 }
 
-// shortNames shortens the name of a member to its last part, if no other member has the same last part.
-func shortNames(t bulk.Table) map[string]string {
+// shortFieldNames shortens the name of a member to its last part, if no other member has the same last part.
+func shortFieldNames(t bulk.Table) map[string]string {
 	lastSegment := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
 	countBySegment := map[string]int{}
-	var all []string
+	var fieldNames []string
 	for _, f := range t.SharedFields {
-		all = append(all, f.Name)
+		fieldNames = append(fieldNames, f.Name)
 	}
-	all = append(all, t.ColumnNames...)
-	for _, name := range all {
+	fieldNames = append(fieldNames, t.ColumnNames...)
+	for _, name := range fieldNames {
 		countBySegment[lastSegment(name)]++
 	}
 	shortNameByField := map[string]string{}
-	for _, name := range all {
+	for _, name := range fieldNames {
 		shortNameByField[name] = visibleText(name)
 		if shortName := lastSegment(name); countBySegment[shortName] == 1 && shortName != "" && !strings.Contains(name, `"`) {
 			shortNameByField[name] = visibleText(shortName)
@@ -425,8 +426,8 @@ func shortNames(t bulk.Table) map[string]string {
 	return shortNameByField
 }
 
-func callHref(processID, call string) string {
-	return "/desk/calls/" + url.PathEscape(processID) + "/" + url.PathEscape(call)
+func callHref(processID, callID string) string {
+	return "/desk/calls/" + url.PathEscape(processID) + "/" + url.PathEscape(callID)
 }
 
 // onTimeoutText describes what happens at the deadline.

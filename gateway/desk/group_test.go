@@ -309,7 +309,8 @@ func TestATableGivesItsAmountsAsWholeNumbers(t *testing.T) {
 // A filter is folded, so that what waits is on the first screen of a phone; what is set stands on one line.
 func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
 	t.Parallel()
-	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"}, IsNarrowed: true,
+	page := inboxPage{Filter: inboxFilter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"},
+		IsNarrowed:      true,
 		frame:           frame{ProcessTitle: "Refunds"},
 		ToolTitleByName: map[string]string{"pay": "Pay somebody"}}
 	if all := shows(t, "inbox", page); !strings.Contains(all, `<details class="filters">`) {

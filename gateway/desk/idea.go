@@ -19,7 +19,7 @@ import (
 	"processidea/store/ideadiff"
 )
 
-const maxChanges = 200 // that a page shows
+const maxShownChanges = 200 // that a page shows
 
 type ideaPage struct {
 	frame
@@ -104,21 +104,21 @@ type ideaView struct {
 	changes   *client.Diff // since another Idea; nil: there is none
 }
 
-func (d *Desk) loadIdeaView(ctx context.Context, processID string, ideaNumber, sinceNumber int) (*ideaView, error) {
+func (d *Desk) loadIdeaView(ctx context.Context, processID string, ideaNumber, sinceIdeaNumber int) (*ideaView, error) {
 	current, err := d.loadIdea(ctx, processID, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
 	view := &ideaView{shownIdea: current}
-	if view.authors, err = current.loadAuthors(ctx); err != nil || sinceNumber <= 0 {
+	if view.authors, err = current.loadAuthors(ctx); err != nil || sinceIdeaNumber <= 0 {
 		return view, err
 	}
-	view.changes, err = current.changesSince(ctx, sinceNumber, func(ctx context.Context) (*client.Diff, error) {
-		earlierIdea, err := d.loadIdea(ctx, processID, sinceNumber)
+	view.changes, err = current.changesSince(ctx, sinceIdeaNumber, func(ctx context.Context) (*client.Diff, error) {
+		earlierIdea, err := d.loadIdea(ctx, processID, sinceIdeaNumber)
 		if err != nil {
 			return nil, err
 		}
-		return d.Client.Chain(processID).DiffOf(ctx, sinceNumber, earlierIdea.Idea, ideaNumber, current.Idea)
+		return d.Client.Chain(processID).DiffOf(ctx, sinceIdeaNumber, earlierIdea.Idea, ideaNumber, current.Idea)
 	})
 	return view, err
 }
@@ -132,12 +132,12 @@ func (p *ideaPage) ideaHref(n int, instance string) string {
 	return p.Href + "/idea?" + q.Encode()
 }
 
-// statesPerPage bounds the States on a page.
-const statesPerPage = 20
+// maxShownStates bounds the States on a page.
+const maxShownStates = 20
 
 func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
 	i := view.shownIdea
-	tokens := i.Tokens
+	tokens := i.InstanceTokens
 	if p.Instance != "" {
 		tokens = nil
 		if _, found := i.States[p.Instance]; found {
@@ -146,7 +146,7 @@ func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
 	}
 	builder := newFactBuilder(l)
 	for n, token := range tokens {
-		if n == statesPerPage || builder.FactsLeft <= 0 {
+		if n == maxShownStates || builder.FactsLeft <= 0 {
 			p.HiddenInstanceCount = len(tokens) - n
 			break
 		}
@@ -184,7 +184,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		}
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
-		case len(p.Changes) == maxChanges || !isShown:
+		case len(p.Changes) == maxShownChanges || !isShown:
 			p.HiddenChangeCount++
 		default:
 			row.Instance, row.Path = p.instanceName(instance), clipName(row.Path)
@@ -207,7 +207,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		row := changeRow{Kind: c.Kind, Path: "Step " + c.ID + " " + p.presenter.ToolTitle(c.Tool)}
 		add(c.Instance, row, true, c.From, c.To, func(v any) string { return p.textOfCall(c.Tool, v) })
 	}
-	for n, one := range report.Decisions(d.Decisions) {
+	for n, one := range report.DescribeDecisions(d.Decisions) {
 		if p.Instance == "" || d.Decisions[n].Instance == p.Instance {
 			p.Decisions = append(p.Decisions, one)
 		}
@@ -229,7 +229,7 @@ func (v *visit) fork() error {
 	if err != nil || ideaNumber < 1 {
 		return api.Unprocessable("That is not the number of an entry.")
 	}
-	p, err := v.Client.StartFork(v.Context(), v.processID, ideaNumber, ideafiles.Changes{},
+	p, err := v.Client.StartFork(v.Context(), v.processID, ideaNumber, ideafiles.ForkChanges{},
 		client.StartOptions{StartedBy: v.user.Name})
 	if err != nil {
 		return err

@@ -19,11 +19,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// filter selects the waiting Calls to show. It is the query of the page.
-type filter struct {
+// inboxFilter selects the waiting Calls to show. It is the query of the page.
+type inboxFilter struct {
 	Tool, Process, Text, Age, Due, DeciderScope string
-	Page                                        int
-	Size                                        int
+	PageNumber                                  int
+	PageSize                                    int
 }
 
 const (
@@ -38,40 +38,40 @@ var filterPeriods = []string{"1h", "4h", "1d", "3d", "7d"}
 var durationByPeriod = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour,
 	"3d": 72 * time.Hour, "7d": 168 * time.Hour}
 
-func readFilter(q url.Values) filter {
-	f := filter{}
+func readFilter(q url.Values) inboxFilter {
+	f := inboxFilter{}
 	for key, target := range f.textFields() {
 		*target = strings.TrimSpace(q.Get(key))
 	}
-	f.Page, _ = strconv.Atoi(q.Get("page"))
-	f.Page = max(f.Page, 1)
-	f.Size, _ = strconv.Atoi(q.Get("size"))
-	if f.Size <= 0 {
-		f.Size = defaultPageSize
+	f.PageNumber, _ = strconv.Atoi(q.Get("page"))
+	f.PageNumber = max(f.PageNumber, 1)
+	f.PageSize, _ = strconv.Atoi(q.Get("size"))
+	if f.PageSize <= 0 {
+		f.PageSize = defaultPageSize
 	}
-	f.Size = min(f.Size, maxPageSize)
+	f.PageSize = min(f.PageSize, maxPageSize)
 	return f
 }
 
 // textFields returns pointers to the texts of the filter, by their keys in a query.
-func (f *filter) textFields() map[string]*string {
+func (f *inboxFilter) textFields() map[string]*string {
 	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
 		"who": &f.DeciderScope}
 }
 
 // href returns the address of the inbox with this filter.
-func (f filter) href() string {
+func (f inboxFilter) href() string {
 	q := url.Values{}
 	for key, text := range f.textFields() {
 		if *text != "" {
 			q.Set(key, *text)
 		}
 	}
-	if f.Page > 1 {
-		q.Set("page", strconv.Itoa(f.Page))
+	if f.PageNumber > 1 {
+		q.Set("page", strconv.Itoa(f.PageNumber))
 	}
-	if f.Size != defaultPageSize {
-		q.Set("size", strconv.Itoa(f.Size))
+	if f.PageSize != defaultPageSize {
+		q.Set("size", strconv.Itoa(f.PageSize))
 	}
 	if len(q) == 0 {
 		return "/"
@@ -79,14 +79,14 @@ func (f filter) href() string {
 	return "/?" + q.Encode()
 }
 
-func (f filter) pageHref(page int) string { f.Page = page; return f.href() }
+func (f inboxFilter) pageHref(page int) string { f.PageNumber = page; return f.href() }
 
 // isNarrowed reports whether a person has restricted the list by more than DeciderScope.
-func (f filter) isNarrowed() bool {
+func (f inboxFilter) isNarrowed() bool {
 	return f.Tool+f.Process+f.Text+f.Age+f.Due != ""
 }
 
-func (f filter) fits(a client.Approval, now time.Time) bool {
+func (f inboxFilter) fits(a client.Approval, now time.Time) bool {
 	age, hasAge := durationByPeriod[f.Age]
 	due, hasDue := durationByPeriod[f.Due]
 	switch {
@@ -153,7 +153,7 @@ func denialReasonAs(person *access.Person, a client.Approval, decider policy.Per
 		if one.OnBehalfOf != nil {
 			decider = one.Decider()
 		}
-		if reason = capacityDenialReason(a, one, decider); reason == "" {
+		if reason = decisionDenialReason(a, one, decider); reason == "" {
 			return ""
 		}
 	}
@@ -163,8 +163,8 @@ func denialReasonAs(person *access.Person, a client.Approval, decider policy.Per
 // alreadyDecidedDenial is the denial of a further decision by whoever has decided already, while others still must.
 const alreadyDecidedDenial = "You have decided; others must too."
 
-// capacityDenialReason is denial for one capacity: the person's own, or that of a deputy.
-func capacityDenialReason(a client.Approval, d approval.Decision, decider policy.Person) string {
+// decisionDenialReason is denial for one capacity: the person's own, or that of a deputy.
+func decisionDenialReason(a client.Approval, d approval.Decision, decider policy.Person) string {
 	for _, v := range a.VotesSoFar {
 		if policy.AnySamePerson(v.Identities(), d.Identities()) {
 			return alreadyDecidedDenial
@@ -178,7 +178,7 @@ func capacityDenialReason(a client.Approval, d approval.Decision, decider policy
 
 type inboxPage struct {
 	frame
-	Filter              filter
+	Filter              inboxFilter
 	IsNarrowed          bool
 	ToolTitleByName     map[string]string // titles, by name
 	Groups              []callGroup
@@ -212,7 +212,7 @@ func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
 	if err != nil {
 		return err
 	}
-	back, err := url.Parse(safePath(v.PostForm.Get("back")))
+	back, err := url.Parse(deskPathOrRoot(v.PostForm.Get("back")))
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
 }
 
 func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values) inboxPage {
-	f, person := readFilter(query), v.caller()
+	f, person := readFilter(query), v.userWithPasskeys()
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, IsNarrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
 		UnansweredProcesses: waitingItems.UnansweredProcessIDs}
 	p.ReloadsItself = true
@@ -240,7 +240,7 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
 	}
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
+	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUpProcesses)
 	p.ToolTitleByName = map[string]string{}
 	matching := p.selectMatchingCalls(v, waitingItems.Approvals, person)
 	for _, plan := range waitingItems.Plans {
@@ -253,12 +253,12 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 		case !f.fitsPlan(plan, p.Now):
 		case f.DeciderScope != "all" && row.DenialReason != "":
 			p.OtherPlanCount++
-		case f.Page == 1:
+		case f.PageNumber == 1:
 			p.Plans = append(p.Plans, row)
 		}
 	}
-	p.pagination = paginate(len(matching), f.Size, f.Page, f.pageHref)
-	f.Page = (p.First + f.Size - 1) / f.Size
+	p.pagination = paginate(len(matching), f.PageSize, f.PageNumber, f.pageHref)
+	f.PageNumber = (p.First + f.PageSize - 1) / f.PageSize
 	p.Groups = groupsOf(matching[p.First-1:p.Last], person)
 	p.BackHref = f.href()
 	p.setLinks(f)
@@ -289,29 +289,29 @@ func (p *inboxPage) selectMatchingCalls(v *visit, list []client.Approval,
 		matching = append(matching, v.withDisagreementText(a))
 	}
 	sortByUrgency(matching)
-	return orderByTable(matching)
+	return groupByTable(matching)
 }
 
-func (p *inboxPage) setLinks(f filter) {
-	selected := f.DeciderScope
-	f.DeciderScope, f.Page = "all", 1
+func (p *inboxPage) setLinks(f inboxFilter) {
+	selectedScope := f.DeciderScope
+	f.DeciderScope, f.PageNumber = "all", 1
 	p.AllHref = f.href()
 	f.DeciderScope = ""
 	p.MineHref = f.href()
-	if p.Total > f.Size && f.Size < maxPageSize {
-		f.DeciderScope, f.Size = selected, maxPageSize
+	if p.Total > f.PageSize && f.PageSize < maxPageSize {
+		f.DeciderScope, f.PageSize = selectedScope, maxPageSize
 		p.LargerPageHref = f.href()
 	}
 }
 
-// compareAmounts orders by the amount of money, largest first, one currency after the other.
-func compareAmounts(a, b client.Approval) int {
+// compareAmountsDescending orders by the amount of money, largest first, one currency after the other.
+func compareAmountsDescending(a, b client.Approval) int {
 	x, y := cmp.Or(a.Amount(), &shown.Field{}), cmp.Or(b.Amount(), &shown.Field{})
 	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), shown.CompareAmounts(*y, *x))
 }
 
-// deadlineOf returns when a Call is decided automatically, or a distant time if it never is.
-func deadlineOf(a client.Approval) time.Time {
+// deadlineOrFarFuture returns when a Call is decided automatically, or a distant time if it never is.
+func deadlineOrFarFuture(a client.Approval) time.Time {
 	if a.Deadline == nil {
 		return time.Unix(1<<40, 0)
 	}
@@ -321,18 +321,19 @@ func deadlineOf(a client.Approval) time.Time {
 // sortByUrgency orders by the time of the automatic decision, and then by the time of waiting, longest first.
 func sortByUrgency(list []client.Approval) {
 	slices.SortStableFunc(list, func(a, b client.Approval) int {
-		return cmp.Or(deadlineOf(a).Compare(deadlineOf(b)), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process),
+		return cmp.Or(deadlineOrFarFuture(a).Compare(deadlineOrFarFuture(b)), a.Since.Compare(b.Since),
+			cmp.Compare(a.Process, b.Process),
 			cmp.Compare(a.CallID, b.CallID))
 	})
 }
 
-// orderByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
+// groupByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
 // table are ordered by deadline, and then by amount.
-func orderByTable(list []client.Approval) []client.Approval {
+func groupByTable(list []client.Approval) []client.Approval {
 	var keys []string
 	callsByTable := map[string][]client.Approval{}
 	for _, a := range list {
-		key := groupKey(a)
+		key := callGroupKey(a)
 		if callsByTable[key] == nil {
 			keys = append(keys, key)
 		}
@@ -341,9 +342,10 @@ func orderByTable(list []client.Approval) []client.Approval {
 	ordered := make([]client.Approval, 0, len(list))
 	for _, key := range keys {
 		slices.SortStableFunc(callsByTable[key], func(a, b client.Approval) int {
-			x, y := deadlineOf(a), deadlineOf(b)
+			x, y := deadlineOrFarFuture(a), deadlineOrFarFuture(b)
 			// deadlines of Calls planned together differ by moments
-			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), compareAmounts(a, b), x.Compare(y))
+			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), compareAmountsDescending(a, b),
+				x.Compare(y))
 		})
 		ordered = append(ordered, callsByTable[key]...)
 	}

@@ -14,7 +14,7 @@ type insightsPage struct {
 	Rows  []insightsRow
 	Kinds []string // of decisions, in the order of the page
 	// RuleSources are the rules of the rows, as they are written.
-	RuleSources []writtenRule
+	RuleSources []ruleSource
 
 	WaitedSeconds, SparedSeconds float64 // of all Tools, in seconds
 	Days                         int     // the decisions are of these last days
@@ -28,8 +28,8 @@ type insightsRow struct {
 	IsRule   bool
 }
 
-// writtenRule is a rule as it is written.
-type writtenRule struct{ Title, Rule string }
+// ruleSource is a rule as it is written.
+type ruleSource struct{ Title, Rule string }
 
 // showInsights shows how people's decisions go.
 func (v *visit) showInsights() error {
@@ -46,7 +46,7 @@ func (v *visit) showInsights() error {
 		for _, rule := range t.Rules {
 			ruleText := v.ruleText(t.Tool, rule)
 			if rule.ParamsCondition != nil {
-				p.RuleSources = append(p.RuleSources, writtenRule{t.Title, form.PrettyJSON(rule.ParamsCondition)})
+				p.RuleSources = append(p.RuleSources, ruleSource{t.Title, form.PrettyJSON(rule.ParamsCondition)})
 			}
 			if len(t.Rules) == 1 {
 				p.Rows[len(p.Rows)-1].RuleText = ruleText
@@ -63,6 +63,6 @@ func (v *visit) ruleText(tool string, rule client.RuleInsights) string {
 	if rule.ParamsCondition == nil {
 		return ""
 	}
-	format := v.Client.Process(rule.ProcessID).Presenter(v.Context()).ParamsFormat(tool)
+	format := v.Client.Process(rule.ExampleProcessID).Presenter(v.Context()).ParamsFormat(tool)
 	return ruleInWords(format, jsonval.ToJSONValue(rule.ParamsCondition), client.LanguageOf(v.Context()))
 }

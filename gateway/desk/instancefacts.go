@@ -15,13 +15,13 @@ import (
 // processInstanceFacts is what the latest Idea of a process says of its instances.
 type processInstanceFacts struct {
 	inputByToken map[string]any // by token
-	// reversibleCallIDs has, by token, the ids of the Calls that ran and that something takes back.
-	reversibleCallIDs map[string][]string
+	// reversibleCallIDsByToken has, by token, the ids of the Calls that ran and that something takes back.
+	reversibleCallIDsByToken map[string][]string
 }
 
 // canUndo reports whether something that an instance did can be taken back; of unknown cases it may be.
 func (c *processInstanceFacts) canUndo(token string) bool {
-	return c == nil || len(c.reversibleCallIDs[token]) > 0
+	return c == nil || len(c.reversibleCallIDsByToken[token]) > 0
 }
 
 // input returns the input of an instance; nil: it is not known.
@@ -46,14 +46,14 @@ func (d *Desk) readInstanceFacts(source jsonval.Object) *processInstanceFacts {
 	for _, m := range idea.Context {
 		for _, call := range turn.ReadRecord(m, tokens) {
 			for token, status := range call.StatusByInstance {
-				name := call.WrittenCall.Tool
-				if ranCall, isOther := call.ExecutedCallByInstance[token]; isOther {
-					name = ranCall.Tool
+				toolName := call.WrittenCall.Tool
+				if ranCall, ranAnotherCall := call.ExecutedCallByInstance[token]; ranAnotherCall {
+					toolName = ranCall.Tool
 				}
 				hasRun := (status == ideafile.CallDone || status == ideafile.CallFailed) && !call.CallKey().IsUndo()
-				if tool := idea.Tool(name); hasRun && tool != nil && isReversible(tool, bindings[name]) {
-					instanceFacts.reversibleCallIDs[token] = append(instanceFacts.reversibleCallIDs[token],
-						call.CallKey().ID(token))
+				if tool := idea.Tool(toolName); hasRun && tool != nil && isReversible(tool, bindings[toolName]) {
+					callIDs := append(instanceFacts.reversibleCallIDsByToken[token], call.CallKey().ID(token))
+					instanceFacts.reversibleCallIDsByToken[token] = callIDs
 				}
 			}
 		}
@@ -68,14 +68,14 @@ func isReversible(t *ideafile.Tool, b ideafile.ToolBinding) bool {
 
 // instanceFactsOf returns what the record says of the instances of a process; nil: it is not known yet, or parts have
 // them.
-func (v *visit) instanceFactsOf(id string, status api.ProcessStatus) *processInstanceFacts {
+func (v *visit) instanceFactsOf(processID string, status api.ProcessStatus) *processInstanceFacts {
 	if len(status.Parts) > 0 {
 		return nil
 	}
-	instanceFacts, _ := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "cases\n"+id,
+	instanceFacts, _ := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "cases\n"+processID,
 		func(*processInstanceFacts) bool { return true },
 		func(ctx context.Context) (*processInstanceFacts, error) {
-			idea, err := v.loadIdea(ctx, id, 0)
+			idea, err := v.loadIdea(ctx, processID, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -83,17 +83,17 @@ func (v *visit) instanceFactsOf(id string, status api.ProcessStatus) *processIns
 			if err != nil || instanceFacts == nil || len(status.UndoingProcessIDs) == 0 {
 				return instanceFacts, err
 			}
-			undone, err := v.Client.Chain(id).UndoneCalls(ctx)
+			undone, err := v.Client.Chain(processID).UndoneCalls(ctx)
 			if err != nil {
 				return nil, err
 			}
-			left := maps.Clone(instanceFacts.reversibleCallIDs)
-			for token, calls := range left {
-				left[token] = slices.DeleteFunc(slices.Clone(calls), func(call string) bool {
+			stillReversible := maps.Clone(instanceFacts.reversibleCallIDsByToken)
+			for token, calls := range stillReversible {
+				stillReversible[token] = slices.DeleteFunc(slices.Clone(calls), func(call string) bool {
 					return slices.ContainsFunc(undone, func(u client.UndoneCall) bool { return u.CallID == call })
 				})
 			}
-			return &processInstanceFacts{instanceFacts.inputByToken, left}, nil
+			return &processInstanceFacts{instanceFacts.inputByToken, stillReversible}, nil
 		})
 	return instanceFacts
 }

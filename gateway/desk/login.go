@@ -13,22 +13,24 @@ func (d *Desk) addLogin() {
 	if !ok {
 		return
 	}
-	d.login = login
+	d.issuerLogin = login
 	d.sessions.IsHTTPSOnly = login.IsHTTPS()
 	d.handle("GET /desk/login", (*visit).beginLogin)
 	d.handle("GET "+access.CallbackPath, (*visit).finishLogin)
 }
 
-// attemptCookieName distinguishes concurrent logins of one browser, in several tabs.
-func attemptCookieName(state string) string { return "login-" + state[:min(len(state), 8)] }
+// loginAttemptCookieName distinguishes concurrent logins of one browser, in several tabs.
+func loginAttemptCookieName(oauthState string) string {
+	return "login-" + oauthState[:min(len(oauthState), 8)]
+}
 
 // beginLogin redirects to the issuer. It is reached by a link, because the content policy lets no form lead to another
 // site.
 func (v *visit) beginLogin() error {
-	a := access.NewLoginAttempt(safePath(v.FormValue("next")))
-	loginURL, err := v.login.LoginURL(a)
+	a := access.NewLoginAttempt(deskPathOrRoot(v.FormValue("next")))
+	loginURL, err := v.issuerLogin.LoginURL(a)
 	if err == nil {
-		err = v.sessions.SetValue(v.w, v.Request, attemptCookieName(a.OAuthState), access.LoginAttemptMaxAge, a)
+		err = v.sessions.SetValue(v.w, v.Request, loginAttemptCookieName(a.OAuthState), access.LoginAttemptMaxAge, a)
 	}
 	if err != nil {
 		return err
@@ -40,8 +42,9 @@ func (v *visit) beginLogin() error {
 func (v *visit) finishLogin() error {
 	q := v.URL.Query()
 	var a access.LoginAttempt
-	state := q.Get("state")
-	if state == "" || !v.sessions.TakeValue(v.w, v.Request, attemptCookieName(state), &a) || a.OAuthState != state ||
+	oauthState := q.Get("state")
+	if oauthState == "" || !v.sessions.TakeValue(v.w, v.Request, loginAttemptCookieName(oauthState), &a) ||
+		a.OAuthState != oauthState ||
 		time.Now().After(a.ExpiresAt) {
 		return v.showLogin("This login was not begun in this browser, or it took too long. Log in again.", "/")
 	}
@@ -50,7 +53,7 @@ func (v *visit) finishLogin() error {
 			"The issuer did not log you in: "+clip(visibleText(q.Get("error")+" "+q.Get("error_description")), 300),
 			a.ReturnPath)
 	}
-	person, err := v.login.Finish(v.Context(), a, q.Get("code"))
+	person, err := v.issuerLogin.Finish(v.Context(), a, q.Get("code"))
 	if err == nil {
 		err = v.logIn(person)
 	}

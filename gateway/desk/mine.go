@@ -19,11 +19,11 @@ type ownDecisionsPage struct {
 	frame
 	pagination
 	Decisions []client.PastDecision
-	Ordered   []orderedCount
+	Ordered   []standingOrderCount
 }
 
-// orderedCount is how many cases of a process standing orders of the reader approved.
-type orderedCount struct {
+// standingOrderCount is how many cases of a process standing orders of the reader approved.
+type standingOrderCount struct {
 	ProcessID, ProcessTitle string
 	Count                   int
 }
@@ -35,7 +35,7 @@ func (v *visit) showOwnDecisions() error {
 	pageNo = min(max(pageNo, 1), math.MaxInt/ownDecisionsPerPage)
 	identity := policy.Identity{Name: v.user.Name, Account: v.user.Account}
 	key := v.keyWithChangeCount(v.Context(), fmt.Sprintf("decided\n%d %v", pageNo, identity))
-	found, err := findWithinPageTime(v.Context(), v.storeTasks, key,
+	decisionPage, err := findWithinPageTime(v.Context(), v.storeTasks, key,
 		func(ctx context.Context, _ *task) (client.DecisionPage, error) {
 			return v.Client.DecisionsBy(ctx, identity, (pageNo-1)*ownDecisionsPerPage, ownDecisionsPerPage)
 		})
@@ -43,12 +43,13 @@ func (v *visit) showOwnDecisions() error {
 		return err
 	}
 	pageHref := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
-	p := ownDecisionsPage{frame: v.frame("What you have decided"), Decisions: found.Decisions,
-		pagination: paginate(found.TotalCount, ownDecisionsPerPage, pageNo, pageHref)}
-	processIDs := slices.Sorted(maps.Keys(found.OrderedCountByProcess))
+	p := ownDecisionsPage{frame: v.frame("What you have decided"), Decisions: decisionPage.Decisions,
+		pagination: paginate(decisionPage.TotalCount, ownDecisionsPerPage, pageNo, pageHref)}
+	processIDs := slices.Sorted(maps.Keys(decisionPage.OrderApprovedCountByProcess))
 	for _, id := range processIDs[:min(len(processIDs), maxOrderedProcesses)] {
 		title := v.Client.Process(id).Presenter(v.Context()).ProcessTitle
-		p.Ordered = append(p.Ordered, orderedCount{id, processTitle(id, title), found.OrderedCountByProcess[id]})
+		p.Ordered = append(p.Ordered, standingOrderCount{id, processTitle(id, title),
+			decisionPage.OrderApprovedCountByProcess[id]})
 	}
 	return v.show("mine", p)
 }

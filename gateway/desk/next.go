@@ -16,32 +16,32 @@ type nextCase struct {
 	IsFiltered  bool   // cases that do not fit the inbox's filter are not counted
 }
 
-// nextTimeout bounds how long a page about a decision waits for the next case, beyond the patience of a page.
-const nextTimeout = time.Second
+// nextCaseTimeout bounds how long a page about a decision waits for the next case, beyond the patience of a page.
+const nextCaseTimeout = time.Second
 
-// findNext returns the next case of an inbox, without those that are decided. It returns nil if that takes too
+// findNextCase returns the next case of an inbox, without those that are decided. It returns nil if that takes too
 // long, or the person decides nothing.
-func (v *visit) findNext(back string, decidedOutcomes ...outcome) *nextCase {
-	inbox, err := url.Parse(back)
+func (v *visit) findNextCase(backHref string, decidedOutcomes ...outcome) *nextCase {
+	inboxURL, err := url.Parse(backHref)
 	if err != nil || !v.user.May(access.Decide) {
 		return nil
 	}
-	ctx := withPageStart(v.Context(), time.Now().Add(nextTimeout))
+	ctx := withPageStart(v.Context(), time.Now().Add(nextCaseTimeout))
 	waitingItems, err := queryWorker(ctx, v.Desk, "inbox", v.AllWaitingForPeople)
 	if err != nil {
 		return nil
 	}
-	f := readFilter(inbox.Query())
+	f := readFilter(inboxURL.Query())
 	f.DeciderScope = "" // "all" lists what others decide, too
 	p := inboxPage{frame: v.frame(""), Filter: f, ToolTitleByName: map[string]string{}}
-	left := slices.DeleteFunc(p.selectMatchingCalls(v, waitingItems.Approvals, v.caller()),
+	remainingCalls := slices.DeleteFunc(p.selectMatchingCalls(v, waitingItems.Approvals, v.userWithPasskeys()),
 		func(a client.Approval) bool {
-			return slices.ContainsFunc(decidedOutcomes, func(o outcome) bool { return o.isOn(a) })
+			return slices.ContainsFunc(decidedOutcomes, func(o outcome) bool { return o.isAboutCall(a) })
 		})
-	next := &nextCase{LeftCount: len(left), IsFiltered: f.isNarrowed()}
-	if len(left) > 0 {
-		a := left[0]
-		next.Href = callHrefFrom(back, a.Process, a.CallID)
+	next := &nextCase{LeftCount: len(remainingCalls), IsFiltered: f.isNarrowed()}
+	if len(remainingCalls) > 0 {
+		a := remainingCalls[0]
+		next.Href = callHrefFrom(backHref, a.Process, a.CallID)
 		next.About = client.RecordedDecision{Sentence: clip(a.Sentence, maxCellChars),
 			InstanceName: caseName(a)}.About()
 	}
@@ -49,9 +49,9 @@ func (v *visit) findNext(back string, decidedOutcomes ...outcome) *nextCase {
 }
 
 // callHrefFrom is callHref for a link in an inbox. The page of the Call leads back to the same filter.
-func callHrefFrom(back, processID, call string) string {
-	if back = safePath(back); back == "/" {
-		return callHref(processID, call)
+func callHrefFrom(backHref, processID, callID string) string {
+	if backHref = deskPathOrRoot(backHref); backHref == "/" {
+		return callHref(processID, callID)
 	}
-	return callHref(processID, call) + "?" + url.Values{"back": {back}}.Encode()
+	return callHref(processID, callID) + "?" + url.Values{"back": {backHref}}.Encode()
 }

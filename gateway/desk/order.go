@@ -67,8 +67,8 @@ func (f orderForm) firstError() (id, text string) {
 	return "order-until", f.FieldErrors["until"]
 }
 
-func orderFormOf(processID, call, tool string, c shown.Call, now time.Time) *orderForm {
-	f := &orderForm{Href: callHref(processID, call), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
+func orderFormOf(processID, callID, tool string, c shown.Call, now time.Time) *orderForm {
+	f := &orderForm{Href: callHref(processID, callID), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
 		Until: now.Add(7 * 24 * time.Hour).UTC().Format(time.DateOnly)}
 	for n, field := range c.Fields[:min(len(c.Fields), maxOrderFields)] {
 		if one, isOffered := orderFieldOf(field, c); isOffered {
@@ -83,29 +83,29 @@ func orderFormOf(processID, call, tool string, c shown.Call, now time.Time) *ord
 // case.
 func orderFieldOf(field shown.Field, c shown.Call) (one orderField, isOffered bool) {
 	one = orderField{Field: field, ValueJSON: jsonval.EncodeToString(field.Value), Choice: "any"}
-	isShared := field.Format.IsChoice
+	defaultsToSame := field.Format.IsChoice
 	switch value := field.Value.(type) {
 	case json.Number:
-		one.IsNumber, one.Limit, one.Choice = true, field.Format.InputText(value, c.Language), "most"
+		one.IsNumber, one.Limit, one.Choice = true, field.Format.TypedNumberText(value, c.Language), "most"
 	case bool:
-		isShared = true
+		defaultsToSame = true
 	case string:
-		isShared = isShared || isSharedLetter(field, c)
+		defaultsToSame = defaultsToSame || isReusableLetter(field, c)
 		if len(value) > maxOrderTextBytes && (!one.IsLetter() || len(value) > maxOrderLetterBytes) {
 			return one, false
 		}
 	default:
 		return one, false
 	}
-	if isShared {
+	if defaultsToSame {
 		one.Choice = "same"
 	}
 	return one, true
 }
 
-// isSharedLetter reports whether a letter seems to be for all cases: data of the case is filled in, and its own words
+// isReusableLetter reports whether a letter seems to be for all cases: data of the case is filled in, and its own words
 // contain none.
-func isSharedLetter(letter shown.Field, c shown.Call) bool {
+func isReusableLetter(letter shown.Field, c shown.Call) bool {
 	hasData := slices.ContainsFunc(letter.Parts, func(p shown.TextSpan) bool { return p.IsData })
 	return hasData && !slices.ContainsFunc(c.Fields, func(f shown.Field) bool {
 		text, isText := f.Value.(string)
@@ -135,10 +135,10 @@ func (v *visit) giveOrder() error {
 	case v.PostForm.Get("change") != "":
 		return v.showOrderAgain(http.StatusOK, nil)
 	case v.PostForm.Get("sure") == "":
-		return v.askWhetherOrder(o)
+		return v.showOrderConfirmation(o)
 	}
-	err := v.steerAndReturn(ordersFragment, func(ctx context.Context, p *client.Process) error {
-		return p.Allow(ctx, api.OrderFrom(v.user, o))
+	err := v.steerAndRedirect(ordersFragment, func(ctx context.Context, p *client.Process) error {
+		return p.Allow(ctx, api.OrderGivenBy(v.user, o))
 	})
 	problem := api.ProblemOf(err)
 	if err == nil || problem.Status >= http.StatusInternalServerError {
@@ -178,7 +178,8 @@ func (v *visit) readOrder() (o client.StandingOrder, fieldErrors map[string]stri
 	o.ParamsCondition, fieldErrors = v.readOrderCondition(o.Tool)
 	var err error
 	if text := v.formValue("count"); text != "" {
-		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 || o.Count > approval.MaxCallsPerOrder {
+		if o.MaxCalls, err = strconv.Atoi(text); err != nil || o.MaxCalls < 1 ||
+			o.MaxCalls > approval.MaxCallsPerOrder {
 			fieldErrors["count"] = "The number of cases must be a whole number from 1 to 100,000, such as 40."
 		}
 	}
@@ -215,7 +216,8 @@ func (v *visit) readDay(key string, extra time.Duration) (day time.Time, err err
 
 // nameDeputy lets somebody decide in the caller's place for some days.
 func (v *visit) nameDeputy() error {
-	deputy, fieldErrors := client.Deputy{To: v.formValue("to"), Reason: v.formValue("reason")}, map[string]string{}
+	deputy, fieldErrors := client.Deputy{DeputyName: v.formValue("to"), Reason: v.formValue("reason")},
+		map[string]string{}
 	for _, day := range []struct {
 		key  string
 		of   *time.Time
@@ -239,19 +241,19 @@ func (v *visit) nameDeputy() error {
 			api.Unprocessable("No deputy is named yet: see what is wrong below."), fieldErrors)
 	}
 	return v.steerByForm("deputy", ordersFragment, func(ctx context.Context, p *client.Process) error {
-		return p.NameDeputy(ctx, api.DeputyFrom(v.user, deputy))
+		return p.NameDeputy(ctx, api.DeputyNamedBy(v.user, deputy))
 	})
 }
 
 // readOrderCondition makes the condition from the form's entries for each parameter, or nil if there are no conditions.
 func (v *visit) readOrderCondition(tool string) (condition jsonval.Object, fieldErrors map[string]string) {
-	formats := v.Client.Process(v.processID).Presenter(v.Context()).ParamsFormat(tool)
+	toolFormat := v.Client.Process(v.processID).Presenter(v.Context()).ParamsFormat(tool)
 	condition, fieldErrors = jsonval.Object{}, map[string]string{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
 		name := v.PostForm.Get(control + "-name")
 		path := jsonval.Path(strings.Split(name, "."))
-		rule, problem := orderRule(v.PostForm, control, formats.FormatAt(path), client.LanguageOf(v.Context()))
+		rule, problem := orderRule(v.PostForm, control, toolFormat.FormatAt(path), client.LanguageOf(v.Context()))
 		if problem != "" {
 			fieldErrors[control] = problem
 		} else if name != "" && rule != nil {
@@ -275,7 +277,7 @@ func orderRule(values url.Values, control string, format shown.Format, l shown.L
 		}
 		return jsonval.Object{"const": v}, problem
 	case "most":
-		n, problem := format.ParseInput(values.Get(control+"-most"), l)
+		n, problem := format.ParseTypedNumber(values.Get(control+"-most"), l)
 		return jsonval.Object{"type": "number", "maximum": n}, problem
 	}
 	return nil, ""
@@ -311,7 +313,7 @@ func (v *visit) endOrder() error {
 
 // orderRow is a standing order as the page of its process shows it.
 type orderRow struct {
-	*approval.OrderState
+	*approval.StandingOrderState
 	ToolTitle     string
 	Terms         []string
 	ConditionJSON string // its condition as JSON; empty: it has none
@@ -321,7 +323,7 @@ type orderRow struct {
 func orderRows(orders approval.StandingOrders, presenter *shown.Presenter, l shown.Language,
 	now time.Time) (rows []orderRow) {
 	for _, o := range orders {
-		row := orderRow{OrderState: o, ToolTitle: presenter.ToolTitle(o.Tool), IsActive: o.IsInForce(now)}
+		row := orderRow{StandingOrderState: o, ToolTitle: presenter.ToolTitle(o.Tool), IsActive: o.IsInForce(now)}
 		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)
 		if o.ParamsCondition != nil {
 			row.ConditionJSON = form.PrettyJSON(o.ParamsCondition)

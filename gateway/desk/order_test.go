@@ -24,7 +24,7 @@ const refunding = `{"schema": {"tools": {"refund": {"title": "Refund a customer"
 	"context": [{"type": "input", "input": {}}]}`
 
 // refund is a Call that waits.
-func refund(t *testing.T, n int, params string, deciders ...policy.Rule) client.Approval {
+func refund(t *testing.T, n int, params string, deciders ...policy.DeciderRule) client.Approval {
 	t.Helper()
 	p := jsonval.AsObject(modeltest.MustDecodeJSON(params))
 	token := fmt.Sprint(n)
@@ -64,8 +64,9 @@ func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
 		f.FieldErrors = map[string]string{"count": "The number of cases must be a whole number."}
 		f.refill(url.Values{"count": {"many"}}, f.FieldErrors)
 		all, _ = pageText(t, shown.English, "order", orderPage{frame{Title: "Approve similar cases in advance"}, f})
-		wantTexts(t, "the page of the form", all, []string{"Approve similar cases in advance Nothing is approved yet. " +
-			"The number of cases must be a whole number."}, "needed to reject")
+		wantTexts(t, "the page of the form", all,
+			[]string{"Approve similar cases in advance Nothing is approved yet. " +
+				"The number of cases must be a whole number."}, "needed to reject")
 	}
 	long := refund(t, 1, `{"letter": "{customer}`+strings.Repeat("x", 2000)+`", "customer": "`+strings.Repeat("y", 2000)+`"}`)
 	if f := orderFormOf("p", "1.1@1", "refund", long.Call, time.Now()); len(f.Fields) != 1 || !f.Fields[0].IsLetter() {
@@ -78,39 +79,40 @@ func sureOf(o client.StandingOrder, list ...client.Approval) *orderConfirmPage {
 	ann := &access.Person{Name: "ann", Groups: []string{"finance"}, Rights: []access.Right{access.Decide}}
 	o.Tool, o.ParamsCondition = "refund", modeltest.MustDecodeJSON(
 		`{"properties": {"amount": {"type": "number", "maximum": 100}}, "required": ["amount"]}`).(map[string]any)
-	p := &orderConfirmPage{Count: o.Count, EnteredValues: url.Values{"tool": {"refund"}}}
-	p.addCovered(fittingCalls(o, list, ann, time.Now()), nil, shown.English)
+	p := &orderConfirmPage{Count: o.MaxCalls, EnteredValues: url.Values{"tool": {"refund"}}}
+	p.addCoveredCalls(fittingCalls(o, list, ann, time.Now()), nil, shown.English)
 	return p
 }
 
 func TestAnOrderShowsFirstWhatItWouldApproveNow(t *testing.T) {
 	t.Parallel()
-	pay := func(n int, amount string, deciders ...policy.Rule) client.Approval {
+	pay := func(n int, amount string, deciders ...policy.DeciderRule) client.Approval {
 		return refund(t, n, `{"customer": "Customer `+fmt.Sprint(n)+`", "amount": `+amount+`}`, deciders...)
 	}
 	var many []client.Approval
 	for n := range 12 {
 		many = append(many, pay(n, "100"))
 	}
-	changed, noApproval, mine := pay(3, "1"), pay(4, "2"), pay(5, "3", policy.Rule{RequiredCount: 2})
+	changed, noApproval, mine := pay(3, "1"), pay(4, "2"), pay(5, "3", policy.DeciderRule{RequiredApprovalCount: 2})
 	changed.TimesAsked, noApproval.AllowedDecisions = 1, []string{client.Reject}
 	mine.VotesSoFar = []approval.Vote{{Kind: client.Approve, DecidedBy: "ann"}}
-	two := policy.Rule{Groups: []string{"finance"}, RequiredCount: 2}
-	others := policy.Rule{Groups: []string{"heads"}}
+	two := policy.DeciderRule{Groups: []string{"finance"}, RequiredApprovalCount: 2}
+	others := policy.DeciderRule{Groups: []string{"heads"}}
 	for name, c := range map[string]struct {
 		page *orderConfirmPage
 		want []string
 		no   string
 	}{
-		"some": {sureOf(client.StandingOrder{Count: 30}, pay(1, "100"), pay(2, "100.01"), pay(3, "12.50")),
+		"some": {sureOf(client.StandingOrder{MaxCalls: 30}, pay(1, "100"), pay(2, "100.01"), pay(3, "12.50")),
 			[]string{"It would approve 2 cases now, 112.50 EUR in all.", "no more than 30 cases in all", "Customer 1",
 				"Customer 3"}, "Customer 2"},
-		"one": {sureOf(client.StandingOrder{Count: 3}, pay(1, "100")), []string{"1 case now, 100.00 EUR in all."}, "others"},
-		"none, as no person may be left out": {sureOf(client.StandingOrder{Count: 3}, changed, noApproval, mine,
+		"one": {sureOf(client.StandingOrder{MaxCalls: 3}, pay(1, "100")), []string{"1 case now, 100.00 EUR in all."},
+			"others"},
+		"none, as no person may be left out": {sureOf(client.StandingOrder{MaxCalls: 3}, changed, noApproval, mine,
 			pay(6, "1", others)), []string{"It would approve nothing now"}, "EUR"},
-		"others must too": {sureOf(client.StandingOrder{Count: 3}, pay(1, "5", two)),
+		"others must too": {sureOf(client.StandingOrder{MaxCalls: 3}, pay(1, "5", two)),
 			[]string{"1 case now", "Of these, others must approve too: 1 case."}, ""},
-		"its count": {sureOf(client.StandingOrder{Count: 2}, many...), []string{"2 cases now, 200.00 EUR in all.",
+		"its count": {sureOf(client.StandingOrder{MaxCalls: 2}, many...), []string{"2 cases now, 200.00 EUR in all.",
 			"as many as you allow. Also fitting, but left waiting: 10 cases."}, "Later"},
 		"many": {sureOf(client.StandingOrder{}, many...), []string{"12 cases now, 1,200.00 EUR in all.", "Customer 9",
 			"and 2 more cases"}, "Customer 10"},
@@ -129,22 +131,22 @@ func TestAnOrderSaysHowLongItHoldsAndWhatItCanComeTo(t *testing.T) {
 	t.Parallel()
 	entered := url.Values{"o0-name": {"customer"}, "o1-name": {"amount"}, "o1": {"most"}, "o1-most": {"1,000.50"}}
 	formats := wordsOf(t, refunding).ParamsFormat("refund")
-	bound := orderBound(entered, formats, shown.English)
+	bound := orderAmountBound(entered, formats, shown.English)
 	for count, want := range map[int]string{1: "1,000.50 EUR", 3: "3,001.50 EUR", 0: ""} {
 		p := &orderConfirmPage{Count: count}
-		if p.addCovered(nil, bound, shown.English); p.MaxSum != want {
+		if p.addCoveredCalls(nil, bound, shown.English); p.MaxSum != want {
 			t.Errorf("%d can come to %q, want %q", count, p.MaxSum, want)
 		}
 	}
 	// What it would approve now counts with its own amount.
 	p := &orderConfirmPage{Count: 3}
-	p.addCovered([]client.Approval{refund(t, 1, `{"customer": "Ann", "amount": 12.50}`)}, bound, shown.English)
+	p.addCoveredCalls([]client.Approval{refund(t, 1, `{"customer": "Ann", "amount": 12.50}`)}, bound, shown.English)
 	if p.MaxSum != "2,013.50 EUR" || p.MaxEach != "1,000.50 EUR" || p.CoveredText() != "1 (12.50 EUR)" {
 		t.Errorf("%+v", p)
 	}
 	for key, value := range map[string]string{"o1": "any", "o1-most": "a lot", "o1-name": "customer"} {
 		changed := url.Values{"o1-name": {"amount"}, "o1": {"most"}, "o1-most": {"1"}}
-		if changed.Set(key, value); orderBound(changed, formats, shown.English) != nil {
+		if changed.Set(key, value); orderAmountBound(changed, formats, shown.English) != nil {
 			t.Errorf("%s %s: it has a bound", key, value)
 		}
 	}
@@ -169,7 +171,8 @@ func TestAnOrderSaysOfEachParameterWhetherItIsLimited(t *testing.T) {
 	page := &orderConfirmPage{Terms: orderTerms(entered, formats, shown.English), ToolTitle: "Refund"}
 	all, _ := pageText(t, shown.English, "ordersure", page)
 	wantTexts(t, "the page", all, []string{"Refund, if all of this is so: Customer : any “Amount” is 5.00 " +
-		"EUR or less Letter : the wording is the same: Dear Customer Underlined: filled in for each case.", "Due on : any",
+		"EUR or less Letter : the wording is the same: Dear Customer Underlined: filled in for each case.",
+		"Due on : any",
 		"How : any"}, "“Letter")
 	page.Terms = page.Terms[:1]
 	all, _ = pageText(t, shown.English, "ordersure", page)

@@ -67,7 +67,7 @@ func (p orderConfirmPage) IsLimited() bool {
 }
 
 // orderTerms says what an order allows: first of the parameters in the form, then of those that the form lacks.
-func orderTerms(enteredValues url.Values, formats shown.Format, l shown.Language) (terms []orderTerm) {
+func orderTerms(enteredValues url.Values, toolFormat shown.Format, l shown.Language) (terms []orderTerm) {
 	isInForm := map[string]bool{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
@@ -76,42 +76,43 @@ func orderTerms(enteredValues url.Values, formats shown.Format, l shown.Language
 			continue
 		}
 		path := jsonval.Path(strings.Split(name, "."))
-		format := formats.FormatAt(path)
+		format := toolFormat.FormatAt(path)
 		term := orderTerm{Title: format.TitleOr(path[len(path)-1])}
 		rule, _ := orderRule(enteredValues, control, format, l)
 		if letter, isText := rule["const"].(string); isText && format.Display == shown.Letter {
-			term.Letter = formats.LetterOutline(clip(letter, maxOrderLetterBytes))
+			term.Letter = toolFormat.LetterOutline(clip(letter, maxOrderLetterBytes))
 		} else if rule != nil {
 			condition := jsonval.Object{}
 			addRule(condition, path, rule)
-			term.Text = ruleInWords(formats, condition, l)
+			term.Text = ruleInWords(toolFormat, condition, l)
 		}
 		isInForm[path[0]] = true
 		terms = append(terms, term)
 	}
-	for _, name := range formats.Order {
-		if !isInForm[name] && formats.Properties[name].Display != shown.Hidden {
-			terms = append(terms, orderTerm{Title: formats.MemberTitle(name)})
+	for _, name := range toolFormat.Order {
+		if !isInForm[name] && toolFormat.Properties[name].Display != shown.Hidden {
+			terms = append(terms, orderTerm{Title: toolFormat.MemberTitle(name)})
 		}
 	}
 	return terms
 }
 
-func (v *visit) askWhetherOrder(o client.StandingOrder) error {
+func (v *visit) showOrderConfirmation(o client.StandingOrder) error {
 	list, err := v.ApprovalsIn(v.Context(), spelling.WholeProcessID(v.processID))
 	if err != nil {
 		return err
 	}
 	l, presenter := client.LanguageOf(v.Context()), v.Client.Process(v.processID).Presenter(v.Context())
-	formats := presenter.ParamsFormat(o.Tool)
+	toolFormat := presenter.ParamsFormat(o.Tool)
 	p := orderConfirmPage{frame: v.processFrame("Check what you approve in advance"),
 		CallHref:  callHref(v.processID, v.PathValue("call")),
-		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.Count, Reason: o.Reason, EnteredValues: v.PostForm}
-	p.Terms = orderTerms(v.PostForm, formats, l)
+		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.MaxCalls, Reason: o.Reason, EnteredValues: v.PostForm}
+	p.Terms = orderTerms(v.PostForm, toolFormat, l)
 	if day := v.formValue("until"); day != "" {
 		p.LastDay = shown.Format{Display: shown.Date}.Text(day, l)
 	}
-	p.addCovered(fittingCalls(o, list, v.caller(), p.Now), orderBound(v.PostForm, formats, l), l)
+	p.addCoveredCalls(fittingCalls(o, list, v.userWithPasskeys(), p.Now), orderAmountBound(v.PostForm, toolFormat, l),
+		l)
 	p.IsIrreversible = v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), v.processID), o.Tool))
 	return v.show("ordersure", p)
 }
@@ -126,16 +127,16 @@ func fittingCalls(o client.StandingOrder, list []client.Approval, giver *access.
 		HasVerifiedProof: giver.Signer != nil}
 	for _, a := range list {
 		if slices.Contains(a.AllowedDecisions, client.Approve) && order.NotCoveredReason(a.PendingCall, now) == "" &&
-			capacityDenialReason(a, ownDecision, person) == "" {
+			decisionDenialReason(a, ownDecision, person) == "" {
 			coveredCalls = append(coveredCalls, a)
 		}
 	}
 	return coveredCalls
 }
 
-// addCovered adds the Calls that fit, of which the order approves no more than its count. bound is the most money that
-// one of its cases is about; nil: there is no bound.
-func (p *orderConfirmPage) addCovered(calls []client.Approval, bound *shown.Field, l shown.Language) {
+// addCoveredCalls adds the Calls that fit, of which the order approves no more than its count. bound is the most money
+// that one of its cases is about; nil: there is no bound.
+func (p *orderConfirmPage) addCoveredCalls(calls []client.Approval, amountBound *shown.Field, l shown.Language) {
 	if p.Count > 0 && len(calls) > p.Count {
 		p.BeyondCount, calls = len(calls)-p.Count, calls[:p.Count]
 	}
@@ -150,20 +151,20 @@ func (p *orderConfirmPage) addCovered(calls []client.Approval, bound *shown.Fiel
 	if p.Sum = shown.SumText(amounts, l); len(amounts) == 1 && amounts[0] != nil {
 		p.Sum = amounts[0].Format.MultipleText(amounts[0].Value, 1, l)
 	}
-	if bound == nil || p.Count == 0 {
+	if amountBound == nil || p.Count == 0 {
 		return
 	}
-	p.MaxEach = bound.DisplayText
-	p.MaxSum = cmp.Or(shown.SumText(append(amounts, slices.Repeat([]*shown.Field{bound}, p.LaterCount())...), l),
-		bound.Format.MultipleText(bound.Value, p.Count, l))
+	p.MaxEach = amountBound.DisplayText
+	p.MaxSum = cmp.Or(shown.SumText(append(amounts, slices.Repeat([]*shown.Field{amountBound}, p.LaterCount())...), l),
+		amountBound.Format.MultipleText(amountBound.Value, p.Count, l))
 }
 
-// orderBound returns the most money that a case of an order is about, by the first field with money; nil: there is no
-// bound.
-func orderBound(enteredValues url.Values, formats shown.Format, l shown.Language) *shown.Field {
+// orderAmountBound returns the most money that a case of an order is about, by the first field with money; nil: there
+// is no bound.
+func orderAmountBound(enteredValues url.Values, toolFormat shown.Format, l shown.Language) *shown.Field {
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
-		format := formats.FormatAt(strings.Split(enteredValues.Get(control+"-name"), "."))
+		format := toolFormat.FormatAt(strings.Split(enteredValues.Get(control+"-name"), "."))
 		if format.Display != shown.Money {
 			continue
 		}

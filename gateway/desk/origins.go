@@ -44,7 +44,7 @@ func takeOrigins(facts []fact, prefix string) (origins []fact) {
 			origins = append(origins, fact{Name: prefix + f.Name, Text: f.Origin})
 			f.Origin = ""
 		}
-		origins = append(origins, takeOrigins(f.Facts, prefix+f.Name+stepSeparator)...)
+		origins = append(origins, takeOrigins(f.Facts, prefix+f.Name+pathStepSeparator)...)
 	}
 	return origins
 }
@@ -77,9 +77,9 @@ func describeWiring(wiring string, presenter *shown.Presenter) string {
 
 // placeOf returns the place of a Reference, for describePlace, and the format of its value. The format is hidden if a
 // step on the way to the value is. isRawReference means that the Reference is no place in an instance's input or State;
-// it is then returned unchanged. onlyTitles leaves out steps that the schema does not describe, since their names are
-// data.
-func placeOf(reference string, presenter *shown.Presenter, onlyTitles bool) (place string, format shown.Format,
+// it is then returned unchanged. onlyTitledSteps leaves out steps that the schema does not describe, since their names
+// are data.
+func placeOf(reference string, presenter *shown.Presenter, onlyTitledSteps bool) (place string, format shown.Format,
 	isRawReference bool) {
 	ref, err := refexpr.ParseReference(reference)
 	format, known := map[string]shown.Format{"input": presenter.InputFormat(),
@@ -89,7 +89,7 @@ func placeOf(reference string, presenter *shown.Presenter, onlyTitles bool) (pla
 	}
 	place = "†" + ref.Kind
 	for _, step := range ref.Path {
-		if place, format = placeBelow(place, format, step, onlyTitles); place == noSinglePlace {
+		if place, format = placeBelow(place, format, step, onlyTitledSteps); place == noSinglePlace {
 			break
 		}
 	}
@@ -104,7 +104,7 @@ func rootText(place string) string {
 // describePlace describes a place in words: †input › order is “order” in the data it started with.
 func describePlace(place string) string {
 	for _, root := range []string{"†input", "†state"} {
-		if name, found := strings.CutPrefix(place, root+stepSeparator); found {
+		if name, found := strings.CutPrefix(place, root+pathStepSeparator); found {
 			return "“" + name + "” in " + rootText(root)
 		} else if place == root {
 			return "all of " + rootText(root)
@@ -113,15 +113,15 @@ func describePlace(place string) string {
 	return place
 }
 
-// stepSeparator stands between the names that lead to a value.
-const stepSeparator = " › "
+// pathStepSeparator stands between the names that lead to a value.
+const pathStepSeparator = " › "
 
 // noSinglePlace marks a value that is at several places, or at one that only operators see.
 const noSinglePlace = " "
 
-// placeBelow returns the place of a member, and how the member is shown. With onlyTitles, a member that the schema does
-// not describe has the place of its parent.
-func placeBelow(parent string, f shown.Format, name string, onlyTitles bool) (string, shown.Format) {
+// placeBelow returns the place of a member, and how the member is shown. With onlyTitledSteps, a member that the schema
+// does not describe has the place of its parent.
+func placeBelow(parent string, f shown.Format, name string, onlyTitledSteps bool) (string, shown.Format) {
 	title, memberFormat := f.MemberTitle(name), f.FormatAt(jsonval.Path{name})
 	_, isDescribed := f.Properties[name]
 	n, err := strconv.Atoi(name)
@@ -131,10 +131,10 @@ func placeBelow(parent string, f shown.Format, name string, onlyTitles bool) (st
 		return noSinglePlace, memberFormat
 	case isItem:
 		title = strconv.Itoa(n + 1) // as pages number them
-	case onlyTitles && !isDescribed:
+	case onlyTitledSteps && !isDescribed:
 		return parent, memberFormat
 	}
-	return parent + stepSeparator + clipName(title), memberFormat
+	return parent + pathStepSeparator + clipName(title), memberFormat
 }
 
 // collectPlaces records the place of each value, by the titles that lead to it. A value at several places is marked: an

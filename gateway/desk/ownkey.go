@@ -38,12 +38,12 @@ func (d *Desk) showPasskeyPage(w http.ResponseWriter, r *http.Request, page, tit
 func (d *Desk) redirectToSignedOutcome(
 	w http.ResponseWriter, r *http.Request, kind, caption, back string, result api.DecisionResult,
 ) error {
-	return d.newVisit(w, r).redirectToOutcomes(outcomes{Kind: kind, BackHref: back,
+	return d.newVisit(w, r).redirectToOutcomes(outcomes{DecisionKind: kind, BackHref: back,
 		Outcomes: outcomesOf([]api.DecisionResult{result}, caption)})
 }
 
-// caller returns the caller with their passkeys.
-func (v *visit) caller() *access.Person {
+// userWithPasskeys returns the caller with their passkeys.
+func (v *visit) userWithPasskeys() *access.Person {
 	person := *v.user
 	person.Passkeys = v.passkeyPages.Passkeys(v.Context(), person.Name)
 	return &person
@@ -52,7 +52,7 @@ func (v *visit) caller() *access.Person {
 // mayDecideByPasskey reports whether a person may decide on a Call by a signature of their own.
 func mayDecideByPasskey(person *access.Person, a client.Approval) bool {
 	return slices.ContainsFunc(person.Passkeys, func(k *signing.Key) bool {
-		return denialReasonAs(person, a, policy.Person{Name: k.People[0], AlternateName: k.Name, Groups: k.Groups,
+		return denialReasonAs(person, a, policy.Person{Name: k.People[0], AlternateName: k.PersonName, Groups: k.Groups,
 			HasVerifiedProof: true}) == ""
 	})
 }

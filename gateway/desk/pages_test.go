@@ -121,7 +121,7 @@ func TestWhyAProcessStoppedIsForOperators(t *testing.T) {
 		"prompt")
 	wantTexts(t, "the process", operators, []string{"of the prompt"})
 
-	list := processesPage{Rows: []client.Summary{{ProcessID: "p", Status: "running",
+	list := processesPage{Rows: []client.ProcessSummary{{ProcessID: "p", Status: "running",
 		WaitingTexts: []string{"asking the LLM: Request 3"}},
 		{ProcessID: "q", Status: "running", WaitingTexts: []string{"held up"}}}}
 	all, operators = pageText(t, shown.English, "processes", list)
@@ -182,7 +182,7 @@ func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
 func TestWhyValuesDoNotFitIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"v": {"type": "string", "title": "Cost centre", "pattern": "^[^@]*@x$"}}}`)
-	f := form.Form{Schema: schema, Prefix: amendPrefix}
+	f := form.Form{Schema: schema, ControlPrefix: amendControlPrefix}
 	page := &callPage{Presenter: shown.NewPresenter(nil), IsDecisionAllowed: map[string]bool{client.Amend: true},
 		FormError: misfitMessage, FormErrorDetail: "/v: does not match pattern", FormErrorDecision: client.Amend,
 		AmendField: f.NewFieldFromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{},
@@ -242,7 +242,8 @@ func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 	d := map[string]any{"Claims": proof.Claims{DecisionKind: "amend", CallID: "1.2", ApprovalDigest: "d1g3st",
 		ProcessID: "p"},
 		"Tool": "pay", "Caption": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
-		"BackHref": "/", "ReplacementTool": "Pay somebody", "ValueFact": caseFact(wordsOf(t, paid).ParamsFormat("pay"),
+		"BackHref": "/", "ReplacementTool": "Pay somebody", "ValueFact": factInFormat(wordsOf(t,
+			paid).ParamsFormat("pay"),
 			jsonval.Object{"amount": json.Number("1250"), "note": ""}, client.Approval{Call: shown.Call{Language: shown.German}})}
 	all, operators := pageText(t, shown.German, "sign", struct {
 		frame
@@ -276,7 +277,7 @@ func TestAFormFoldsWhatIsForOperators(t *testing.T) {
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "required": ["amount", "bank", "key"], "properties": {
 		"amount": {"type": "integer"}, "bank": {"type": "object", "title": "Bank", "_display": "hidden", "properties": {"swift": {"type": "string"}}},
 		"key": {"type": "string", "title": "Key", "_display": "hidden"}, "note": {"type": "string"}}}`)
-	f := form.Form{Schema: schema, Prefix: amendPrefix}
+	f := form.Form{Schema: schema, ControlPrefix: amendControlPrefix}
 	page := callPage{Approval: client.Approval{PendingCall: approval.PendingCall{CallID: "1.1", Tool: "pay"}},
 		IsDecisionAllowed: map[string]bool{client.Amend: true}, AmendField: f.NewField(params, true)}
 	for _, l := range shown.Languages {
@@ -396,11 +397,12 @@ func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	for wired, want := range map[string]string{
-		"†input.name":                        "always “Supplier” in the data it started with",
-		"†state.lines[0].cents":              "always “Lines › 1 › Price” in what is known of it",
-		"†input":                             "always all of the data it started with",
-		"†`Dear ${input.name}`":              "always made from “Supplier” in the data it started with",
-		"†input.cents":                       "always taken from the data it started with", // a name that is data is not said
+		"†input.name":           "always “Supplier” in the data it started with",
+		"†state.lines[0].cents": "always “Lines › 1 › Price” in what is known of it",
+		"†input":                "always all of the data it started with",
+		"†`Dear ${input.name}`": "always made from “Supplier” in the data it started with",
+		// a name that is data is not said
+		"†input.cents":                       "always taken from the data it started with",
 		"†`${input.cents} cents`":            "always made from the data it started with",
 		"†input.name || †state.lines":        "always made from several values of the case",
 		"†`${input.name} ${state.bank}`":     "",
@@ -436,7 +438,7 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	t.Parallel()
 	const tied = `aria-describedby="wrong"`
 	wrong := formErrors{FormError: "Nothing was done."}
-	list := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
+	list := form.Form{ControlPrefix: "p", Schema: modeltest.MustDecodeJSON(
 		`{"type": "object", "properties": {"list": {"type": "array", "minItems": 1}}}`)}
 	for name, page := range map[string]any{
 		"inbox": inboxPage{FormError: "A reason.", Groups: []callGroup{{DecidableCount: 1, NeedsReason: true,

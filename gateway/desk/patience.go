@@ -19,10 +19,10 @@ const (
 	pageTimeout = 250 * time.Millisecond
 	// minPageTimeout is the least that a task of a page gets after earlier tasks of the page have used up its patience.
 	minPageTimeout = 20 * time.Millisecond
-	// reloadSeconds is the interval of reloads, in seconds.
-	reloadSeconds = 1
-	// resultTTL is how long the result of a task is kept for a page that reloads.
-	resultTTL = 10 * time.Second
+	// underwayReloadSeconds is the interval of reloads, in seconds.
+	underwayReloadSeconds = 1
+	// awaitedResultTTL is how long the result of a task is kept for a page that reloads.
+	awaitedResultTTL = 10 * time.Second
 	// maxTaskDuration bounds a task: nobody waits for a longer one.
 	maxTaskDuration = 10 * time.Minute
 )
@@ -32,7 +32,7 @@ const (
 func newTasks(maxConcurrent int) *shared.Tasks {
 	tasks := &shared.Tasks{MaxDuration: maxTaskDuration, ResultTTL: func(awaited bool, _ error) time.Duration {
 		if awaited {
-			return resultTTL
+			return awaitedResultTTL
 		}
 		return 0
 	}}
@@ -102,7 +102,7 @@ func findOrPrevious[T any](
 
 // showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
 func (v *visit) showUnderWay(pending *pendingPageError) error {
-	v.w.Header().Set("Refresh", strconv.Itoa(reloadSeconds))
+	v.w.Header().Set("Refresh", strconv.Itoa(underwayReloadSeconds))
 	return v.render(http.StatusAccepted, "underway", underwayPage{v.frame("One moment"), pending})
 }
 

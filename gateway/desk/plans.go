@@ -35,7 +35,7 @@ type planRow struct {
 }
 
 // fitsPlan is fits for a Plan, which has no deadline.
-func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
+func (f inboxFilter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 	if f.Due != "" {
 		return false
 	}
@@ -63,7 +63,7 @@ type planPage struct {
 
 // FactsOf describes the parameters of a planned Call.
 func (p planPage) FactsOf(c client.PlannedCall) []fact {
-	return factsOfFields(client.Approval{Call: c.Call}, unknownOrigin)
+	return factsOfFields(client.Approval{Call: c.Call}, noOrigin)
 }
 
 // ReasonOf is why a Call was planned; empty: the Plan does not say.
@@ -76,20 +76,20 @@ func (p planPage) ReasonOf(c client.PlannedCall) string {
 	return ""
 }
 
-// maxSentences bounds the Calls of a Plan that its page describes in words.
-const maxSentences = 100
+// maxShownSentences bounds the Calls of a Plan that its page describes in words.
+const maxShownSentences = 100
 
 // planTitle says what a Plan would do: its only step, or else each kind of step, how often, and how much money that is
 // if that is known and of one currency.
-func planTitle(p client.Plan, presenter *shown.Presenter) string {
-	if len(p.PlannedCalls) == 1 && len(p.CallsByTool) == 1 && p.CallsByTool[0].CallCount == 1 {
+func planTitle(p client.DescribedPlan, presenter *shown.Presenter) string {
+	if len(p.PlannedCalls) == 1 && len(p.CallCountsByTool) == 1 && p.CallCountsByTool[0].CallCount == 1 {
 		return p.PlannedCalls[0].Sentence
 	}
 	amountsByTool := map[string][]*shown.Field{}
 	for _, c := range p.PlannedCalls {
 		amountsByTool[c.ToolTitle] = append(amountsByTool[c.ToolTitle], c.Amount())
 	}
-	steps := jsonval.Map(p.CallsByTool, func(t approval.PlanToolCount) string {
+	steps := jsonval.Map(p.CallCountsByTool, func(t approval.PlanToolCount) string {
 		title := presenter.ToolTitle(t.Tool)
 		text, sum, amounts := title, "", amountsByTool[title]
 		if t.CallCount > 1 {
@@ -111,7 +111,7 @@ func planTitle(p client.Plan, presenter *shown.Presenter) string {
 }
 
 // findWaitingPlan returns the Plan that waits in the process of the address.
-func (v *visit) findWaitingPlan() (client.Plan, error) {
+func (v *visit) findWaitingPlan() (client.DescribedPlan, error) {
 	list, err := v.WaitingPlansIn(v.Context(), v.processID)
 	for _, p := range list {
 		if p.Process == v.processID {
@@ -122,10 +122,10 @@ func (v *visit) findWaitingPlan() (client.Plan, error) {
 		err = notFound("No Plan of %s waits: somebody has decided on it, its process is over, or there "+
 			"is none.", visibleText(v.processID))
 	}
-	return client.Plan{}, err
+	return client.DescribedPlan{}, err
 }
 
-func (v *visit) newPlanPage(plan client.Plan) planPage {
+func (v *visit) newPlanPage(plan client.DescribedPlan) planPage {
 	l := client.LanguageOf(v.Context())
 	labels := v.planLabels(plan.Process)
 	p := planPage{frame: v.processFrame(""),
@@ -138,7 +138,7 @@ func (v *visit) newPlanPage(plan client.Plan) planPage {
 		return disagreementText(text, labels,
 			l)
 	})
-	for _, one := range plan.CallsByTool {
+	for _, one := range plan.CallCountsByTool {
 		p.HiddenSentenceCount += one.CallCount
 	}
 	if p.HiddenSentenceCount == len(plan.PlannedCalls) && p.HiddenSentenceCount > 0 {
@@ -146,7 +146,7 @@ func (v *visit) newPlanPage(plan client.Plan) planPage {
 		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
 		p.Sum = shown.SumText(amounts, plan.PlannedCalls[0].Language)
 	}
-	p.PlannedCalls = plan.PlannedCalls[:min(len(plan.PlannedCalls), maxSentences)]
+	p.PlannedCalls = plan.PlannedCalls[:min(len(plan.PlannedCalls), maxShownSentences)]
 	p.HiddenSentenceCount -= len(p.PlannedCalls)
 	return p
 }
@@ -191,11 +191,11 @@ func (v *visit) decidePlan() error {
 			return v.render(status, "plan", p)
 		}
 	}
-	decidedPlan, err := v.DecidePlan(v.Context(), v.processID, decision)
+	decisionOutcome, err := v.DecidePlan(v.Context(), v.processID, decision)
 	if err != nil {
 		return v.showPlanRefused(p, err)
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Plan: &decidedPlan})
+	return v.redirectToOutcomes(outcomes{DecisionKind: decision.Kind, Plan: &decisionOutcome})
 }
 
 // showPlanRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.

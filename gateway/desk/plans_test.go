@@ -30,18 +30,18 @@ func TestThePageOfAPlanIsCalledByWhatThePlanDoes(t *testing.T) {
 		}
 		return list
 	}
-	for want, plan := range map[string]client.Plan{
-		"Pay somebody: 2,299.00 EUR": {CallsByTool: counts("pay", 1),
+	for want, plan := range map[string]client.DescribedPlan{
+		"Pay somebody: 2,299.00 EUR": {CallCountsByTool: counts("pay", 1),
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "229900")}},
-		"2 × Pay somebody, 2,299.05 EUR": {CallsByTool: counts("pay", 2),
+		"2 × Pay somebody, 2,299.05 EUR": {CallCountsByTool: counts("pay", 2),
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "229900"), planned(t, "pay", "5")}},
-		"2 × Pay somebody; Log": {CallsByTool: counts("pay", 2, "log", 1), // one amount is not known yet
+		"2 × Pay somebody; Log": {CallCountsByTool: counts("pay", 2, "log", 1), // one amount is not known yet
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "pay", "")}},
-		"Pay somebody, 0.05 EUR; 2 × Log": {CallsByTool: counts("pay", 1, "log", 2),
+		"Pay somebody, 0.05 EUR; 2 × Log": {CallCountsByTool: counts("pay", 1, "log", 2),
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "log", "")}},
-		"Pay somebody, 0.05 EUR; Log": {CallsByTool: counts("pay", 1, "log", 1), // one is not in words
+		"Pay somebody, 0.05 EUR; Log": {CallCountsByTool: counts("pay", 1, "log", 1), // one is not in words
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5")}},
-		"3 × Pay somebody": {CallsByTool: counts("pay", 3), // not all are in words
+		"3 × Pay somebody": {CallCountsByTool: counts("pay", 3), // not all are in words
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "pay", "5")}},
 	} {
 		if got := planTitle(plan, wordsOf(t, paid)); got != want {

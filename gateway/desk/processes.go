@@ -28,7 +28,7 @@ import (
 const (
 	processesPerPage = 100
 	instancesPerPage = 100
-	maxIdeas         = 500 // that are listed: the latest
+	maxListedIdeas   = 500 // that are listed: the latest
 	maxDrawnCalls    = 200 // Calls of a Plan that is drawn
 )
 
@@ -38,7 +38,7 @@ type processesPage struct {
 	frame
 	Status     string
 	Statuses   []loop.Status
-	Rows       []client.Summary
+	Rows       []client.ProcessSummary
 	NextHref   string
 	PauseCodes []string // why processes pause, where the cause is mostly outside of them
 	Notice     string   // what became of the processes that were to be resumed
@@ -55,7 +55,8 @@ func (v *visit) showProcesses() error {
 	}
 	key := fmt.Sprintf("processes\n%d %s %s", v.ChangeCount(), p.Status, q.Get("page"))
 	find := func(ctx context.Context, _ *task) (api.ProcessPage, error) {
-		return v.ListProcesses(ctx, client.Filter{Status: loop.Status(p.Status)}, processesPerPage, q.Get("page"))
+		return v.ListProcesses(ctx, client.ProcessFilter{Status: loop.Status(p.Status)}, processesPerPage,
+			q.Get("page"))
 	}
 	listPage, err := findWithinPageTime(v.Context(), v.serverTasks, key, find)
 	if err != nil {
@@ -70,7 +71,7 @@ func (v *visit) showProcesses() error {
 	return v.show("processes", p)
 }
 
-func isHeldUp(s client.Summary) bool {
+func isHeldUp(s client.ProcessSummary) bool {
 	return len(s.HoldUps) > 0 || slices.Contains(s.WaitingTexts, protocol.StatusHeldUp)
 }
 
@@ -95,7 +96,7 @@ type processPage struct {
 	PlanHrefs            []string // the processes in which Plans wait: this one, or its parts
 	WaitingCallCount     int      // Calls that wait for a person
 	OtherWaitReasons     []string // beside people, whose Calls are counted
-	ActionCounts         *client.ActionCounts
+	ActionCounts         *client.BilledActionCounts
 	Orders               []orderRow
 	Failures             []failureRow
 	UndoneProcess        jsonval.Object // the process that this one takes back, by whom, why; empty: none
@@ -128,9 +129,9 @@ func (v *visit) showProcess() error {
 // newProcessPage makes the page of the process of the address.
 func (v *visit) newProcessPage() (*processPage, error) {
 	id := v.processID
-	isBig := func(s api.ProcessStatus) bool { return len(s.Instances) >= minLargeInstanceCount }
+	hasManyInstances := func(s api.ProcessStatus) bool { return len(s.Instances) >= minLargeInstanceCount }
 	status, err := findOrPrevious(v.Context(), v.Desk, v.workerTasks, v.keyWithChangeCount(v.Context(), "status\n"+id),
-		isBig, func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
+		hasManyInstances, func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (v *visit) newProcessPage() (*processPage, error) {
 		return nil, err
 	}
 	if plan.DrawablePlan != nil {
-		p.CallCount, p.PlanIsLive, p.PictureHref = len(plan.Calls), plan.isLive, pictureHref(p.Href, plan)
+		p.CallCount, p.PlanIsLive, p.PictureHref = len(plan.Calls), plan.isLive, planPictureHref(p.Href, plan)
 	}
 	p.IsDrawn = p.CallCount > 0 && p.CallCount <= maxDrawnCalls
 	p.Ideas, p.HiddenIdeaCount = v.listIdeas(id)
@@ -158,18 +159,18 @@ func (v *visit) newProcessPage() (*processPage, error) {
 	p.Failures = failureRows(status.Failures, presenter)
 	p.Orders = orderRows(status.Orders, presenter, language, p.Now)
 	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
-		actions, err := v.Client.Process(id).CountActions(v.Context())
+		actions, err := v.Client.Process(id).CountBilledActions(v.Context())
 		if err != nil {
 			return nil, err
 		}
 		p.ActionCounts, p.ReloadsItself = &actions, false
 	}
-	v.addWaiting(p)
+	v.addWaitReasons(p)
 	return p, nil
 }
 
-// addWaiting adds what the process waits for.
-func (v *visit) addWaiting(p *processPage) {
+// addWaitReasons adds what the process waits for.
+func (v *visit) addWaitReasons(p *processPage) {
 	status := p.Status
 	if p.WaitingCallCount = status.PendingDecisionCount; slices.ContainsFunc(status.WaitingFor,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanPrefix) }) {
@@ -181,9 +182,9 @@ func (v *visit) addWaiting(p *processPage) {
 		}
 	}
 	for _, one := range status.WaitingFor {
-		isShown := status.Error != nil && one == "paused: "+status.Error.Message
-		isPerson := strings.HasPrefix(one, protocol.WaitingForPersonPrefix)
-		if !isShown && !isPerson && !strings.HasPrefix(one, turn.HeldUpPrefix) {
+		isShownAsError := status.Error != nil && one == "paused: "+status.Error.Message
+		isForPerson := strings.HasPrefix(one, protocol.WaitingForPersonPrefix)
+		if !isShownAsError && !isForPerson && !strings.HasPrefix(one, turn.HeldUpPrefix) {
 			p.OtherWaitReasons = append(p.OtherWaitReasons, clipParagraph(one))
 		}
 	}
@@ -192,14 +193,14 @@ func (v *visit) addWaiting(p *processPage) {
 func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }
 
 // listIdeas lists the Ideas of a process, the latest first, or none if the store has none yet.
-func (v *visit) listIdeas(id string) (list []report.Idea, omittedCount int) {
-	links, err := v.Client.Chain(id).Ideas(v.Context())
+func (v *visit) listIdeas(processID string) (list []report.Idea, omittedCount int) {
+	links, err := v.Client.Chain(processID).Ideas(v.Context())
 	if err != nil {
 		return nil, 0
 	}
-	list = report.Ideas(links)
+	list = report.DescribeIdeas(links)
 	slices.Reverse(list)
-	omittedCount = max(len(list)-maxIdeas, 0)
+	omittedCount = max(len(list)-maxListedIdeas, 0)
 	return list[:len(list)-omittedCount], omittedCount
 }
 
@@ -207,10 +208,10 @@ func (v *visit) listIdeas(id string) (list []report.Idea, omittedCount int) {
 func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, l shown.Language,
 	instanceFacts *processInstanceFacts) {
 	var tokens []string
-	hasUndo := false
+	canUndoAny := false
 	p.ShownStatus, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
-		hasUndo = hasUndo || p.canUndo(token, instanceFacts)
+		canUndoAny = canUndoAny || p.canUndo(token, instanceFacts)
 		if p.Counts[i.Status]++; i.Status.HasEnded() {
 			p.EndedInstanceCount++
 		}
@@ -218,10 +219,10 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 			tokens = append(tokens, token)
 		}
 	}
-	if !hasUndo && len(p.Status.Instances) > 0 {
+	if !canUndoAny && len(p.Status.Instances) > 0 {
 		p.UndoHref = ""
 	}
-	slices.SortFunc(tokens, ideafiles.CompareTokens)
+	slices.SortFunc(tokens, ideafiles.CompareInstanceTokens)
 	page, _ := strconv.Atoi(q.Get("page"))
 	p.pagination = paginate(len(tokens), instancesPerPage, page, func(n int) string {
 		return p.Href + "?" + url.Values{"status": {p.ShownStatus}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
@@ -256,17 +257,17 @@ func (v *visit) drawPlan() error {
 	if len(plan.Calls) > maxDrawnCalls {
 		return notFound("The Plan has too many steps for a picture.")
 	}
-	return v.writePlanSVG(v.processID, plan.Calls, plan.StatusCounts)
+	return v.writePlanSVG(v.processID, plan.Calls, plan.InstanceCountsByStatus)
 }
 
-func (v *visit) writePlanSVG(processID string, calls []any, statuses []map[ideafile.CallStatus]int) error {
-	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.planLabels(processID))))
+func (v *visit) writePlanSVG(processID string, calls []any, statusCounts []map[ideafile.CallStatus]int) error {
+	v.w.Header().Set("Content-Type", mediaTypeByExtension[".svg"])
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statusCounts, v.planLabels(processID))))
 	return nil
 }
 
-// drawnPlan is a Plan with the states of its Calls: current ones, or those of the latest Idea.
-type drawnPlan struct {
+// planToDraw is a Plan with the states of its Calls: current ones, or those of the latest Idea.
+type planToDraw struct {
 	*client.DrawablePlan
 	isLive bool
 }
@@ -275,16 +276,16 @@ type drawnPlan struct {
 // patience.
 const minLargeInstanceCount = 1000
 
-// planOrPrevious returns the Plan of a process, or the previous result while reading takes long. The drawnPlan is empty
-// if the Plan cannot be read.
-func (d *Desk) planOrPrevious(ctx context.Context, id string, instanceCount int, wantLive bool) (drawnPlan, error) {
+// planOrPrevious returns the Plan of a process, or the previous result while reading takes long. The planToDraw is
+// empty if the Plan cannot be read.
+func (d *Desk) planOrPrevious(ctx context.Context, id string, instanceCount int, wantLive bool) (planToDraw, error) {
 	tasks := d.workerTasks
 	if instanceCount > minLargeInstanceCount {
 		tasks = d.storeTasks
 	}
 	key := fmt.Sprintf("plan\n%t %s", wantLive, id)
-	plan, err := findOrPrevious(ctx, d, tasks, key, func(drawnPlan) bool { return true },
-		func(ctx context.Context) (drawnPlan, error) { return d.findPlan(ctx, id, wantLive) })
+	plan, err := findOrPrevious(ctx, d, tasks, key, func(planToDraw) bool { return true },
+		func(ctx context.Context) (planToDraw, error) { return d.findPlan(ctx, id, wantLive) })
 	var pending *pendingPageError
 	if errors.As(err, &pending) {
 		return plan, err
@@ -292,33 +293,33 @@ func (d *Desk) planOrPrevious(ctx context.Context, id string, instanceCount int,
 	return plan, nil
 }
 
-// liveStateTimeout bounds how long a page waits for the current state of Calls. After that it shows their state in the
+// livePlanTimeout bounds how long a page waits for the current state of Calls. After that it shows their state in the
 // latest Idea.
-const liveStateTimeout = 2 * time.Second
+const livePlanTimeout = 2 * time.Second
 
 // findPlan returns the Plan of a process with the states of its Calls: current ones if wanted and known, or else those
 // of the latest Idea.
-func (d *Desk) findPlan(ctx context.Context, processID string, wantLive bool) (drawnPlan, error) {
+func (d *Desk) findPlan(ctx context.Context, processID string, wantLive bool) (planToDraw, error) {
 	if wantLive {
-		liveCtx, cancel := context.WithTimeout(ctx, liveStateTimeout)
+		liveCtx, cancel := context.WithTimeout(ctx, livePlanTimeout)
 		defer cancel()
 		if plan, err := d.LivePlan(liveCtx, processID); err == nil && len(plan.Calls) > 0 {
-			return drawnPlan{plan, true}, nil
+			return planToDraw{plan, true}, nil
 		}
 	}
 	i, err := d.loadIdea(ctx, processID, 0)
 	if err != nil {
-		return drawnPlan{}, err
+		return planToDraw{}, err
 	}
 	plan, err := i.loadPlan(ctx)
-	return drawnPlan{plan, false}, err
+	return planToDraw{plan, false}, err
 }
 
-// pictureHref returns the address of a picture. It changes with the states of the Calls, so that browsers reload the
-// picture.
-func pictureHref(href string, plan drawnPlan) string {
+// planPictureHref returns the address of a picture. It changes with the states of the Calls, so that browsers reload
+// the picture.
+func planPictureHref(href string, plan planToDraw) string {
 	if !plan.isLive {
 		return href + "/plan.svg"
 	}
-	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.StatusCounts})[:16]
+	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.InstanceCountsByStatus})[:16]
 }

@@ -40,9 +40,9 @@ func (v *visit) showVerify() error {
 	}
 	p := verifyPage{frame: v.processFrame("The record of %s"), Report: c.report,
 		ProofSummary: report.ProofSummary(c.report), CheckedAt: c.checkedAt}
-	all := c.decisions
+	decisions := c.decisions
 	presenter, l := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
-	for _, d := range report.FilterOrderDecisions(all) {
+	for _, d := range report.FilterOrderDecisions(decisions) {
 		one := givenOrder{Decision: d}
 		if o := d.GivenOrder; o != nil {
 			one.About = cmp.Or(o.DeputyName, presenter.ToolTitle(o.Tool))
@@ -51,9 +51,9 @@ func (v *visit) showVerify() error {
 		p.Orders = append(p.Orders, one)
 	}
 	page, _ := strconv.Atoi(v.FormValue("page"))
-	p.pagination = paginate(len(all), decisionsPerPage, page,
+	p.pagination = paginate(len(decisions), decisionsPerPage, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
-	p.Decisions = all[p.First-1 : p.Last]
+	p.Decisions = decisions[p.First-1 : p.Last]
 	return v.show("verify", p)
 }
 
@@ -66,14 +66,14 @@ type chainCheck struct {
 
 const (
 	maxCachedChecks = 8
-	// maxCachedDecisions bounds the decisions of a process whose check is cached.
-	maxCachedDecisions = 20_000
-	// checkTTL is how old a check may be to be reused although a new one is asked for.
-	checkTTL = 15 * time.Second
+	// maxCachedCheckDecisions bounds the decisions of a process whose check is cached.
+	maxCachedCheckDecisions = 20_000
+	// minForcedCheckInterval is how old a check may be to be reused although a new one is asked for.
+	minForcedCheckInterval = 15 * time.Second
 )
 
 // checkChain verifies the chain of a process, unless that was done since its latest Idea. If again is true, that check
-// must also be younger than checkTTL.
+// must also be younger than minForcedCheckInterval.
 func (d *Desk) checkChain(ctx context.Context, processID string, force bool) (*chainCheck, error) {
 	chain := d.Client.Chain(processID)
 	latest, err := chain.Link(ctx, 0)
@@ -81,7 +81,7 @@ func (d *Desk) checkChain(ctx context.Context, processID string, force bool) (*c
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
 	key := processID + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
-	if c, isCached := d.checkCache.Get(key); isCached && (!force || time.Since(c.checkedAt) < checkTTL) {
+	if c, isCached := d.checkCache.Get(key); isCached && (!force || time.Since(c.checkedAt) < minForcedCheckInterval) {
 		return c, nil
 	}
 	return findWithinPageTime(ctx, d.storeTasks, "check\n"+key,
@@ -94,16 +94,16 @@ func (d *Desk) checkChain(ctx context.Context, processID string, force bool) (*c
 			if err != nil && chainReport.IsIntact {
 				return nil, err
 			}
-			c := &chainCheck{chainReport, report.Decisions(decisions), time.Now()}
-			if len(c.decisions) <= maxCachedDecisions && latest.Digest != "" {
+			c := &chainCheck{chainReport, report.DescribeDecisions(decisions), time.Now()}
+			if len(c.decisions) <= maxCachedCheckDecisions && latest.Digest != "" {
 				d.checkCache.Add(key, c)
 			}
 			return c, nil
 		})
 }
 
-// export sends all that a process did as one file.
-func (v *visit) export() error {
+// exportReport sends all that a process did as one file.
+func (v *visit) exportReport() error {
 	writeReport, err := v.RenderReport(v.Context(), v.processID)
 	if err == nil {
 		writeReport(v.w)

@@ -88,7 +88,7 @@ func (v *visit) processFrame(title string) frame {
 // with a Call: a delegate knows only its own.
 func processTitle(processID, title string) string {
 	root := blobs.RootProcessID(processID)
-	if spelling.WithoutParts(processID) != root {
+	if spelling.ProcessIDWithoutParts(processID) != root {
 		return root
 	}
 	return cmp.Or(clip(title, maxCellChars), root)
@@ -193,9 +193,9 @@ type pagination struct {
 }
 
 // paginate picks a part by its number, from 1; pageHref gives the addresses of others.
-func paginate(total, size, page int, pageHref func(page int) string) (p pagination) {
-	page = min(max(page, 1), max((total+size-1)/size, 1))
-	p = pagination{First: (page-1)*size + 1, Last: min(page*size, total), Total: total}
+func paginate(total, pageSize, page int, pageHref func(page int) string) (p pagination) {
+	page = min(max(page, 1), max((total+pageSize-1)/pageSize, 1))
+	p = pagination{First: (page-1)*pageSize + 1, Last: min(page*pageSize, total), Total: total}
 	if page > 1 {
 		p.PrevHref = pageHref(page - 1)
 	}
@@ -219,7 +219,7 @@ var assetsPath = sync.OnceValue(func() string {
 	return "/desk/assets/" + hex.EncodeToString(sum.Sum(nil))[:16]
 })
 
-var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+var mediaTypeByExtension = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml"}
 
 // serveAsset serves the files that pages load, to anybody.
@@ -229,7 +229,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", mediaTypes[path.Ext(r.PathValue("name"))])
+	w.Header().Set("Content-Type", mediaTypeByExtension[path.Ext(r.PathValue("name"))])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(data)
 }
@@ -293,9 +293,9 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"stamp":     timestampFormatter(language),
 		"zone":      func() string { zone, _ := time.Now().Zone(); return zone },
 		"thousands": func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
-		"past":      func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
+		"past":      func(kind string) string { return catalogue.Translate(pastTenseByDecisionKind[kind]) },
 		"decidedAs": func(kind string) string {
-			return catalogue.Translate(cmp.Or(decisionTextByKind[kind], pastTenseByKind[kind]))
+			return catalogue.Translate(cmp.Or(textByDecisionKind[kind], pastTenseByDecisionKind[kind]))
 		},
 		"moment": func(t time.Time) string {
 			minute := t.Local().Truncate(time.Minute).Format(time.RFC3339)
@@ -305,7 +305,9 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"atDeadline": func(a client.Approval) string {
 			return catalogue.TranslateAs("deadline", strings.TrimPrefix(onTimeoutText(a), "it is "))
 		},
-		"planName":   func(request *int) string { return catalogue.Translate(approval.Plan{Request: *request}.Name()) },
+		"planName": func(request *int) string {
+			return catalogue.Translate(approval.PlanAwaitingDecision{RequestNumber: *request}.Name())
+		},
 		"whoDecided": func(one approval.Decision) string { return catalogue.TranslateAs("who", deciderText(one)) },
 	}
 }

@@ -44,10 +44,10 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 
 func newSimulationView(r *simulation.Report, presenter *shown.Presenter, l shown.Language) *simulationView {
 	view, builder, tokens := &simulationView{Report: r, Presenter: presenter}, newFactBuilder(l),
-		ideafiles.SortedTokens(r.Instances)
+		ideafiles.SortedInstanceTokens(r.Instances)
 	for n, token := range tokens {
-		const maxShown = 5
-		if n == maxShown || builder.FactsLeft <= 0 {
+		const maxShownInstances = 5
+		if n == maxShownInstances || builder.FactsLeft <= 0 {
 			view.HiddenInstanceCount = len(tokens) - n
 			break
 		}

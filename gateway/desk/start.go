@@ -37,13 +37,13 @@ type startPage struct {
 	SuccessNotice string
 	Simulation    *simulationView
 
-	offeredByName map[string]ideafiles.Source // the offered Ideas, by name
-	folders       []string                    // the folders of the files
+	offeredSourceByName map[string]ideafiles.Source // the offered Ideas, by name
+	foldersToHide       []string                    // the folders of the files
 }
 
 func (v *visit) newStartPage() *startPage {
 	p := &startPage{frame: v.frame("Start a process"), OffersSimulation: v.Simulate != nil,
-		offeredByName: map[string]ideafiles.Source{}}
+		offeredSourceByName: map[string]ideafiles.Source{}}
 	if v.IdeaFolder == "" {
 		return p
 	}
@@ -52,8 +52,8 @@ func (v *visit) newStartPage() *startPage {
 		v.Log.Error("the folder of Ideas cannot be read", "error", err)
 	}
 	for _, s := range sources {
-		if _, isDuplicate := p.offeredByName[s.Name()]; !isDuplicate {
-			p.offeredByName[s.Name()] = s
+		if _, isDuplicate := p.offeredSourceByName[s.Name()]; !isDuplicate {
+			p.offeredSourceByName[s.Name()] = s
 			p.OfferedNames = append(p.OfferedNames, s.Name())
 		}
 	}
@@ -71,7 +71,7 @@ func (v *visit) showStart() error {
 func (v *visit) start() error {
 	p := v.newStartPage()
 	status := http.StatusOK
-	processID, err := v.submitStart(p)
+	processID, err := v.runStartAction(p)
 	switch {
 	case err == nil && processID != "" && v.user.May(access.Look):
 		return v.redirect(processHref(processID))
@@ -79,7 +79,7 @@ func (v *visit) start() error {
 		p = v.newStartPage()
 		p.SuccessNotice = fmt.Sprintf("%s has started. You may not look at it.", visibleText(processID))
 	case err != nil:
-		if status = p.setError(err, p.folders...); status >= http.StatusInternalServerError {
+		if status = p.setError(err, p.foldersToHide...); status >= http.StatusInternalServerError {
 			v.Log.Error("a start failed", "error", err)
 		}
 	case len(p.Findings) > 0 && !p.Findings[0].IsWarning:
@@ -88,8 +88,8 @@ func (v *visit) start() error {
 	return v.render(status, "start", p)
 }
 
-// submitStart does what the pressed button says. It returns the started process; empty: none was started.
-func (v *visit) submitStart(p *startPage) (processID string, err error) {
+// runStartAction does what the pressed button says. It returns the started process; empty: none was started.
+func (v *visit) runStartAction(p *startPage) (processID string, err error) {
 	if err := p.readFiles(v); err != nil {
 		return "", err
 	}
@@ -106,12 +106,12 @@ func (v *visit) submitStart(p *startPage) (processID string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p.add(problems, p.folders)
+	p.addFindings(problems, p.foldersToHide)
 	if len(problems.Errors()) > 0 {
 		return "", nil
 	}
 	if p.ID == "" {
-		p.ID = client.NewID(source.Name())
+		p.ID = client.NewProcessID(source.Name())
 	}
 	switch v.PostForm.Get("do") {
 	case "check":
@@ -138,15 +138,16 @@ func (v *visit) startProcess(p *startPage, definition *ideafiles.Definition) (st
 		return "", api.Unprocessable("This file comes from a simulation, and its values are made up. To start it for " +
 			"real, remove meta.simulated and the messages' _simulated in it.")
 	}
-	if err := client.ValidateID(p.ID); err != nil {
+	if err := client.ValidateProcessID(p.ID); err != nil {
 		return "", api.Unprocessable("The name cannot be used: %s", err)
 	}
 	process, err := v.Client.Start(v.Context(), client.StartOptions{
-		ID: p.ID, Idea: definition.Idea, DelegateFiles: definition.Delegates, ScriptedReplies: definition.RepliesText,
-		StartedBy: v.user.Name,
+		ID: p.ID, Idea: definition.Idea, DelegateFiles: definition.DelegateFiles,
+		ScriptedReplies: definition.RepliesText,
+		StartedBy:       v.user.Name,
 	})
 	if errors.Is(err, client.ErrIDInUse) {
-		return "", access.NewRefusal(http.StatusConflict, api.CodeOtherStart,
+		return "", access.NewRefusal(http.StatusConflict, api.CodeIDInUse,
 			"A process of this name was started from "+
 				"something else. Give this one another name, or leave the field empty.")
 	}
@@ -198,7 +199,7 @@ func (p *startPage) putFile(f file) {
 // writeFiles writes the files into a folder, from which they are read like those of any process.
 func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
 	ideasDir, dataDir := filepath.Join(folder, "idea"), filepath.Join(folder, "data")
-	p.folders = []string{ideasDir, dataDir}
+	p.foldersToHide = []string{ideasDir, dataDir}
 	if s, err = p.ideaSource(ideasDir); err != nil {
 		return s, err
 	}
@@ -241,7 +242,7 @@ func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
 		}
 		*f.at = filepath.Join(dataDir, f.Name)
 	}
-	s.IsRepliesChosen, s.IsFromStranger = s.RepliesPath != "", true
+	s.AreRepliesFromCaller, s.IsFromStranger = s.RepliesPath != "", true
 	return s, nil
 }
 
@@ -251,13 +252,13 @@ func (p *startPage) ideaSource(folder string) (s ideafiles.Source, err error) {
 		if p.Idea.Name == "" {
 			return s, api.Unprocessable("Choose the file of the process first: it says what the process does.")
 		}
-		return ideafiles.Source{Path: p.Idea.Name, IdeaPath: filepath.Join(folder, p.Idea.Name)}, nil
+		return ideafiles.Source{GivenPath: p.Idea.Name, IdeaPath: filepath.Join(folder, p.Idea.Name)}, nil
 	}
-	s, isOffered := p.offeredByName[p.ChosenOffer]
+	s, isOffered := p.offeredSourceByName[p.ChosenOffer]
 	if !isOffered {
 		return s, api.Unprocessable("This process is no longer in the list.")
 	}
-	p.folders = append(p.folders, filepath.Dir(s.IdeaPath))
+	p.foldersToHide = append(p.foldersToHide, filepath.Dir(s.IdeaPath))
 	s.InstancesPath, s.RepliesPath = "", ""
 	return s, nil
 }

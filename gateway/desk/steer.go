@@ -47,9 +47,9 @@ func (v *visit) steer() error {
 // ordersFragment is the place of the standing orders and deputies on the page of their process.
 const ordersFragment = "#orders"
 
-// steerAndReturn does something to the process of the address, and leads to a place on its page. Of a split process the
-// whole has the orders.
-func (v *visit) steerAndReturn(fragment string, do func(context.Context, *client.Process) error) error {
+// steerAndRedirect does something to the process of the address, and leads to a place on its page. Of a split process
+// the whole has the orders.
+func (v *visit) steerAndRedirect(fragment string, do func(context.Context, *client.Process) error) error {
 	processID := v.processID
 	if fragment == ordersFragment {
 		processID = spelling.WholeProcessID(processID)
@@ -60,9 +60,9 @@ func (v *visit) steerAndReturn(fragment string, do func(context.Context, *client
 	return v.redirect(processHref(processID) + fragment)
 }
 
-// steerByForm is steerAndReturn for a form on the page of the process. A refused form is shown again.
+// steerByForm is steerAndRedirect for a form on the page of the process. A refused form is shown again.
 func (v *visit) steerByForm(formID, fragment string, do func(context.Context, *client.Process) error) error {
-	if err := v.steerAndReturn(fragment, do); err != nil {
+	if err := v.steerAndRedirect(fragment, do); err != nil {
 		return v.showProcessAgain(formID, err, nil)
 	}
 	return nil

@@ -11,10 +11,11 @@ import (
 
 // pageData gives the data of each page, as it is rendered.
 var pageData = map[string]any{
-	"add": &addRowsPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": enterPage{}, "idea": &ideaPage{},
+	"add": &addRowsPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": loginPage{}, "idea": &ideaPage{},
 	"inbox": inboxPage{}, "insights": insightsPage{}, "leadon": redirectPage{}, "mine": ownDecisionsPage{},
-	"order": orderPage{}, "ordersure": &orderConfirmPage{}, "outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{},
-	"problem": problemPage{}, "process": &processPage{}, "processes": processesPage{}, "start": &startPage{},
+	"order": orderPage{}, "ordersure": &orderConfirmPage{}, "outcome": outcomePage{}, "plan": planPage{},
+	"planoutcome": outcomePage{},
+	"problem":     problemPage{}, "process": &processPage{}, "processes": processesPage{}, "start": &startPage{},
 	"sure": confirmPage{}, "underway": underwayPage{}, "undo": &undoPage{}, "verify": verifyPage{},
 	"key": struct {
 		frame

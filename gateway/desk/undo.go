@@ -55,7 +55,7 @@ func (v *visit) readUndoChoice() (*undoPage, client.UndoOptions) {
 	o := client.UndoOptions{Selection: undo.Selection{Instance: p.Instance, HasInstance: p.Instance != "",
 		CallID: p.Call}}
 	p.Reason, p.ReviewsCalls = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
-	o.Actor.Reason, o.ReviewsCalls = p.Reason, p.ReviewsCalls
+	o.Actor.Reason, o.ReviewsUndoCalls = p.Reason, p.ReviewsCalls
 	return p, o
 }
 
@@ -72,8 +72,8 @@ func (v *visit) showUndo() error {
 	return v.renderUndo(http.StatusOK, p, u)
 }
 
-// shownDigest is the digest of all that a person sees before agreeing, including what cannot be undone.
-func shownDigest(u *client.UndoPlan) string {
+// shownUndoPlanDigest is the digest of all that a person sees before agreeing, including what cannot be undone.
+func shownUndoPlanDigest(u *client.UndoPlan) string {
 	return proof.Digest([]any{u.Steps, u.IrreversibleCalls, u.KeptCalls})
 }
 
@@ -84,12 +84,12 @@ func (v *visit) undo() error {
 		return v.showUndoAgain(p, o, api.Unprocessable("Nothing was taken back: give a reason, for the record."))
 	}
 	u, isStarted, err := v.Undo(v.Context(), p.Process, o,
-		func(u *client.UndoPlan) bool { return shownDigest(u) == v.PostForm.Get("digest") })
+		func(u *client.UndoPlan) bool { return shownUndoPlanDigest(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return v.showUndoAgain(p, o, err)
 	}
 	if p.HasChanged = !isStarted; isStarted {
-		return v.redirect(processHref(u.UndoID))
+		return v.redirect(processHref(u.UndoProcessID))
 	}
 	return v.renderUndo(http.StatusOK, p, u)
 }
@@ -106,7 +106,7 @@ func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, cause error) er
 }
 
 func (v *visit) renderUndo(status int, p *undoPage, u *client.UndoPlan) error {
-	p.Digest, p.UndoCount = shownDigest(u), len(u.Steps)
+	p.Digest, p.UndoCount = shownUndoPlanDigest(u), len(u.Steps)
 	if current, err := v.Status(v.Context(), p.Process); err == nil {
 		p.ProcessIsOpen = !hasEnded(current.Status)
 	}
@@ -117,12 +117,12 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.UndoPlan) error {
 	row := func(c *undo.Call) undoRow {
 		doneCall := u.DescribeCall(v.Context(), presenter, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, DoneCallParts: doneCall.Parts}
-		if c.Instance != "" {
+		if c.InstanceToken != "" {
 			row.Name = clipName(doneCall.InstanceName)
 		}
 		return row
 	}
-	undoneList := undoList{Heading: "What would be taken back"}
+	toUndoList := undoList{Heading: "What would be taken back"}
 	for _, s := range u.Steps {
 		one := row(s.OriginalCall)
 		if one.DelegateUndo = s.DelegateUndo; s.DelegateUndo == nil {
@@ -131,9 +131,9 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.UndoPlan) error {
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
 		}
-		undoneList.Rows = append(undoneList.Rows, one)
+		toUndoList.Rows = append(toUndoList.Rows, one)
 	}
-	p.Sections = []undoList{undoneList}
+	p.Sections = []undoList{toUndoList}
 	for _, l := range []struct {
 		heading string
 		calls   []undo.NotUndoneCall
@@ -144,10 +144,11 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.UndoPlan) error {
 			if delegateID := c.DelegateProcessIDToUndo(); delegateID != "" {
 				one.Href = undoHref(delegateID, url.Values{})
 			}
-			if one.Reason = clipParagraph(c.Reason); c.Reader != nil {
-				readerSentence := u.DescribeCall(v.Context(), presenter, c.Reader, c.Reader.Tool,
-					c.Reader.Params).Sentence
-				one.Reason = clipParagraph("“" + readerSentence + "”" + strings.TrimPrefix(c.Reason, c.Reader.Name()))
+			if one.Reason = clipParagraph(c.Reason); c.RemainingReader != nil {
+				readerSentence := u.DescribeCall(v.Context(), presenter, c.RemainingReader, c.RemainingReader.Tool,
+					c.RemainingReader.Params).Sentence
+				one.Reason = clipParagraph("“" + readerSentence + "”" +
+					strings.TrimPrefix(c.Reason, c.RemainingReader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}

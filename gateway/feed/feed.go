@@ -20,13 +20,13 @@ import (
 type Source interface {
 	HistoryPosition(ctx context.Context) (client.HistoryPosition, error)
 	Status(ctx context.Context) (client.Status, error)
-	Result(ctx context.Context) (loop.Result, error)
+	Result(ctx context.Context) (loop.ProcessResult, error)
 	// IdeaLink returns a sealed Idea.
 	IdeaLink(ctx context.Context, ideaNumber int) (chain.Link, error)
 }
 
-// CallsPerSecond bounds how often all watchers of a feed together call the Temporal server.
-const CallsPerSecond = 50
+// MaxServerReadsPerSecond bounds how often all watchers of a feed together call the Temporal server.
+const MaxServerReadsPerSecond = 50
 
 const (
 	// minPollInterval and maxPollInterval bound how long a watcher waits before it looks again.
@@ -40,8 +40,8 @@ const (
 
 // Feed follows processes. It is safe for concurrent use.
 type Feed struct {
-	openSource func(process string) Source
-	limiter    *rate.Limiter
+	openSource        func(process string) Source
+	serverReadLimiter *rate.Limiter
 
 	mu       sync.Mutex
 	watchers map[string]*watcher
@@ -49,7 +49,8 @@ type Feed struct {
 
 // New makes a Feed. openSource returns the Source of a process by its id.
 func New(openSource func(processID string) Source) *Feed {
-	return &Feed{openSource: openSource, limiter: rate.NewLimiter(CallsPerSecond, CallsPerSecond),
+	return &Feed{openSource: openSource, serverReadLimiter: rate.NewLimiter(MaxServerReadsPerSecond,
+		MaxServerReadsPerSecond),
 		watchers: map[string]*watcher{}}
 }
 
@@ -67,7 +68,7 @@ func (p processSource) IdeaLink(ctx context.Context, ideaNumber int) (chain.Link
 
 // Event is an event for a follower, who can go on later from the last ID that they received. Some events have no ID.
 type Event struct {
-	Kind Kind
+	Kind EventKind
 	ID   string
 	Data []byte // JSON
 }
@@ -116,9 +117,9 @@ func (f *Feed) joinWatcher(processID string) *watcher {
 	w := f.watchers[processID]
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		w = &watcher{feed: f, process: processID, source: f.openSource(processID), cancel: cancel,
+		w = &watcher{feed: f, processID: processID, source: f.openSource(processID), cancel: cancel,
 			queryLimiter: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changeSignal: make(chan struct{}),
-			wakeSignal: make(chan struct{}, 1), lastSeen: time.Now()}
+			wakeSignal: make(chan struct{}, 1), lastSeenAt: time.Now()}
 		f.watchers[processID] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
 			if err != nil {
@@ -135,18 +136,18 @@ func (f *Feed) leaveWatcher(w *watcher) {
 	defer f.mu.Unlock()
 	if w.followerCount--; w.followerCount == 0 {
 		w.cancel()
-		delete(f.watchers, w.process)
+		delete(f.watchers, w.processID)
 	}
 }
 
 // Events yields news until the process has ended or ctx is done. After wait without news it yields an Event without a
 // Kind, which shows that the connection is alive.
-func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
+func (r *Follower) Events(ctx context.Context, idleInterval time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
-			snapshot, changeSignal, failure := r.watcher.currentSnapshot()
-			if failure != nil {
-				yield(Event{}, failure)
+			snapshot, changeSignal, permanentErr := r.watcher.currentSnapshot()
+			if permanentErr != nil {
+				yield(Event{}, permanentErr)
 				return
 			}
 			if snapshot != r.lastSnapshot {
@@ -156,7 +157,7 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 				}
 				continue
 			}
-			idleTimer := time.NewTimer(wait)
+			idleTimer := time.NewTimer(idleInterval)
 			select {
 			case <-ctx.Done():
 				idleTimer.Stop()
@@ -223,9 +224,9 @@ func (f *Feed) AwaitEnd(ctx context.Context, processID string) (bool, error) {
 
 // AwaitEndWithin reports whether a process has ended, or ends within wait.
 func (f *Feed) AwaitEndWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
-	revision, err := p.HistoryPosition(ctx)
-	if err != nil || revision.HasEnded || wait == 0 {
-		return revision.HasEnded, err
+	position, err := p.HistoryPosition(ctx)
+	if err != nil || position.HasEnded || wait == 0 {
+		return position.HasEnded, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

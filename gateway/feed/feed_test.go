@@ -48,14 +48,15 @@ func (f *fake) Status(context.Context) (client.Status, error) {
 	if f.noWorker {
 		return client.Status{}, errors.New("no poller")
 	}
-	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, IdeaCount: f.ideas,
+	return client.Status{ProcessResult: loop.ProcessResult{ProcessID: "p", Status: loop.StatusRunning,
+		IdeaCount:    f.ideas,
 		RequestCount: int(f.now.EventCount)}}, nil
 }
 
-func (f *fake) Result(context.Context) (loop.Result, error) {
+func (f *fake) Result(context.Context) (loop.ProcessResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return loop.Result{ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: f.ideas,
+	return loop.ProcessResult{ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: f.ideas,
 		Instances: map[string]loop.InstanceResult{"": {State: "large"}}}, nil
 }
 
@@ -195,7 +196,8 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 			looks.Add(f.looks.Load())
 			questions += f.questions.Load()
 		}
-		if n := looks.Load() + questions; n > 60*CallsPerSecond+CallsPerSecond || n < 60*CallsPerSecond/2 {
+		if n := looks.Load() + questions; n > 60*MaxServerReadsPerSecond+MaxServerReadsPerSecond ||
+			n < 60*MaxServerReadsPerSecond/2 {
 			t.Errorf("%d calls in a minute", n)
 		}
 		cancel()

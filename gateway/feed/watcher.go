@@ -19,22 +19,22 @@ import (
 // watcher observes one process for all its followers.
 type watcher struct {
 	feed         *Feed
-	process      string
+	processID    string
 	source       Source
 	cancel       context.CancelFunc
 	wakeSignal   chan struct{}
-	lastSeen     time.Time     // when the process was last seen
+	lastSeenAt   time.Time     // when the process was last seen
 	queryLimiter *rate.Limiter // bounds the queries, which a hosted server bills
 
 	followerCount int // guarded by the feed's mu
 
 	mu             sync.Mutex
 	latestSnapshot *Snapshot     // nil: nothing has been seen
-	failure        error         // a permanent error: there will be no Snapshot
+	permanentErr   error         // a permanent error: there will be no Snapshot
 	changeSignal   chan struct{} // closed when latestSnapshot or failure changes
 
-	readMu      sync.Mutex   // held while an Idea is read, so that each is read once
-	cachedLinks []chain.Link // of the last Ideas, in order
+	cachedLinksMu sync.Mutex   // held while an Idea is read, so that each is read once
+	cachedLinks   []chain.Link // of the last Ideas, in order
 }
 
 // maxCachedLinks bounds the links of a watcher. Older Ideas are read again for a follower who needs them.
@@ -45,15 +45,15 @@ const maxCachedLinks = 64
 func (w *watcher) currentSnapshot() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.latestSnapshot, w.changeSignal, w.failure
+	return w.latestSnapshot, w.changeSignal, w.permanentErr
 }
 
 // awaitFirstSnapshot waits until something is known.
 func (w *watcher) awaitFirstSnapshot(ctx context.Context) error {
 	for {
-		latestSnapshot, changeSignal, failure := w.currentSnapshot()
-		if failure != nil || latestSnapshot != nil {
-			return failure
+		latestSnapshot, changeSignal, permanentErr := w.currentSnapshot()
+		if permanentErr != nil || latestSnapshot != nil {
+			return permanentErr
 		}
 		select {
 		case <-ctx.Done():
@@ -63,28 +63,28 @@ func (w *watcher) awaitFirstSnapshot(ctx context.Context) error {
 	}
 }
 
-func (w *watcher) setLatest(s *Snapshot, failure error) {
+func (w *watcher) setLatest(s *Snapshot, permanentErr error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.latestSnapshot, w.failure = s, failure
+	w.latestSnapshot, w.permanentErr = s, permanentErr
 	close(w.changeSignal)
 	w.changeSignal = make(chan struct{})
 }
 
 // run looks until the process has ended, or nobody follows it any more.
 func (w *watcher) run(ctx context.Context) {
-	interval, lastRevision := minPollInterval, client.HistoryPosition{}
+	interval, lastPosition := minPollInterval, client.HistoryPosition{}
 	for ctx.Err() == nil {
-		newRevision, err := w.poll(ctx, lastRevision)
+		newPosition, err := w.poll(ctx, lastPosition)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errWatchEnded):
 			return
-		case err != nil || newRevision != lastRevision:
+		case err != nil || newPosition != lastPosition:
 			interval = minPollInterval
 		default:
 			interval = min(interval*3/2, maxPollInterval)
 		}
-		lastRevision = newRevision
+		lastPosition = newPosition
 		timer := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
@@ -100,46 +100,46 @@ func (w *watcher) run(ctx context.Context) {
 var errWatchEnded = errors.New("feed: nothing more to be seen")
 
 // poll asks how far the process has come and, after a change, its status. It returns the revision that it saw.
-func (w *watcher) poll(ctx context.Context, lastRevision client.HistoryPosition) (client.HistoryPosition, error) {
-	if err := w.feed.limiter.Wait(ctx); err != nil {
-		return lastRevision, err
+func (w *watcher) poll(ctx context.Context, lastPosition client.HistoryPosition) (client.HistoryPosition, error) {
+	if err := w.feed.serverReadLimiter.Wait(ctx); err != nil {
+		return lastPosition, err
 	}
-	revision, err := w.source.HistoryPosition(ctx)
+	position, err := w.source.HistoryPosition(ctx)
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.setLatest(nil, err)
-		return lastRevision, errWatchEnded
+		return lastPosition, errWatchEnded
 	case err != nil:
 		w.publishQueryFailure(ctx, CodeUnreachable, err)
 		return client.HistoryPosition{}, err // so that the next look that succeeds counts as a change
-	case revision == lastRevision:
-		w.lastSeen = time.Now()
-		return revision, nil
+	case position == lastPosition:
+		w.lastSeenAt = time.Now()
+		return position, nil
 	}
-	if !revision.HasEnded && !w.queryLimiter.Allow() {
-		return lastRevision, nil // a later look notices the change again, and queries when it may
+	if !position.HasEnded && !w.queryLimiter.Allow() {
+		return lastPosition, nil // a later look notices the change again, and queries when it may
 	}
-	if err := w.feed.limiter.Wait(ctx); err != nil {
-		return lastRevision, err
+	if err := w.feed.serverReadLimiter.Wait(ctx); err != nil {
+		return lastPosition, err
 	}
-	if revision.HasEnded {
-		return revision, w.publishEnd(ctx, revision)
+	if position.HasEnded {
+		return position, w.publishEnd(ctx, position)
 	}
 	v, err := w.source.Status(ctx)
 	if err != nil {
 		w.publishQueryFailure(ctx, CodeNoWorker, err)
 		return client.HistoryPosition{}, err
 	}
-	s, err := snapshotOf(KindStatus, cursorOf(revision, v.IdeaCount), v)
+	s, err := snapshotOf(KindStatus, cursorOf(position, v.IdeaCount), v)
 	if err == nil {
-		w.lastSeen = time.Now()
+		w.lastSeenAt = time.Now()
 		w.setLatest(s, nil)
 	}
-	return revision, err
+	return position, err
 }
 
 // publishEnd publishes the end. A process that a worker refused has no Result: its error is permanent.
-func (w *watcher) publishEnd(ctx context.Context, revision client.HistoryPosition) error {
+func (w *watcher) publishEnd(ctx context.Context, position client.HistoryPosition) error {
 	r, err := w.source.Result(ctx)
 	switch {
 	case client.IsUnreachable(err):
@@ -149,10 +149,11 @@ func (w *watcher) publishEnd(ctx context.Context, revision client.HistoryPositio
 		return ctx.Err()
 	}
 	if err != nil {
-		r = loop.Result{ProcessID: w.process, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
-			Error: &diag.Fault{Code: turn.CodeInvalidIdea, Message: err.Error()}}
+		r = loop.ProcessResult{ProcessID: w.processID, Status: loop.StatusFailed,
+			Instances: map[string]loop.InstanceResult{},
+			Error:     &diag.Fault{Code: turn.CodeInvalidIdea, Message: err.Error()}}
 	}
-	s, err := snapshotOf(KindEnded, cursorOf(revision, r.IdeaCount), WithoutStates(r))
+	s, err := snapshotOf(KindEnded, cursorOf(position, r.IdeaCount), WithoutStates(r))
 	if err != nil {
 		return err
 	}
@@ -173,15 +174,15 @@ func (w *watcher) publishQueryFailure(ctx context.Context, code string, cause er
 	// the cursor stays: nothing is known to have happened
 	if latestSnapshot == nil || latestSnapshot.Kind != KindNotQueryable {
 		nextSnapshot, _ := snapshotOf(KindNotQueryable, cursor,
-			QueryFailure{Code: code, Message: cause.Error(), LastSeenAt: w.lastSeen})
+			QueryFailure{Code: code, Message: cause.Error(), LastSeenAt: w.lastSeenAt})
 		w.setLatest(nextSnapshot, nil)
 	}
 }
 
 // readIdeaLink returns the Link of an Idea. The latest ones are read once for all followers.
 func (w *watcher) readIdeaLink(ctx context.Context, ideaNumber int) (chain.Link, error) {
-	w.readMu.Lock()
-	defer w.readMu.Unlock()
+	w.cachedLinksMu.Lock()
+	defer w.cachedLinksMu.Unlock()
 	if n := slices.IndexFunc(w.cachedLinks, func(l chain.Link) bool { return l.IdeaNumber == ideaNumber }); n >= 0 {
 		return w.cachedLinks[n], nil
 	}

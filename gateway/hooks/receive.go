@@ -34,7 +34,7 @@ var queryLimits = jq.Limits{Timeout: 2 * time.Second, MaxValueBytes: 8 * MaxBody
 
 // Receive returns what a webhook starts, or nil if its rule starts nothing from it. The error is an *access.Refusal if
 // the webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
-func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
+func (r *Rules) Receive(ctx context.Context, ruleName string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
 	if r != nil {
@@ -42,7 +42,7 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 		if err != nil {
 			return nil, fmt.Errorf("hooks: read %s: %w", r.path, err)
 		}
-		rule = rules[name]
+		rule = rules[ruleName]
 	}
 	if rule == nil {
 		return nil, access.NewRefusal(http.StatusNotFound, CodeNoHook, "there is no rule for webhooks of this name")
@@ -55,12 +55,12 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	if err != nil || o == nil {
 		return nil, err
 	}
-	o.ID, o.StartedBy = processID(name, header.Get(webhook.HeaderWebhookID)), "webhook "+name
+	o.ID, o.StartedBy = processID(ruleName, header.Get(webhook.HeaderWebhookID)), "webhook "+ruleName
 	return o, nil
 }
 
 func (r *rule) verifySignature(header http.Header, body []byte) (err error) {
-	for _, key := range r.keys {
+	for _, key := range r.signatureKeys {
 		if err = key.Verify(body, header); err == nil {
 			return nil
 		}
@@ -86,13 +86,13 @@ func signatureErrorText(err error) string {
 	return "it cannot be verified"
 }
 
-// plainIDPattern matches the webhook ids that are used unchanged in ids of processes.
-var plainIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
+// plainWebhookIDPattern matches the webhook ids that are used unchanged in ids of processes.
+var plainWebhookIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
 // processID returns the process id of a webhook. Two webhooks never share an id: the name of a rule contains no dot,
 // and a plain id no ~.
 func processID(ruleName, webhookID string) string {
-	if !plainIDPattern.MatchString(webhookID) {
+	if !plainWebhookIDPattern.MatchString(webhookID) {
 		webhookID = "~" + jsonval.Digest(webhookID)[:32]
 	}
 	return ruleName + "." + webhookID
@@ -105,7 +105,7 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 		return nil, refusalf("the body: %s", err)
 	}
 	if r.whenQuery != nil {
-		whenResults, err := runExpression(ctx, r.whenQuery, value)
+		whenResults, err := runQuery(ctx, r.whenQuery, value)
 		if err != nil {
 			return nil, refusalf("when: %s", err)
 		}
@@ -117,14 +117,14 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
-	o := &client.StartOptions{Idea: d.Idea, ScriptedReplies: d.RepliesText, DelegateFiles: d.Delegates}
+	o := &client.StartOptions{Idea: d.Idea, ScriptedReplies: d.RepliesText, DelegateFiles: d.DelegateFiles}
 	if r.instanceQuery != nil {
 		if o.InstanceRows, err = r.instanceRows(ctx, value); err != nil || len(o.InstanceRows) == 0 {
 			return nil, err
 		}
 		return o, nil
 	}
-	inputResults, err := runExpression(ctx, r.inputQuery, value)
+	inputResults, err := runQuery(ctx, r.inputQuery, value)
 	if err != nil {
 		return nil, refusalf("input: %s", err)
 	}
@@ -137,7 +137,7 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 
 // instanceRows returns the values from which the rule makes instances: its results, with lists flattened.
 func (r *rule) instanceRows(ctx context.Context, body any) (rows []jsonval.Object, err error) {
-	results, err := runExpression(ctx, r.instanceQuery, body)
+	results, err := runQuery(ctx, r.instanceQuery, body)
 	if err != nil {
 		return nil, refusalf("instances: %s", err)
 	}
@@ -163,13 +163,13 @@ func refusalf(format string, args ...any) error {
 	return access.NewRefusal(http.StatusUnprocessableEntity, CodeBadBody, format, args...)
 }
 
-// runExpression gives the results of an expression, as JSON values of the engine.
-func runExpression(ctx context.Context, q *jq.Query, body any) ([]any, error) {
-	results, err := q.Run(ctx, body, maxResults+1)
-	if err == nil && len(results) > maxResults {
-		err = fmt.Errorf("it has over %d results", maxResults)
+// runQuery gives the results of an expression, as JSON values of the engine.
+func runQuery(ctx context.Context, q *jq.Query, body any) ([]any, error) {
+	results, err := q.Run(ctx, body, maxQueryResults+1)
+	if err == nil && len(results) > maxQueryResults {
+		err = fmt.Errorf("it has over %d results", maxQueryResults)
 	}
 	return results, err
 }
 
-const maxResults = 10_000
+const maxQueryResults = 10_000

@@ -28,17 +28,17 @@ type Rules struct {
 // rule describes what a webhook starts.
 type rule struct {
 	ideaFile, repliesFile                string // files
-	keys                                 []*webhook.Webhook
+	signatureKeys                        []*webhook.Webhook
 	whenQuery, inputQuery, instanceQuery *jq.Query // a nil whenQuery is always true; one of the other two is nil
 }
 
 // Open reads a file of rules, and each Idea file that it names. The error describes the first fault.
 func Open(file string, getenv func(string) string) (*Rules, error) {
 	r := &Rules{file, getenv}
-	all, err := r.readRules()
-	for _, name := range jsonval.SortedKeys(all) {
+	ruleByName, err := r.readRules()
+	for _, name := range jsonval.SortedKeys(ruleByName) {
 		if err == nil {
-			_, err = all[name].loadIdea()
+			_, err = ruleByName[name].loadIdea()
 		}
 	}
 	if err != nil {
@@ -63,56 +63,56 @@ func (r *Rules) readRules() (map[string]*rule, error) {
 	if !ok || len(v) != 1 {
 		return nil, errors.New(`want {"hooks": {"NAME": {"idea", "secret", …}, …}}`)
 	}
-	all := map[string]*rule{}
+	ruleByName := map[string]*rule{}
 	for name, v := range hooks {
 		if !hookNamePattern.MatchString(name) {
 			return nil, fmt.Errorf("hooks: a name has letters, digits, - and _, 64 at most, not %q", name)
 		}
-		if all[name], err = r.readRule(v); err != nil {
+		if ruleByName[name], err = r.readRule(v); err != nil {
 			return nil, fmt.Errorf("hooks.%s: %w", name, err)
 		}
 	}
-	return all, nil
+	return ruleByName, nil
 }
 
-var ruleKeys = []string{"idea", "secret", "when", "input", "instances", "replies"}
+var ruleJSONKeys = []string{"idea", "secret", "when", "input", "instances", "replies"}
 
 func (r *Rules) readRule(v any) (*rule, error) {
 	m, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, fmt.Errorf("want an object, not %s", jsonval.TypeOf(v))
 	}
-	texts := map[string]string{}
+	textByKey := map[string]string{}
 	for key, v := range m {
 		text, ok := v.(string)
-		if !slices.Contains(ruleKeys, key) || !ok || text == "" {
-			return nil, fmt.Errorf("unknown key %q; a rule has %s, each a text", key, strings.Join(ruleKeys, ", "))
+		if !slices.Contains(ruleJSONKeys, key) || !ok || text == "" {
+			return nil, fmt.Errorf("unknown key %q; a rule has %s, each a text", key, strings.Join(ruleJSONKeys, ", "))
 		}
-		texts[key] = text
+		textByKey[key] = text
 	}
-	if texts["idea"] == "" {
+	if textByKey["idea"] == "" {
 		return nil, errors.New(`"idea" is missing: the Idea file, or its folder`)
 	}
-	if texts["input"] != "" && texts["instances"] != "" {
+	if textByKey["input"] != "" && textByKey["instances"] != "" {
 		return nil, errors.New(`"input" and "instances" exclude each other`)
 	}
-	out := &rule{ideaFile: r.resolvePath(texts["idea"]), repliesFile: r.resolvePath(texts["replies"])}
-	if texts["input"] == "" && texts["instances"] == "" {
-		texts["input"] = "."
+	out := &rule{ideaFile: r.resolvePath(textByKey["idea"]), repliesFile: r.resolvePath(textByKey["replies"])}
+	if textByKey["input"] == "" && textByKey["instances"] == "" {
+		textByKey["input"] = "."
 	}
 	for key, target := range map[string]**jq.Query{"when": &out.whenQuery, "input": &out.inputQuery,
 		"instances": &out.instanceQuery} {
-		if texts[key] == "" {
+		if textByKey[key] == "" {
 			continue
 		}
-		query, err := jq.Compile(texts[key], queryLimits)
+		query, err := jq.Compile(textByKey[key], queryLimits)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a jq expression that a rule may have: %w", key, err)
 		}
 		*target = query
 	}
 	var err error
-	out.keys, err = r.readKeys(texts["secret"])
+	out.signatureKeys, err = r.readSignatureKeys(textByKey["secret"])
 	return out, err
 }
 
@@ -129,9 +129,9 @@ const (
 	secretPrefix      = "whsec_"
 )
 
-// readKeys reads the secrets in an environment variable, separated by spaces. There are several while a secret is being
-// replaced.
-func (r *Rules) readKeys(reference string) (keys []*webhook.Webhook, err error) {
+// readSignatureKeys reads the secrets in an environment variable, separated by spaces. There are several while a secret
+// is being replaced.
+func (r *Rules) readSignatureKeys(reference string) (keys []*webhook.Webhook, err error) {
 	name, ok := strings.CutPrefix(reference, environmentPrefix)
 	if !ok || name == "" {
 		return nil, errors.New(`"secret" must name a variable, $env:NAME: the file must not contain the secret ` +
@@ -166,7 +166,7 @@ func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 }
 
 // ToolsOfOtherWorkers describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
-func ToolsOfOtherWorkers() ideafiles.Tools {
-	return ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies,
+func ToolsOfOtherWorkers() ideafiles.WorkerTools {
+	return ideafiles.WorkerTools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies,
 		HasOtherWorkers: true}
 }

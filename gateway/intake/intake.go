@@ -32,11 +32,11 @@ const (
 )
 
 const (
-	smallBodyBytes        = 64 << 10 // bytes; a body up to this size never waits for larger ones
+	maxSmallBodyBytes     = 64 << 10 // bytes; a body up to this size never waits for larger ones
 	maxSmallBytesInFlight = 2 << 20
 	// maxLargeBytesInFlight is in bytes. Bodies of this size or more are read one after the other.
 	maxLargeBytesInFlight = 8 << 20
-	memoryTimeout         = 10 * time.Second
+	memoryWaitTimeout     = 10 * time.Second
 	retryAfter            = 5 * time.Second
 )
 
@@ -54,7 +54,8 @@ func New(bodyTimeout time.Duration) *Intake {
 
 // Read reads the body of a request, of at most limit bytes, and replaces the request's body by what it read. Call done
 // when the request has been answered: until then other requests wait for the memory. The error is an *access.Refusal.
-func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
+func (i *Intake) Read(w http.ResponseWriter, r *http.Request,
+	maxBodyBytes int64) (body []byte, release func(), err error) {
 	release = func() {}
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, release, nil
@@ -63,19 +64,19 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 		return nil, release, access.NewRefusal(http.StatusUnsupportedMediaType, CodeEncodedBody,
 			"the body has the Content-Encoding %q: send it as it is", encoding)
 	}
-	if r.ContentLength > limit {
-		return nil, release, tooLargeError(limit)
+	if r.ContentLength > maxBodyBytes {
+		return nil, release, tooLargeError(maxBodyBytes)
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = limit
+	memoryBytes := r.ContentLength
+	if memoryBytes < 0 {
+		memoryBytes = maxBodyBytes
 	}
-	if release, err = i.awaitMemory(r.Context(), size); err != nil {
+	if release, err = i.awaitMemory(r.Context(), memoryBytes); err != nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 		return nil, func() {}, err
 	}
-	if body, err = i.read(w, r, limit); err == nil && mayBeJSON(r) {
-		err = checkNodeLimit(body)
+	if body, err = i.readBody(w, r, maxBodyBytes); err == nil && mayBeJSON(r) {
+		err = checkJSONNodeLimit(body)
 	}
 	if err != nil {
 		release()
@@ -86,27 +87,27 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 }
 
 // awaitMemory waits for the memory of a body.
-func (i *Intake) awaitMemory(ctx context.Context, size int64) (release func(), err error) {
-	memory, maxBytes := i.smallBodyMemory, int64(maxSmallBytesInFlight)
-	if size > smallBodyBytes {
-		memory, maxBytes = i.largeBodyMemory, maxLargeBytesInFlight
+func (i *Intake) awaitMemory(ctx context.Context, memoryBytes int64) (release func(), err error) {
+	memory, memoryCapacity := i.smallBodyMemory, int64(maxSmallBytesInFlight)
+	if memoryBytes > maxSmallBodyBytes {
+		memory, memoryCapacity = i.largeBodyMemory, maxLargeBytesInFlight
 	}
-	size = min(max(size, 1<<10), maxBytes)
-	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
+	memoryBytes = min(max(memoryBytes, 1<<10), memoryCapacity)
+	ctx, cancel := context.WithTimeout(ctx, memoryWaitTimeout)
 	defer cancel()
-	if memory.Acquire(ctx, size) != nil {
+	if memory.Acquire(ctx, memoryBytes) != nil {
 		return nil, access.NewRefusal(http.StatusServiceUnavailable, CodeBusy,
 			"the gateway is too busy to read the body: send it again in a moment")
 	}
-	return func() { memory.Release(size) }, nil
+	return func() { memory.Release(memoryBytes) }, nil
 }
 
-func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+func (i *Intake) readBody(w http.ResponseWriter, r *http.Request, maxBodyBytes int64) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(i.bodyTimeout)) // the recorder of tests has no deadline
 	var b bytes.Buffer
 	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // large enough for the whole body
-	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 	if err == nil {
 		// The deadline would end the request while it is answered. It stays if the body is late: nobody waits for the
 		// rest.
@@ -118,20 +119,20 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	case err == nil:
 		return b.Bytes(), nil
 	case errors.As(err, &maxBytesErr):
-		return nil, tooLargeError(limit)
+		return nil, tooLargeError(maxBodyBytes)
 	case errors.As(err, &netErr) && netErr.Timeout():
 		return nil, access.NewRefusal(http.StatusRequestTimeout, CodeSlowBody, "the body took too long to come in")
 	}
 	return nil, access.NewRefusal(http.StatusBadRequest, CodeIncompleteBody, "the body cannot be read: %s", err)
 }
 
-func tooLargeError(limit int64) error {
+func tooLargeError(maxBodyBytes int64) error {
 	return access.NewRefusal(http.StatusRequestEntityTooLarge, CodeTooLarge,
-		"the body is larger than %d bytes, the maximum here", limit)
+		"the body is larger than %d bytes, the maximum here", maxBodyBytes)
 }
 
-func checkNodeLimit(body []byte) error {
-	if err := jsonval.ReceivedNodeLimit.Check(body); err != nil {
+func checkJSONNodeLimit(body []byte) error {
+	if err := jsonval.UntrustedNodeLimit.Check(body); err != nil {
 		return access.NewRefusal(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}
 	return nil

@@ -17,8 +17,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// workerTimeout bounds how long a call waits for a worker, for example to process a decision.
-const workerTimeout = 30 * time.Second
+// workerAnswerTimeout bounds how long a call waits for a worker, for example to process a decision.
+const workerAnswerTimeout = 30 * time.Second
 
 func (a *personServer) processCreationTools() []tool {
 	tools := []tool{
@@ -37,7 +37,7 @@ func (a *personServer) processCreationTools() []tool {
 	ideaByName := map[string]startableIdea{}
 	for _, s := range a.startableIdeas() {
 		ideaNames, ideaByName[s.name] = append(ideaNames, s.name), s
-		tools = append(tools, tool{"start_" + s.name, s.description(), startSchema(s), false,
+		tools = append(tools, tool{"start_" + s.name, s.toolDescription(), startArgsSchema(s), false,
 			func(ctx context.Context, args jsonval.Object) (any, error) {
 				return a.start(ctx, s, args)
 			}})
@@ -56,7 +56,7 @@ func (a *personServer) processCreationTools() []tool {
 	return tools
 }
 
-func startSchema(s startableIdea) string {
+func startArgsSchema(s startableIdea) string {
 	inputSchema := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
 	waitSchema, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgSchemaFormat, defaultWaitSeconds) + "}"))
 	properties := jsonval.Object{
@@ -72,7 +72,7 @@ func startSchema(s startableIdea) string {
 }
 
 func (a *personServer) start(ctx context.Context, s startableIdea, args jsonval.Object) (any, error) {
-	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, DelegateFiles: s.Delegates,
+	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, DelegateFiles: s.DelegateFiles,
 		StartedBy: a.person.Name}
 	input, hasInput := args["input"]
 	rows, hasRows := args["instances"].([]any)
@@ -87,7 +87,7 @@ func (a *personServer) start(ctx context.Context, s startableIdea, args jsonval.
 		o.InstanceRows = append(o.InstanceRows, jsonval.AsObject(row))
 	}
 	if o.ID == "" {
-		o.ID = client.NewID(s.name)
+		o.ID = client.NewProcessID(s.name)
 	}
 	p, err := a.Client.Start(ctx, o)
 	return a.statusAfterStart(ctx, p, err, args)
@@ -95,10 +95,10 @@ func (a *personServer) start(ctx context.Context, s startableIdea, args jsonval.
 
 // statusAfterStart waits a moment for the end of a process that was started. A person who may not look gets only its
 // id, because a fork contains what another process worked on.
-func (a *personServer) statusAfterStart(ctx context.Context, p *client.Process, err error,
+func (a *personServer) statusAfterStart(ctx context.Context, p *client.Process, startErr error,
 	args jsonval.Object) (any, error) {
-	if err != nil {
-		return nil, err
+	if startErr != nil {
+		return nil, startErr
 	}
 	if !a.person.May(access.Look) {
 		return jsonval.Object{"process": p.ID()}, nil
@@ -108,8 +108,8 @@ func (a *personServer) statusAfterStart(ctx context.Context, p *client.Process, 
 
 func (a *personServer) fork(ctx context.Context, args jsonval.Object) (any, error) {
 	textListArg := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
-	changes := ideafiles.Changes{ValuesToSet: textListArg("set"), ValuesToUnset: textListArg("unset"),
-		TokensToReopen: textListArg("reopen")}
+	changes := ideafiles.ForkChanges{ValuesToSet: textListArg("set"), ValuesToUnset: textListArg("unset"),
+		InstanceTokensToReopen: textListArg("reopen")}
 	p, err := a.Client.StartFork(ctx, textArg(args, "process"), numberArg(args, "at", 0), changes,
 		client.StartOptions{ID: textArg(args, "id"), StartedBy: a.person.Name})
 	return a.statusAfterStart(ctx, p, err, args)
@@ -123,7 +123,7 @@ func (a *personServer) simulate(ctx context.Context, s startableIdea) (any, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	o := prepared.StartOptions(client.NewID("simulated-" + s.name))
+	o := prepared.StartOptions(client.NewProcessID("simulated-" + s.name))
 	o.StartedBy = a.person.Name
 	p, err := a.Client.Start(ctx, o)
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *personServer) simulate(ctx context.Context, s startableIdea) (any, erro
 	if _, err := a.Feed.AwaitEnd(ctx, p.ID()); err != nil {
 		return nil, err
 	}
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), workerTimeout)
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), workerAnswerTimeout)
 	defer cancel()
 	r, err := p.Snapshot(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *personServer) decideTool() tool {
 var errNeedsSignature = errors.New("this Call needs a signed decision, which only a person can take")
 
 func (a *personServer) decide(ctx context.Context, args jsonval.Object) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, workerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, workerAnswerTimeout)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, textArg(args, "process"))
 	if err != nil {

@@ -15,10 +15,10 @@ type startableIdea struct {
 	*ideafiles.Definition
 }
 
-// invalidNameChars matches characters that are not allowed in the name of a tool.
-var invalidNameChars = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+// invalidIdeaNameChars matches characters that are not allowed in the name of a tool.
+var invalidIdeaNameChars = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-const maxNameLength = 50
+const maxIdeaNameLength = 50
 
 // startableIdeas reads the folder: each Idea file, and each folder that forms an Idea. Broken ones are left out and
 // logged.
@@ -31,19 +31,19 @@ func (s *Server) startableIdeas() (ideas []startableIdea) {
 		s.Log.Error("the folder of Ideas cannot be read", "error", err)
 		return nil
 	}
-	seen, tools := map[string]bool{}, s.Tools
+	seenNames, tools := map[string]bool{}, s.Tools
 	tools.HasOtherWorkers = true // only the workers know what runs the Tools
 	for _, source := range sources {
-		name := invalidNameChars.ReplaceAllString(source.Name(), "_")
-		name = name[:min(len(name), maxNameLength)]
+		name := invalidIdeaNameChars.ReplaceAllString(source.Name(), "_")
+		name = name[:min(len(name), maxIdeaNameLength)]
 		d, err := ideafiles.LoadWithoutInstances(source, tools)
 		switch {
 		case err != nil:
-			s.Log.Warn("an Idea file is left out", "file", source.Path, "error", err)
-		case seen[name]:
-			s.Log.Warn("an Idea file is left out: another one has its name", "file", source.Path)
+			s.Log.Warn("an Idea file is left out", "file", source.GivenPath, "error", err)
+		case seenNames[name]:
+			s.Log.Warn("an Idea file is left out: another one has its name", "file", source.GivenPath)
 		default:
-			seen[name] = true
+			seenNames[name] = true
 			ideas = append(ideas, startableIdea{name, d})
 		}
 	}
@@ -59,15 +59,15 @@ func (s startableIdea) inputSchema() any {
 	return jsonval.Object{"type": "object"}
 }
 
-const maxDescriptionLength = 800 // characters
+const maxShownInstructionChars = 800 // characters
 
-// description describes the tool that starts the process to an agent.
-func (s startableIdea) description() string {
+// toolDescription describes the tool that starts the process to an agent.
+func (s startableIdea) toolDescription() string {
 	text := "Starts the process " + cmp.Or(s.ParsedIdea.ProcessPath, s.name) +
 		", and gives its id and, where it ends soon, its result."
 	for _, m := range s.ParsedIdea.Context {
 		if payload, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
-			return text + " What it is told: " + jsonval.Clip(payload, maxDescriptionLength)
+			return text + " What it is told: " + jsonval.Clip(payload, maxShownInstructionChars)
 		}
 	}
 	return text

@@ -72,13 +72,13 @@ func numberArg(args jsonval.Object, key string, fallback int) int {
 
 func (a *personServer) listProcesses(ctx context.Context, args jsonval.Object) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
-	filter := client.Filter{Status: loop.Status(textArg(args, "status")), ProcessPath: textArg(args, "path"),
-		OnlyAwaiting: awaiting}
+	filter := client.ProcessFilter{Status: loop.Status(textArg(args, "status")), ProcessPath: textArg(args, "path"),
+		OnlyAwaitingPeople: awaiting}
 	page, err := a.Client.ListPage(ctx, filter, maxListedProcesses, nil)
 	if err != nil {
 		return nil, err
 	}
-	return jsonval.Object{"processes": page.Processes, "more": len(page.Next) > 0}, nil
+	return jsonval.Object{"processes": page.Processes, "more": len(page.NextPageToken) > 0}, nil
 }
 
 func (a *personServer) getProcess(ctx context.Context, args jsonval.Object) (any, error) {
@@ -91,13 +91,13 @@ func (a *personServer) getProcess(ctx context.Context, args jsonval.Object) (any
 
 // awaitStatus returns the status of a process, after waiting for its end for a while.
 func (a *personServer) awaitStatus(ctx context.Context, p *client.Process, waitSeconds int,
-	instance string) (any, error) {
+	instanceToken string) (any, error) {
 	ended, err := a.Feed.AwaitEndWithin(ctx, p, time.Duration(waitSeconds)*time.Second)
 	if err != nil {
 		return nil, err
 	}
 	if !ended {
-		if v, err := p.Status(ctx); err == nil && instance == "" {
+		if v, err := p.Status(ctx); err == nil && instanceToken == "" {
 			return withHint(v), nil
 		}
 	}
@@ -111,11 +111,13 @@ func (a *personServer) awaitStatus(ctx context.Context, p *client.Process, waitS
 	if err != nil {
 		return nil, err
 	}
-	if instance != "" {
+	if instanceToken != "" {
 		maps.DeleteFunc(r.Instances,
-			func(token string, _ loop.InstanceResult) bool { return !spelling.MatchesToken(instance, token) })
+			func(token string, _ loop.InstanceResult) bool {
+				return !spelling.MatchesInstanceToken(instanceToken, token)
+			})
 		if len(r.Instances) == 0 {
-			return nil, fmt.Errorf("process %s has no instance %s", p.ID(), instance)
+			return nil, fmt.Errorf("process %s has no instance %s", p.ID(), instanceToken)
 		}
 	}
 	return r, nil
@@ -139,7 +141,7 @@ func (a *personServer) listApprovals(ctx context.Context, args jsonval.Object) (
 		return a.ApprovalsWithDelegates(ctx, id)
 	}
 	allApprovals, err := a.AllWaitingForPeople(ctx)
-	return api.ApprovalList{Approvals: allApprovals.Approvals, UnansweredProcesses: allApprovals.UnansweredProcessIDs},
+	return api.ApprovalList{Approvals: allApprovals.Approvals, UnansweredProcessIDs: allApprovals.UnansweredProcessIDs},
 		err
 }
 

@@ -102,11 +102,11 @@ func (a *personServer) addTool(m *sdk.Server, t tool) {
 
 // callTool decodes the arguments strictly, with numbers as they were written, and validates them. It returns the result
 // as JSON. A null that the schema does not allow counts as absent: many agents send null for what they leave out.
-func (a *personServer) callTool(ctx context.Context, t tool, raw json.RawMessage) (string, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		raw = []byte("{}")
+func (a *personServer) callTool(ctx context.Context, t tool, rawArgs json.RawMessage) (string, error) {
+	if len(rawArgs) == 0 || string(rawArgs) == "null" {
+		rawArgs = []byte("{}")
 	}
-	args, err := jsonval.DecodeObject(raw)
+	args, err := jsonval.DecodeObject(rawArgs)
 	if err != nil {
 		return "", fmt.Errorf("the arguments: %w", err)
 	}

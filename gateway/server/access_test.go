@@ -281,7 +281,8 @@ func TestWhatAForeignPageCausesIsRefused(t *testing.T) {
 	}
 	// What a page of a named origin may, it is told; no other is told anything.
 	named := open(t, func(o *server.Options) {
-		o.OriginPolicy = access.OriginPolicy{Origins: []string{"https://desk.example"}, Hosts: []string{"gateway.example"}}
+		o.OriginPolicy = access.OriginPolicy{AllowedOrigins: []string{"https://desk.example"},
+			OwnHostNames: []string{"gateway.example"}}
 	})
 	a := named.as("").ask("OPTIONS", "/api/processes", nil, "Origin", "https://desk.example", "Host",
 		"gateway.example").is(204)

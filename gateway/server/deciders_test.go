@@ -19,7 +19,7 @@ import (
 var gatewayKey *signing.PrivateKey
 
 // deciders are the keys that the worker trusts.
-func deciders(dir string) (*signing.Source, error) {
+func deciders(dir string) (*signing.KeySource, error) {
 	var err error
 	if gatewayKey, err = signing.NewIssuerKey("https://gateway.example.com"); err != nil {
 		return nil, err
@@ -199,9 +199,10 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"nothing", "127.0.0.1:8080", nil, server.TokenVariable},
 		{"a token", "127.0.0.1:8080", map[string]string{server.TokenVariable: token}, ""},
 		{"a short token", "127.0.0.1:8080", map[string]string{server.TokenVariable: "secret"}, "24 characters"},
-		{"a token for all", "0.0.0.0:8080", map[string]string{server.TokenVariable: token}, server.RemoteTokenVariable},
+		{"a token for all", "0.0.0.0:8080", map[string]string{server.TokenVariable: token},
+			server.AllowRemoteTokenVariable},
 		{"a token for all, in a container", ":8080",
-			map[string]string{server.TokenVariable: token, server.RemoteTokenVariable: "true"}, ""},
+			map[string]string{server.TokenVariable: token, server.AllowRemoteTokenVariable: "true"}, ""},
 		{"an issuer", ":8080", issuer, ""},
 		{"an issuer without TLS", ":8080", with(issuer, server.IssuerVariable, "http://issuer.example.com"), "https"},
 		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
@@ -214,10 +215,11 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
 		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"),
 			"https://host"},
-		{"a switch that is neither", ":8080", with(issuer, server.UnverifiedEmailVariable, "yes"), "true or false"},
-		{"another", ":8080", with(issuer, server.AgentDecisionsVariable, "1"), "true or false"},
-		{"a third", ":8080", map[string]string{server.TokenVariable: token, server.RemoteTokenVariable: "on"},
-			server.RemoteTokenVariable + ` is "on"`},
+		{"a switch that is neither", ":8080", with(issuer, server.AllowUnverifiedEmailVariable, "yes"),
+			"true or false"},
+		{"another", ":8080", with(issuer, server.AllowAgentDecisionsVariable, "1"), "true or false"},
+		{"a third", ":8080", map[string]string{server.TokenVariable: token, server.AllowRemoteTokenVariable: "on"},
+			server.AllowRemoteTokenVariable + ` is "on"`},
 		{"a host with a scheme", ":8080", with(issuer, server.HostsVariable, "http://desk.example.com"),
 			server.HostsVariable},
 		{"a host with a port", ":8080", with(issuer, server.HostsVariable, "desk.example.com:8080"),
@@ -246,7 +248,7 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	for _, name := range []string{server.HooksVariable, signing.DecidersVariable, server.SigningKeyVariable,
 		server.RolesVariable, server.IssuerVariable, server.ClientSecretVariable, server.GatewayURLVariable,
 		server.IdeaFolderVariable,
-		server.UnverifiedEmailVariable, server.RemoteTokenVariable, server.OriginsVariable} {
+		server.AllowUnverifiedEmailVariable, server.AllowRemoteTokenVariable, server.OriginsVariable} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("of all that is wrong %s is not said: %v", name, err)
 		}

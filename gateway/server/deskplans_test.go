@@ -149,7 +149,8 @@ func TestAPlanReadsInTheWordsOfTheBusiness(t *testing.T) {
 			t.Error(svg)
 		}
 	}
-	p.says("order A-1 Book 4A for Ann See all of it", "Seat 4A Cents 2,299.00 EUR 2,299.00 EUR", "order A-2 Book 4A for Bob", "Together 2,300.00 EUR",
+	p.says("order A-1 Book 4A for Ann See all of it", "Seat 4A Cents 2,299.00 EUR 2,299.00 EUR",
+		"order A-2 Book 4A for Bob", "Together 2,300.00 EUR",
 		"order A-1 Tell: You have {seat}")
 	h.inGerman().open(p.address).is(200).says("Zusammen 2.300,00 EUR").isGerman()
 	p.form("Reject the Plan").set("reason", "too dear").press("Reject the Plan").is(200)

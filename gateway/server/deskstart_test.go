@@ -100,10 +100,10 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	}
 	var tried []ideafiles.Source
 	h := open(t, func(o *server.Options) {
-		o.Agents = server.AgentOptions{IdeaFolder: folder, Tools: ideafiles.Tools{HasOtherWorkers: true}}
+		o.Agents = server.AgentOptions{IdeaFolder: folder, Tools: ideafiles.WorkerTools{HasOtherWorkers: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
-			return &simulation.Report{Result: loop.Result{Status: "completed"}, ApprovalCount: 7,
+			return &simulation.Report{ProcessResult: loop.ProcessResult{Status: "completed"}, ApprovalCount: 7,
 				UnfinishedLines: []string{"<i>open</i>"}}, nil
 		}
 	})

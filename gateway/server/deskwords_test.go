@@ -39,7 +39,8 @@ func (h *house) refunds() (id string) {
 func TestACaseIsShownAsItsSchemasSay(t *testing.T) {
 	h := open(t)
 	p := h.browse().open("/?process=" + h.refunds()).link("@").is(200)
-	p.says("Amount 1,234.59 EUR", "the same as “Paid” in the data it started with", "Due on 1 December 2026").lacks("zeta", "Other data it started with",
+	p.says("Amount 1,234.59 EUR", "the same as “Paid” in the data it started with",
+		"Due on 1 December 2026").lacks("zeta", "Other data it started with",
 		"SECRETZ")
 }
 

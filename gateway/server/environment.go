@@ -20,8 +20,8 @@ const (
 	AudienceVariable  = "PROCESSIDEA_OIDC_AUDIENCE" // the audience of its tokens
 	NameClaimVariable = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; unset: email
 	// true: an email counts even if the issuer does not say whether it is verified
-	UnverifiedEmailVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
-	GroupsClaimVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; unset: groups
+	AllowUnverifiedEmailVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
+	GroupsClaimVariable          = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; unset: groups
 	// The client with which people log in at the issuer in a browser, and its scopes beside openid.
 	ClientIDVariable     = "PROCESSIDEA_OIDC_CLIENT_ID"
 	ClientSecretVariable = "PROCESSIDEA_OIDC_CLIENT_SECRET"
@@ -30,13 +30,13 @@ const (
 	RolesVariable        = "PROCESSIDEA_ROLES"         // the file that says who may do what
 	TokenVariable        = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
 	// true: allows that token on an address that other machines can reach
-	RemoteTokenVariable    = "PROCESSIDEA_GATEWAY_BEYOND"
-	HostsVariable          = "PROCESSIDEA_GATEWAY_HOSTS"
-	OriginsVariable        = "PROCESSIDEA_GATEWAY_ORIGINS"
-	HooksVariable          = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
-	IdeaFolderVariable     = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
-	AgentDecisionsVariable = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
-	SigningKeyVariable     = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
+	AllowRemoteTokenVariable    = "PROCESSIDEA_GATEWAY_BEYOND"
+	HostsVariable               = "PROCESSIDEA_GATEWAY_HOSTS"
+	OriginsVariable             = "PROCESSIDEA_GATEWAY_ORIGINS"
+	HooksVariable               = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
+	IdeaFolderVariable          = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
+	AllowAgentDecisionsVariable = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
+	SigningKeyVariable          = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
 // FromEnvironment reads the settings of a gateway that listens at an address. who is the person that the gateway's
@@ -45,25 +45,26 @@ func FromEnvironment(address string, tokenOwner access.Person, getenv func(strin
 	splitList := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	o.OriginPolicy = access.OriginPolicy{Hosts: splitList(HostsVariable), Origins: splitList(OriginsVariable)}
+	o.OriginPolicy = access.OriginPolicy{OwnHostNames: splitList(HostsVariable),
+		AllowedOrigins: splitList(OriginsVariable)}
 	errs := []error{checkSettings(o.OriginPolicy, getenv)}
 	if u, err := url.Parse(getenv(GatewayURLVariable)); err == nil && u.Host != "" {
-		o.OriginPolicy.Hosts = append(o.OriginPolicy.Hosts, u.Hostname())
+		o.OriginPolicy.OwnHostNames = append(o.OriginPolicy.OwnHostNames, u.Hostname())
 	}
 	o.Hooks, err = HooksFromEnvironment(getenv)
 	errs = append(errs, err)
 	o.DeciderKeys, err = signing.FromEnvironment(context.Background(), getenv)
 	errs = append(errs, err)
 	o.Agents = AgentOptionsFromEnvironment(getenv)
-	var key *signing.PrivateKey
+	var decisionSigningKey *signing.PrivateKey
 	if file := getenv(SigningKeyVariable); file != "" {
-		key, err = signing.LoadPrivateKey(file)
+		decisionSigningKey, err = signing.LoadPrivateKey(file)
 		errs = append(errs, withVariable(SigningKeyVariable, err))
 	}
 	if getenv(IssuerVariable) != "" {
-		o.Guard, err = issuerGuard(key, getenv)
+		o.Guard, err = issuerGuard(decisionSigningKey, getenv)
 	} else {
-		o.Guard, err = tokenGuard(address, tokenOwner, key, getenv)
+		o.Guard, err = tokenGuard(address, tokenOwner, decisionSigningKey, getenv)
 	}
 	return o, errors.Join(append(errs, err)...)
 }
@@ -76,19 +77,19 @@ func withVariable(variable string, err error) error {
 	return fmt.Errorf("%s: %w", variable, err)
 }
 
-func tokenGuard(address string, tokenOwner access.Person, key *signing.PrivateKey,
+func tokenGuard(address string, tokenOwner access.Person, decisionSigningKey *signing.PrivateKey,
 	getenv func(string) string) (access.Guard, error) {
 	token := getenv(TokenVariable)
 	switch {
 	case token == "":
 		return nil, errors.New("nobody could use the gateway: set " + IssuerVariable +
 			", or, for this machine alone, " + TokenVariable)
-	case !IsLocal(address) && getenv(RemoteTokenVariable) != "true":
+	case !IsLocal(address) && getenv(AllowRemoteTokenVariable) != "true":
 		return nil, fmt.Errorf("%s is only for this machine, but other machines can reach %s: set %s, or %s=true "+
 			"if they cannot, as in a container",
-			TokenVariable, address, IssuerVariable, RemoteTokenVariable)
+			TokenVariable, address, IssuerVariable, AllowRemoteTokenVariable)
 	}
-	if signer := key.SignerFor(tokenOwner.Name, tokenOwner.Groups); signer != nil {
+	if signer := decisionSigningKey.SignerFor(tokenOwner.Name, tokenOwner.Groups); signer != nil {
 		tokenOwner.Signer = signer
 	}
 	guard, err := access.NewTokenGuard(token, tokenOwner)
@@ -100,34 +101,34 @@ func tokenGuard(address string, tokenOwner access.Person, key *signing.PrivateKe
 func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string) error {
 	var errs []error
 	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	for _, name := range []string{UnverifiedEmailVariable, RemoteTokenVariable} {
+	for _, name := range []string{AllowUnverifiedEmailVariable, AllowRemoteTokenVariable} {
 		errs = append(errs, checkBool(name, getenv))
 	}
 	errs = append(errs, CheckAgentSettings(getenv))
-	for needed, names := range map[string][]string{
-		IssuerVariable: {AudienceVariable, NameClaimVariable, UnverifiedEmailVariable, GroupsClaimVariable,
+	for requiredVariable, names := range map[string][]string{
+		IssuerVariable: {AudienceVariable, NameClaimVariable, AllowUnverifiedEmailVariable, GroupsClaimVariable,
 			ClientIDVariable,
 			RolesVariable},
 		ClientIDVariable: {ClientSecretVariable, ScopesVariable},
 	} {
 		for _, name := range names {
-			if getenv(name) != "" && getenv(needed) == "" {
-				addError("%s has no effect without %s: set that too, or unset it", name, needed)
+			if getenv(name) != "" && getenv(requiredVariable) == "" {
+				addError("%s has no effect without %s: set that too, or unset it", name, requiredVariable)
 			}
 		}
 	}
-	for _, host := range originPolicy.Hosts {
+	for _, host := range originPolicy.OwnHostNames {
 		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || u.Hostname() != host {
 			addError("%s: %q is not the name of a host without a port", HostsVariable, host)
 		}
 	}
-	for _, origin := range originPolicy.Origins {
-		if err := access.CheckOrigin(origin); err != nil {
+	for _, origin := range originPolicy.AllowedOrigins {
+		if err := access.CheckOriginFormat(origin); err != nil {
 			addError("%s: %q is %w", OriginsVariable, origin, err)
 		}
 	}
 	if gatewayURL := strings.TrimSuffix(getenv(GatewayURLVariable), "/"); gatewayURL != "" {
-		if err := access.CheckOrigin(gatewayURL); err != nil {
+		if err := access.CheckOriginFormat(gatewayURL); err != nil {
 			addError("%s: %q is %w", GatewayURLVariable, gatewayURL, err)
 		}
 	}
@@ -143,7 +144,7 @@ func checkBool(name string, getenv func(string) string) error {
 
 // CheckAgentSettings returns errors for what AgentOptionsFromEnvironment would ignore silently.
 func CheckAgentSettings(getenv func(string) string) error {
-	err := checkBool(AgentDecisionsVariable, getenv)
+	err := checkBool(AllowAgentDecisionsVariable, getenv)
 	if folder := getenv(IdeaFolderVariable); folder != "" {
 		if info, statErr := os.Stat(folder); statErr != nil || !info.IsDir() {
 			err = errors.Join(err, fmt.Errorf("%s: %q is not a readable folder", IdeaFolderVariable, folder))
@@ -155,7 +156,7 @@ func CheckAgentSettings(getenv func(string) string) error {
 // AgentOptionsFromEnvironment reads what agents may use.
 func AgentOptionsFromEnvironment(getenv func(string) string) AgentOptions {
 	return AgentOptions{IdeaFolder: getenv(IdeaFolderVariable),
-		AllowDecisions: getenv(AgentDecisionsVariable) == "true",
+		AllowDecisions: getenv(AllowAgentDecisionsVariable) == "true",
 		Tools:          hooks.ToolsOfOtherWorkers()}
 }
 
@@ -169,7 +170,7 @@ func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
 	return rules, withVariable(HooksVariable, err)
 }
 
-func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
+func issuerGuard(decisionSigningKey *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
 	var errs []error
 	roles, err := access.OpenRoles(getenv(RolesVariable))
 	if err = withVariable(RolesVariable, err); getenv(RolesVariable) == "" {
@@ -185,7 +186,8 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	guard, err := access.NewIssuerGuard(access.Issuer{
 		URL: getenv(IssuerVariable), Audience: audience, NameClaim: getenv(NameClaimVariable),
 		GroupsClaim:           getenv(GroupsClaimVariable),
-		AllowsUnverifiedEmail: getenv(UnverifiedEmailVariable) == "true", Roles: roles, DecisionSigningKey: key,
+		AllowsUnverifiedEmail: getenv(AllowUnverifiedEmailVariable) == "true", Roles: roles,
+		DecisionSigningKey: decisionSigningKey,
 	})
 	errs = append(errs, withVariable(IssuerVariable, err))
 	if getenv(ClientIDVariable) == "" {

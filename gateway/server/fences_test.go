@@ -41,7 +41,7 @@ func deskRoutes(t *testing.T, process, call string) (list []route) {
 // hears its own pages alone.
 func TestThePagesOfOriginsThatTheAPIListsDoNothingAtTheDesk(t *testing.T) {
 	const listed = "http://127.0.0.1:1"
-	h := open(t, func(o *server.Options) { o.OriginPolicy = access.OriginPolicy{Origins: []string{listed}} })
+	h := open(t, func(o *server.Options) { o.OriginPolicy = access.OriginPolicy{AllowedOrigins: []string{listed}} })
 	b := h.browse()
 	for _, r := range deskRoutes(t, "p", "1.1") {
 		for _, method := range []string{r.method, http.MethodOptions} {

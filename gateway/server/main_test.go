@@ -65,7 +65,7 @@ func begin() (stop func(), err error) {
 		}
 	}
 	var stopServer func()
-	if temporal, stopServer, err = devtest.StartShared(connect.SearchAttributes); err != nil {
+	if temporal, stopServer, err = devtest.StartShared(connect.SearchAttributeTypes); err != nil {
 		return stop, err
 	}
 	undo = append(undo, stopServer)

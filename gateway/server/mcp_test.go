@@ -43,7 +43,7 @@ func agentsOf(t *testing.T, approvals bool) func(*server.Options) {
 	dir := ideasFolder(t)
 	return func(o *server.Options) {
 		o.Agents = server.AgentOptions{IdeaFolder: dir, AllowDecisions: approvals,
-			Tools: ideafiles.Tools{HasOtherWorkers: true}}
+			Tools: ideafiles.WorkerTools{HasOtherWorkers: true}}
 	}
 }
 

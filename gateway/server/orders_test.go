@@ -31,7 +31,8 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	}
 	// What is wrong stands beside its field, and nothing that was entered is lost.
 	f.set("o2", "most", "o2-most", "a lot", "o1", "same", "until", "soon", "reason", "small ones")
-	wrong := f.set("count", "0").press(look).is(422).says("Nothing is approved yet.", "The number of cases must be a whole number")
+	wrong := f.set("count", "0").press(look).is(422).says("Nothing is approved yet.",
+		"The number of cases must be a whole number")
 	f = wrong.form(look)
 	for control, text := range map[string]string{"o2-most": "this is not a number", "order-count": "whole number",
 		"order-until": "must be a date"} {

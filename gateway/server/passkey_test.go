@@ -24,7 +24,7 @@ func withPasskeys(t *testing.T) (set func(*server.Options), list func(origin str
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := must(signing.PasskeyEntry(passkey.Registration{ID: "YW5u", PublicKey: public},
+		entry := must(signing.PasskeyJWK(passkey.Registration{ID: "YW5u", PublicKey: public},
 			must(passkey.SiteAt(origin)),
 			"ann",
 			[]string{"finance"}))

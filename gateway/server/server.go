@@ -36,7 +36,7 @@ type Options struct {
 	Agents       AgentOptions // what agents may use, at /mcp
 	Log          *slog.Logger // nil: no log
 	// DeciderKeys are the keys that the workers trust, among them people's passkeys for the desk; nil: none are known.
-	DeciderKeys *signing.Source
+	DeciderKeys *signing.KeySource
 	// Simulate runs simulations at the desk; nil: not offered.
 	Simulate desk.Simulator
 	// ActionTimeout is passed on to api.Options.
@@ -50,7 +50,7 @@ type AgentOptions struct {
 	IdeaFolder     string // the folder of Idea files that agents, and people at the desk, can start; empty: none
 	AllowDecisions bool   // agents may decide on Calls
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
-	Tools ideafiles.Tools
+	Tools ideafiles.WorkerTools
 }
 
 // Limits of a connection.
@@ -136,7 +136,7 @@ func (g *Gateway) requireAuth(next http.Handler) http.Handler {
 func (g *Gateway) originPolicyFor(r *http.Request) access.OriginPolicy {
 	f := g.OriginPolicy
 	if desk.IsDeskPath(r.URL.Path) {
-		f.Origins = nil
+		f.AllowedOrigins = nil
 	}
 	return f
 }
@@ -210,7 +210,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return baseCtx },
 	}
-	stopped := make(chan error, 1)
+	shutdownResult := make(chan error, 1)
 	safego.Go("gateway.shutdown", func() error {
 		<-ctx.Done()
 		shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -221,12 +221,12 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 			cancelBase()
 			_ = s.Close()
 		}
-		stopped <- err
+		shutdownResult <- err
 	})
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("gateway: serve at %s: %w", l.Addr(), err)
 	}
-	if err := <-stopped; err != nil && ctx.Err() == nil { // nobody has stopped it
+	if err := <-shutdownResult; err != nil && ctx.Err() == nil { // nobody has stopped it
 		return fmt.Errorf("gateway: serve at %s: %w", l.Addr(), err)
 	}
 	return nil

@@ -94,7 +94,8 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 		"What cannot be taken back", "Strike out: the old one ① nothing takes it back")
 	all.link("This alone").is(200).says("one step, and all that read from it", "Tell Ada").lacks("Tell Bob")
 	page.link("Take back").is(200).says("of ① alone", "Take back 1 step").lacks("Tell Bob")
-	desk.open("/desk/calls/" + id + "/0.1@②").is(200).says("It is done.").link("Take it back").is(200).says("Take back 1 step")
+	desk.open("/desk/calls/" + id +
+		"/0.1@②").is(200).says("It is done.").link("Take it back").is(200).says("Take back 1 step")
 	f := all.form("Take back 2")
 	f.values.Set("review", "yes")
 	if again := f.press("Take back").is(422).says("give a reason").form("Take back 2"); again.values.Get("review") != "yes" {

@@ -27,10 +27,10 @@ func (all *Tasks) LimitConcurrency(n int) *Tasks { all.slots = make(chan struct{
 
 // Task is one computation, under way or finished.
 type Task struct {
-	done      chan struct{}
-	result    any
-	err       error
-	isAwaited bool // a caller was asked to come back
+	done             chan struct{}
+	result           any
+	err              error
+	callerWillReturn bool // a caller was asked to come back
 
 	mu                       sync.Mutex
 	checkedCount, totalCount int
@@ -51,12 +51,16 @@ func (*PendingError) Error() string { return "shared: it is being worked out" }
 // Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a
 // *PendingError, and the next Ask returns the result. A patience of 0 waits to the end.
 func Ask[T any](
-	ctx context.Context, tasks *Tasks, key string, wait time.Duration, find func(context.Context, *Task) (T, error),
+	ctx context.Context, tasks *Tasks, key string, maxWait time.Duration,
+	compute func(context.Context, *Task) (T, error),
 ) (v T, err error) {
-	task := tasks.join(ctx, key, func(ctx context.Context, task *Task) (any, error) { return find(ctx, task) })
+	task := tasks.joinOrStart(ctx, key, func(ctx context.Context, task *Task) (any,
+		error) {
+		return compute(ctx, task)
+	})
 	var timeout <-chan time.Time
-	if wait > 0 {
-		timer := time.NewTimer(wait)
+	if maxWait > 0 {
+		timer := time.NewTimer(maxWait)
 		defer timer.Stop()
 		timeout = timer.C
 	}
@@ -64,7 +68,7 @@ func Ask[T any](
 	case <-ctx.Done():
 		return v, ctx.Err()
 	case <-timeout:
-		return v, tasks.markAwaited(task)
+		return v, tasks.markCallerWillReturn(task)
 	case <-task.done:
 		tasks.dropDeliveredResult(key, task)
 		v, _ = task.result.(T)
@@ -72,7 +76,8 @@ func Ask[T any](
 	}
 }
 
-func (all *Tasks) join(ctx context.Context, key string, find func(context.Context, *Task) (any, error)) *Task {
+func (all *Tasks) joinOrStart(ctx context.Context, key string,
+	compute func(context.Context, *Task) (any, error)) *Task {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	task := all.taskByKey[key]
@@ -89,29 +94,29 @@ func (all *Tasks) join(ctx context.Context, key string, find func(context.Contex
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), all.MaxDuration)
 			defer cancel()
-			task.result, err = find(ctx, task)
+			task.result, err = compute(ctx, task)
 			return err
-		}, func(err error) { all.keepResult(key, task, err) })
+		}, func(err error) { all.finishTask(key, task, err) })
 	}
 	return task
 }
 
-func (all *Tasks) keepResult(key string, task *Task, err error) {
+func (all *Tasks) finishTask(key string, task *Task, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	task.err = err
 	close(task.done)
-	if ttl := all.ResultTTL(task.isAwaited, err); ttl > 0 {
-		safego.AfterFunc(ttl, "gateway.shared.forget", func() { all.forget(key, task) })
+	if ttl := all.ResultTTL(task.callerWillReturn, err); ttl > 0 {
+		safego.AfterFunc(ttl, "gateway.shared.forget", func() { all.forgetTask(key, task) })
 	} else if all.taskByKey[key] == task {
 		delete(all.taskByKey, key)
 	}
 }
 
-// markAwaited records that a caller was asked to come back.
-func (all *Tasks) markAwaited(task *Task) error {
+// markCallerWillReturn records that a caller was asked to come back.
+func (all *Tasks) markCallerWillReturn(task *Task) error {
 	all.mu.Lock()
-	task.isAwaited = true
+	task.callerWillReturn = true
 	all.mu.Unlock()
 	task.mu.Lock()
 	defer task.mu.Unlock()
@@ -122,12 +127,12 @@ func (all *Tasks) markAwaited(task *Task) error {
 func (all *Tasks) dropDeliveredResult(key string, task *Task) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if task.isAwaited && all.taskByKey[key] == task {
+	if task.callerWillReturn && all.taskByKey[key] == task {
 		delete(all.taskByKey, key)
 	}
 }
 
-func (all *Tasks) forget(key string, task *Task) {
+func (all *Tasks) forgetTask(key string, task *Task) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.taskByKey[key] == task {
@@ -135,8 +140,8 @@ func (all *Tasks) forget(key string, task *Task) {
 	}
 }
 
-// Forget drops all results and all running work: later callers start new computations.
-func (all *Tasks) Forget() {
+// ForgetAll drops all results and all running work: later callers start new computations.
+func (all *Tasks) ForgetAll() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	clear(all.taskByKey)

@@ -18,8 +18,8 @@ import (
 
 const databaseFileName = "temporal.db"
 
-// connectionCount counts the connections of this process; see sqlConfig.
-var connectionCount atomic.Int64
+// sqlConfigCount counts the connections of this process; see sqlConfig.
+var sqlConfigCount atomic.Int64
 
 // openDatabase creates the file, its tables and the namespace if they are missing, and returns how the server connects
 // to them.
@@ -39,7 +39,7 @@ func openDatabase(dir string) (*config.SQL, error) {
 	}
 	// The namespace is written into the file before the server starts, so that every service knows it from the
 	// beginning. An existing one is left as it is.
-	ns.Detail.Config.Retention = durationpb.New(retention)
+	ns.Detail.Config.Retention = durationpb.New(namespaceRetention)
 	if err := sqlite.CreateNamespaces(db, ns); err != nil {
 		return nil, fmt.Errorf("devserver: create namespace %s: %w", namespace, err)
 	}
@@ -81,7 +81,7 @@ func sqlConfig(path, journal, synchronous string) *config.SQL {
 		MaxConns: 1,
 		ConnectAttributes: map[string]string{
 			"mode":         "rwc",
-			"busy_timeout": strconv.FormatInt(busyTimeoutMS+connectionCount.Add(1), 10),
+			"busy_timeout": strconv.FormatInt(busyTimeoutMS+sqlConfigCount.Add(1), 10),
 			"journal_mode": journal,
 			"synchronous":  synchronous,
 		},

@@ -70,8 +70,8 @@ func (s *Server) Namespace() string { return namespace }
 // the first one does it.
 func (s *Server) Stop() {
 	s.stopOnce.Do(func() {
-		for _, undo := range slices.Backward(s.cleanups) {
-			undo()
+		for _, cleanup := range slices.Backward(s.cleanups) {
+			cleanup()
 		}
 	})
 }

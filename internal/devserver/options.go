@@ -14,7 +14,7 @@ import (
 const (
 	namespace = "default"
 	// Temporal's own default is a day: the history of a Friday's run would be gone on Monday.
-	retention = 30 * 24 * time.Hour
+	namespaceRetention = 30 * 24 * time.Hour
 	// A start takes half a second; a busy machine may need much longer.
 	startTimeout = time.Minute
 )

@@ -46,16 +46,16 @@ func scrubDatabase(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workf
 	deletionCtx, cancel := context.WithTimeout(ctx, maxHistoryDeletionDelay)
 	defer cancel()
 	// A run's events are deleted after the run itself.
-	var orphanIDs []historyBranch
+	var orphanBranches []historyBranch
 	err := retryUntilDone(deletionCtx, func() (done bool, err error) {
-		orphanIDs, err = findOrphanHistories(deletionCtx, db, isWorkflowDeleted)
-		return len(orphanIDs) == 0, err
+		orphanBranches, err = findOrphanHistories(deletionCtx, db, isWorkflowDeleted)
+		return len(orphanBranches) == 0, err
 	})
 	if err != nil && deletionCtx.Err() == nil {
 		return err
 	}
 	// If the server refuses a start because the id exists, it keeps the events of that start. They belong to no run.
-	for _, b := range orphanIDs {
+	for _, b := range orphanBranches {
 		for _, table := range []string{"history_node", "history_tree"} {
 			_, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE tree_id = ? AND branch_id = ?`, b.treeID, b.branchID)
 			if err != nil {

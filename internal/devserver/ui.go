@@ -40,7 +40,7 @@ func runUI(ctx context.Context, port int, frontendAddress string, o Options) (st
 		ui.Stop()
 		<-uiDone
 	}
-	if err := retryUntilReady(startCtx, func() error { return checkHealth(ctx, port) }); err != nil {
+	if err := retryUntilReady(startCtx, func() error { return checkUIHealth(ctx, port) }); err != nil {
 		stop()
 		return nil, fmt.Errorf("devserver: start UI on port %d: %w", port, cmp.Or(uiErr, err))
 	}
@@ -89,7 +89,7 @@ func isLocalName(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
-func checkHealth(ctx context.Context, port int) error {
+func checkUIHealth(ctx context.Context, port int) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopbackAddress(port)+"/healthz", nil)
 	if err != nil {
 		return err

@@ -20,15 +20,15 @@ func SetArgsCollectingErrors(root *cobra.Command, args []string) {
 		previousErrorFunc := c.FlagErrorFunc()
 		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error {
 			return previousErrorFunc(c,
-				collectErrors(c, args))
+				collectFlagErrors(c, args))
 		})
 	}
 	wrapAll(root)
 }
 
-// collectErrors returns all errors of a command line, joined. It sets flags only to find them: the command will not
+// collectFlagErrors returns all errors of a command line, joined. It sets flags only to find them: the command will not
 // run.
-func collectErrors(c *cobra.Command, args []string) error {
+func collectFlagErrors(c *cobra.Command, args []string) error {
 	var errs []error
 	isAdded := map[string]bool{}
 	addError := func(err error) {
@@ -37,10 +37,10 @@ func collectErrors(c *cobra.Command, args []string) error {
 			errs = append(errs, err)
 		}
 	}
-	f, isIgnored := c.Flags(), map[string]bool{}
+	f, isUnknownFlag := c.Flags(), map[string]bool{}
 	for {
 		err := f.ParseAll(args, func(flag *pflag.Flag, text string) error {
-			if !isIgnored[flag.Name] {
+			if !isUnknownFlag[flag.Name] {
 				addError(f.Set(flag.Name, text))
 			}
 			return nil
@@ -57,7 +57,7 @@ func collectErrors(c *cobra.Command, args []string) error {
 		if unknownFlagErr.GetSpecifiedShortnames() != "" {
 			name, shorthand = "-"+name, name
 		}
-		isIgnored[name] = true
+		isUnknownFlag[name] = true
 		f.BoolP(name, shorthand, false, "") // so that the next pass gets beyond it
 	}
 }

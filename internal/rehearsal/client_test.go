@@ -47,7 +47,7 @@ func params(prompt ...string) openai.ChatCompletionNewParams {
 	return p
 }
 
-func turn(n int) option.RequestOption { return option.WithHeader(TurnHeader, strconv.Itoa(n)) }
+func turn(n int) option.RequestOption { return option.WithHeader(TurnNumberHeader, strconv.Itoa(n)) }
 
 // ask speaks with the server by stream.
 func ask(t *testing.T, server *Server, prompt string, opts ...option.RequestOption) heard {

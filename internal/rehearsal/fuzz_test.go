@@ -48,8 +48,8 @@ func checkPieces(t *testing.T, reply Reply) {
 		chars += utf8.RuneCountInString(p.text)
 	}
 	want := []rune(reply.Refusal + reply.Content)
-	if reply.CutAfter != nil {
-		want = want[:min(len(want), *reply.CutAfter)]
+	if reply.CutAfterChars != nil {
+		want = want[:min(len(want), *reply.CutAfterChars)]
 	}
 	if solution.String() != string(want) {
 		t.Errorf("pieces say %q, want %q", solution.String(), string(want))

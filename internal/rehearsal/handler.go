@@ -48,8 +48,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	logEntry := &LoggedRequest{RequestNumber: number, Header: r.Header, LLMName: req.LLM, WantsStream: req.WantsStream,
 		ArrivedAt: arrivedAt}
-	if !h.omitsLog {
-		if !h.omitsBodies {
+	if !h.omitsRequestLog {
+		if !h.omitsLoggedBodies {
 			logEntry.Body, logEntry.Messages = req.body, req.Messages
 		}
 		h.log.add(logEntry)
@@ -62,8 +62,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		end = h.sendReply(w, r, req, logEntry)
 	}
 	h.log.setEnd(logEntry, end)
-	if h.onEnd != nil {
-		h.onEnd(number, end)
+	if h.onReplyEnd != nil {
+		h.onReplyEnd(number, end)
 	}
 	if end == EndCut {
 		panic(http.ErrAbortHandler)
@@ -80,16 +80,16 @@ func (h *Handler) requestNumber(header http.Header) (int, error) {
 }
 
 // chooseReply finds the reply: the first whose When occurs in the prompt, otherwise the one at this number.
-func (h *Handler) chooseReply(number int, prompt func() string) (Reply, bool) {
+func (h *Handler) chooseReply(requestNumber int, prompt func() string) (Reply, bool) {
 	for _, r := range h.replies {
 		if r.PromptSubstring != "" && strings.Contains(prompt(), r.PromptSubstring) {
 			return r, true
 		}
 	}
-	if number > len(h.numberedReplies) {
+	if requestNumber > len(h.numberedReplies) {
 		return Reply{}, false
 	}
-	return h.numberedReplies[number-1], true
+	return h.numberedReplies[requestNumber-1], true
 }
 
 // sendReply sends the reply for one readable request.
@@ -103,7 +103,7 @@ func (h *Handler) sendReply(w http.ResponseWriter, r *http.Request, req request,
 	}
 	s := timedReply{options: h.options, reply: reply, requestNumber: logEntry.RequestNumber,
 		arrivedAt:    logEntry.ArrivedAt,
-		logSentChars: func(sent int) { h.log.setSent(logEntry, sent) }}
+		logSentChars: func(sent int) { h.log.setSentChars(logEntry, sent) }}
 	if reply.ErrorStatus != 0 {
 		return s.sendError(r.Context(), w)
 	}
@@ -119,6 +119,6 @@ func (h *Handler) sendReply(w http.ResponseWriter, r *http.Request, req request,
 
 // ChooseReply returns the reply for the Request with this number, from 1. It is the first reply whose When occurs in
 // the prompt, otherwise the one at this number among those without When. ok is false if there is none.
-func ChooseReply(replies []Reply, number int, prompt string) (r Reply, ok bool) {
-	return NewHandler(replies).chooseReply(number, func() string { return prompt })
+func ChooseReply(replies []Reply, requestNumber int, prompt string) (r Reply, ok bool) {
+	return NewHandler(replies).chooseReply(requestNumber, func() string { return prompt })
 }

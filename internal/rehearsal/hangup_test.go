@@ -59,7 +59,7 @@ func leaving(t *testing.T, file string, streamed bool, opts ...Option) EndReason
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
 	ended := make(chan EndReason, 1)
-	opts = append(opts, OnChunk(func(int, int) { leave() }), OnEnd(func(_ int, end EndReason) { ended <- end }))
+	opts = append(opts, OnChunkSent(func(int, int) { leave() }), OnEnd(func(_ int, end EndReason) { ended <- end }))
 	server := start(t, file, opts...)
 	c := client(t, server.URL())
 	if streamed {
@@ -135,7 +135,7 @@ func TestAClientThatLeavesIsNoticedBeforeTheFirstToken(t *testing.T) {
 func TestCloseHangsUpOnEveryClientAndMayBeCalledTwice(t *testing.T) {
 	t.Parallel()
 	begun := make(chan bool, 1)
-	server := start(t, `{"raw": "a long reply", "tps": 0.0001}`, OnChunk(func(int, int) { begun <- true }))
+	server := start(t, `{"raw": "a long reply", "tps": 0.0001}`, OnChunkSent(func(int, int) { begun <- true }))
 	c := client(t, server.URL())
 	answer := make(chan heard)
 	go func() { answer <- listen(c, params("plan")) }()

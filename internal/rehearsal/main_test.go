@@ -40,5 +40,5 @@ func parseError(t testing.TB, file string) string {
 
 // OnEnd calls f when a Request has ended, in whatever way.
 func OnEnd(f func(request int, end EndReason)) Option {
-	return func(o *options) { o.onEnd = f }
+	return func(o *options) { o.onReplyEnd = f }
 }

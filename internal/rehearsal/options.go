@@ -7,25 +7,25 @@ import "context"
 type Option func(*options)
 
 type options struct {
-	chunkChars  int
-	omitsLog    bool
-	omitsBodies bool
-	onChunk     func(request, sent int)
-	onEnd       func(request int, end EndReason)
-	awaitGate   func(ctx context.Context, request, sent int)
+	chunkChars         int
+	omitsRequestLog    bool
+	omitsLoggedBodies  bool
+	onChunkSent        func(request, sent int)
+	onReplyEnd         func(request int, end EndReason)
+	awaitBeforeSending func(ctx context.Context, request, sent int)
 }
 
-// OnChunk calls callback after each chunk that was sent, so that a test can wait for a place in a reply rather than for
-// a time.
-func OnChunk(callback func(request, sent int)) Option {
-	return func(o *options) { o.onChunk = callback }
+// OnChunkSent calls callback after each chunk that was sent, so that a test can wait for a place in a reply rather than
+// for a time.
+func OnChunkSent(onChunkSent func(request, sent int)) Option {
+	return func(o *options) { o.onChunkSent = onChunkSent }
 }
 
-// WithGate calls awaitGate before more of a reply is sent: at place 0, when a Request has arrived, and so on to the
-// end. The reply goes on when awaitGate returns; tokens that are late by then are sent at once. awaitGate must return
-// when its context is done.
-func WithGate(awaitGate func(ctx context.Context, request, sent int)) Option {
-	return func(o *options) { o.awaitGate = awaitGate }
+// WithGate calls awaitBeforeSending before more of a reply is sent: at place 0, when a Request has arrived, and so on
+// to the end. The reply goes on when awaitBeforeSending returns; tokens that are late by then are sent at once.
+// awaitBeforeSending must return when its context is done.
+func WithGate(awaitBeforeSending func(ctx context.Context, request, sent int)) Option {
+	return func(o *options) { o.awaitBeforeSending = awaitBeforeSending }
 }
 
 // WithChunkChars sets how many characters a chunk carries; the default is 4, one token. The pace stays the same: larger
@@ -34,14 +34,14 @@ func WithChunkChars(n int) Option {
 	return func(o *options) { o.chunkChars = max(n, 1) }
 }
 
-// WithoutLog keeps no LoggedRequest. It is for long-lived servers.
-func WithoutLog() Option {
-	return func(o *options) { o.omitsLog = true }
+// WithoutRequestLog keeps no LoggedRequest. It is for long-lived servers.
+func WithoutRequestLog() Option {
+	return func(o *options) { o.omitsRequestLog = true }
 }
 
-// WithoutBodies leaves Body and Messages out of the log, for large prompts.
-func WithoutBodies() Option {
-	return func(o *options) { o.omitsBodies = true }
+// WithoutLoggedBodies leaves Body and Messages out of the log, for large prompts.
+func WithoutLoggedBodies() Option {
+	return func(o *options) { o.omitsLoggedBodies = true }
 }
 
 func newOptions(opts []Option) options {
@@ -53,4 +53,4 @@ func newOptions(opts []Option) options {
 }
 
 // hasHook reports whether a hook requires that each chunk is sent immediately.
-func (o options) hasHook() bool { return o.onChunk != nil || o.awaitGate != nil }
+func (o options) hasHook() bool { return o.onChunkSent != nil || o.awaitBeforeSending != nil }

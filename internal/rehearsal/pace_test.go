@@ -138,7 +138,7 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 				<-open
 			}
 		}),
-		OnChunk(func(request, sent int) { note("sent %d to %d", request, sent) }),
+		OnChunkSent(func(request, sent int) { note("sent %d to %d", request, sent) }),
 		OnEnd(func(request int, end EndReason) { note("end %d %s", request, end) }))
 	c := client(t, server.URL())
 	stream := c.Chat.Completions.NewStreaming(context.Background(), params("plan"))

@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxErrors is the maximum number of mistakes listed for a file. The rest are only counted.
-const maxErrors = 100
+// maxReportedMistakes is the maximum number of mistakes listed for a file. The rest are only counted.
+const maxReportedMistakes = 100
 
 // Parse reads a replies file: JSON Lines, one reply a line, blank lines ignored.
 // Its error joins everything that is wrong, each with its line and its key.
@@ -29,7 +29,7 @@ func Parse(data []byte) ([]Reply, error) {
 		}
 		reply, errs := parseLine(line)
 		for _, err := range errs {
-			if len(mistakes) == maxErrors {
+			if len(mistakes) == maxReportedMistakes {
 				omittedCount++
 				continue
 			}
@@ -67,8 +67,8 @@ func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
 		"retry_after":   readInto(&r.RetryAfter, readDuration(time.Second)),
 		"status":        readInto(&r.ErrorStatus, readErrorStatus),
 		"cut": func(v json.RawMessage) error {
-			r.CutAfter = new(int)
-			return readInto(r.CutAfter, readWholeNumber)(v)
+			r.CutAfterChars = new(int)
+			return readInto(r.CutAfterChars, readWholeNumber)(v)
 		},
 	}
 }

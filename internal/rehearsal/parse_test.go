@@ -23,7 +23,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		`{"raw": "a", "ttft_ms": 1.001}`:       {Content: "a", TTFT: 1001 * time.Microsecond},
 		`{"raw": "a", "tps": 12.5}`:            {Content: "a", TPS: 12.5},
 		`{"raw": "a", "tps": 0}`:               {Content: "a"},
-		`{"raw": "a", "cut": 3}`:               {Content: "a", CutAfter: &cut},
+		`{"raw": "a", "cut": 3}`:               {Content: "a", CutAfterChars: &cut},
 		`{"refusal": "no"}`:                    {Refusal: "no"},
 		`{"status": 500}`:                      {ErrorStatus: 500},
 		`{"status": 429, "retry_after": 0.25}`: {ErrorStatus: 429, RetryAfter: 250 * time.Millisecond},

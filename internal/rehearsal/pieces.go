@@ -16,11 +16,11 @@ type replyChunk struct {
 func (p replyChunk) endOffset() int { return p.startOffset + utf8.RuneCountInString(p.text) }
 
 // splitIntoChunks cuts the reply into chunks of at most maxChars characters, never within a character. It ends at
-// CutAfter, where the connection drops.
+// CutAfterChars, where the connection drops.
 func (r Reply) splitIntoChunks(maxChars int) []replyChunk {
 	remaining := math.MaxInt
-	if r.CutAfter != nil {
-		remaining = *r.CutAfter
+	if r.CutAfterChars != nil {
+		remaining = *r.CutAfterChars
 	}
 	var all []replyChunk
 	offset := 0

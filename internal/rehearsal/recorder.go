@@ -18,19 +18,20 @@ type Recorder struct {
 // NewRecorder returns a recorder that writes each line to w with one Write.
 func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
 
-// FinishNoAnswer is the finishReason of a Request without a reply. Its content is the error that the replay then has.
-const FinishNoAnswer = "no answer"
+// FinishReasonNoAnswer is the finishReason of a Request without a reply. Its content is the error that the replay then
+// has.
+const FinishReasonNoAnswer = "no answer"
 
 // Record writes one reply. A whole solution is written as a solution, anything else as raw text. An empty finishReason
 // means that the stream broke off there; the recorded reply then breaks off at the same place.
 func (r *Recorder) Record(content string, finishReason string, refusal string) error {
 	reply := Reply{Content: content, FinishReason: finishReason, Refusal: refusal}
 	switch finishReason {
-	case FinishNoAnswer:
+	case FinishReasonNoAnswer:
 		reply.FinishReason, reply.ErrorStatus = "", http.StatusBadRequest // nothing is tried again after that
 	case "":
 		sentChars := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
-		reply.CutAfter = &sentChars
+		reply.CutAfterChars = &sentChars
 	}
 	if solution, err := encodeSolution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
 		reply.Content = solution

@@ -40,7 +40,7 @@ func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
 		{"a refusal beside content", `{"calls": []}`, "stop", "no", `{"raw":"{\"calls\": []}","refusal":"no"}`},
 		{"a stream that broke", `{"calls":[①`, "", "", `{"raw":"{\"calls\":[①","cut":11}`},
 		{"a stream that broke at once", "", "", "", `{"raw":"","cut":0}`},
-		{"no reply", "it is full", FinishNoAnswer, "", `{"raw":"it is full","status":400}`},
+		{"no reply", "it is full", FinishReasonNoAnswer, "", `{"raw":"it is full","status":400}`},
 	}
 	for _, c := range cases {
 		if got := record(t, c.content, c.finish, c.refusal); got != c.line+"\n" {
@@ -64,7 +64,7 @@ func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
 		if got.Content != utf8Only(content) || got.Refusal != utf8Only(refusal) {
 			t.Errorf("said %q and %q", got.Content, got.Refusal)
 		}
-		if broke := finish == ""; (broke != (got.CutAfter != nil)) || (broke && *got.CutAfter != chars) ||
+		if broke := finish == ""; (broke != (got.CutAfterChars != nil)) || (broke && *got.CutAfterChars != chars) ||
 			(!broke && got.FinishReason != finish) {
 			t.Errorf("ended as %+v", got)
 		}

@@ -21,7 +21,7 @@ type Reply struct {
 	TPS             float64       // tokens a second; 0 means immediately
 	ErrorStatus     int           // HTTP error status to answer with instead; 0 means none
 	RetryAfter      time.Duration // sent with ErrorStatus; 0 means no header
-	CutAfter        *int          // characters after which the connection drops; nil means never
+	CutAfterChars   *int          // characters after which the connection drops; nil means never
 }
 
 // Line returns the reply as one line of a replies file, without the line's end. Parsing the line gives the same reply,
@@ -42,7 +42,7 @@ func (r Reply) Line() []byte {
 
 // isPlainSolution reports whether the reply may be written as a solution and still be sent in the same bytes.
 func (r Reply) isPlainSolution() bool {
-	if r.ErrorStatus != 0 || r.Refusal != "" || r.CutAfter != nil || r.finishReason() != "stop" {
+	if r.ErrorStatus != 0 || r.Refusal != "" || r.CutAfterChars != nil || r.finishReason() != "stop" {
 		return false
 	}
 	solution, err := encodeSolution([]byte(r.Content))
@@ -64,7 +64,7 @@ func (r Reply) encodeLine(solution json.RawMessage, raw *string) ([]byte, bool) 
 		RetryAfter   float64         `json:"retry_after,omitempty"`
 		Cut          *int            `json:"cut,omitempty"`
 	}{When: r.PromptSubstring, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.ErrorStatus,
-		Cut:  r.CutAfter,
+		Cut:  r.CutAfterChars,
 		TTFT: float64(r.TTFT) / float64(time.Millisecond), RetryAfter: float64(r.RetryAfter) / float64(time.Second)}
 	if r.finishReason() != "stop" {
 		fields.FinishReason = r.FinishReason
@@ -82,12 +82,12 @@ func (r Reply) finishReason() string { return cmp.Or(r.FinishReason, "stop") }
 
 // dueAt returns when the token that starts after chars characters is due. It counts from the start, not from the
 // previous token, so that late timers never add up.
-func (r Reply) dueAt(startedAt time.Time, chars int) time.Time {
-	firstTokenAt := startedAt.Add(r.TTFT)
+func (r Reply) dueAt(requestArrivedAt time.Time, charsBefore int) time.Time {
+	firstTokenAt := requestArrivedAt.Add(r.TTFT)
 	if r.TPS <= 0 {
 		return firstTokenAt
 	}
-	seconds := float64(chars) / charsPerToken / r.TPS
+	seconds := float64(charsBefore) / charsPerToken / r.TPS
 	return firstTokenAt.Add(time.Duration(min(seconds, maxWaitSeconds) * float64(time.Second)))
 }
 

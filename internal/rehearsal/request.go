@@ -12,12 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// TurnHeader is the HTTP header with the number of a Request, from 1. With it the server need not remember its earlier
-// answers.
-const TurnHeader = "X-Process-Idea-Turn"
+// TurnNumberHeader is the HTTP header with the number of a Request, from 1. With it the server need not remember its
+// earlier answers.
+const TurnNumberHeader = "X-Process-Idea-Turn"
 
-// maxBodyBytes bounds a Request's body, in bytes.
-const maxBodyBytes = 256 << 20
+// maxRequestBodyBytes bounds a Request's body, in bytes.
+const maxRequestBodyBytes = 256 << 20
 
 // request is a Chat Completions request.
 type request struct {
@@ -38,7 +38,7 @@ type Message struct {
 }
 
 func readRequest(w http.ResponseWriter, r *http.Request) (req request, err error) {
-	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes)); err == nil {
+	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBodyBytes)); err == nil {
 		err = json.Unmarshal(req.body, &req)
 	}
 	if err == nil && len(req.Messages) == 0 {
@@ -92,13 +92,13 @@ func (r request) promptChars() (n int) {
 
 // requestNumberFromHeader reads the number of a Request from its header. It is 0 if the header is missing.
 func requestNumberFromHeader(header http.Header) (int, error) {
-	text := header.Get(TurnHeader)
+	text := header.Get(TurnNumberHeader)
 	if text == "" {
 		return 0, nil
 	}
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 1 {
-		return 0, fmt.Errorf("rehearsal: read number: header %s: %q is not a number from 1 on", TurnHeader, text)
+		return 0, fmt.Errorf("rehearsal: read number: header %s: %q is not a number from 1 on", TurnNumberHeader, text)
 	}
 	return number, nil
 }

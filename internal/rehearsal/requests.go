@@ -20,7 +20,7 @@ const (
 
 // LoggedRequest is the log's entry of one Request. Body, Header and Messages are shared: do not change them.
 type LoggedRequest struct {
-	RequestNumber int // its number, from TurnHeader, or else in order of arrival; 0 if unreadable
+	RequestNumber int // its number, from TurnNumberHeader, or else in order of arrival; 0 if unreadable
 	Header        http.Header
 	Body          []byte
 	LLMName       string // the wire's "model"
@@ -46,10 +46,10 @@ func (l *requestLog) add(s *LoggedRequest) {
 	l.requests = append(l.requests, s)
 }
 
-func (l *requestLog) setSent(s *LoggedRequest, chars int) {
+func (l *requestLog) setSentChars(s *LoggedRequest, sentChars int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.SentCharCount, s.LastTokenAt = chars, time.Now()
+	s.SentCharCount, s.LastTokenAt = sentChars, time.Now()
 	if s.FirstTokenAt.IsZero() {
 		s.FirstTokenAt = s.LastTokenAt
 	}

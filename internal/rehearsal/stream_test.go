@@ -96,7 +96,7 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 		t.Errorf("logged %+v", seen)
 	}
 	if !json.Valid(seen.Body) || seen.Header.Get("Authorization") != "Bearer none" ||
-		seen.Header.Get(TurnHeader) != "1" {
+		seen.Header.Get(TurnNumberHeader) != "1" {
 		t.Errorf("logged body %s, header %v", seen.Body, seen.Header)
 	}
 	if seen.FirstTokenAt.Before(seen.ArrivedAt) || seen.LastTokenAt.Before(seen.FirstTokenAt) ||
@@ -108,7 +108,7 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 
 func TestWithoutLogNothingIsKept(t *testing.T) {
 	t.Parallel()
-	server := start(t, two, WithoutLog())
+	server := start(t, two, WithoutRequestLog())
 	ask(t, server, "a").want(t, "first", "stop")
 	if n := len(server.Requests()); n != 0 {
 		t.Errorf("%d requests are kept", n)

@@ -27,7 +27,7 @@ func (s timedReply) run(ctx context.Context, promptChars int) EndReason {
 	if err != nil {
 		return EndClientGone
 	}
-	if s.reply.CutAfter != nil {
+	if s.reply.CutAfterChars != nil {
 		return EndCut
 	}
 	tokenUsage := usage{PromptTokens: countTokens(promptChars), CompletionTokens: countTokens(sentChars)}
@@ -45,8 +45,8 @@ func (s timedReply) sendPaced(ctx context.Context, chunks []replyChunk) (sentCha
 			return sentChars, err
 		}
 		sentChars = p.endOffset()
-		if s.onChunk != nil {
-			s.onChunk(s.requestNumber, sentChars)
+		if s.onChunkSent != nil {
+			s.onChunkSent(s.requestNumber, sentChars)
 		}
 	}
 	// in the past if anything was sent
@@ -75,8 +75,8 @@ func (s timedReply) sendChunk(ctx context.Context, p replyChunk) error {
 // awaitDue calls the gate for this place, then waits until due. The gate comes first, so that its call at place 0 also
 // signals that a Request has arrived.
 func (s timedReply) awaitDue(ctx context.Context, sentChars int, due time.Time) error {
-	if s.awaitGate != nil {
-		s.awaitGate(ctx, s.requestNumber, sentChars)
+	if s.awaitBeforeSending != nil {
+		s.awaitBeforeSending(ctx, s.requestNumber, sentChars)
 	}
 	if remaining := time.Until(due); remaining > 0 {
 		_ = pause.For(ctx, remaining)

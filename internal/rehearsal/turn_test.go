@@ -55,7 +55,7 @@ func TestATurnThatIsNoNumberFromOneOnIsRefused(t *testing.T) {
 	t.Parallel()
 	server := start(t, two)
 	for _, bad := range []string{"0", "-1", "1.0", "one", "99999999999999999999"} {
-		got := ask(t, server, "a", option.WithHeader(TurnHeader, bad))
+		got := ask(t, server, "a", option.WithHeader(TurnNumberHeader, bad))
 		got.wantError(t, http.StatusBadRequest, fmt.Sprintf("%q is not a number from 1 on", bad))
 	}
 }

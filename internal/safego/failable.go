@@ -5,19 +5,19 @@ import (
 	"errors"
 )
 
-type cancelKey struct{}
+type cancelFuncContextKey struct{}
 
-// Failable returns a context that goroutines can end with Fail. It is for an activity that must fail when a goroutine
-// that works for it fails.
-func Failable(ctx context.Context) (context.Context, context.CancelFunc) {
+// FailableContext returns a context that goroutines can end with Fail. It is for an activity that must fail when a
+// goroutine that works for it fails.
+func FailableContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return context.WithValue(ctx, cancelKey{}, cancel), func() { cancel(nil) }
+	return context.WithValue(ctx, cancelFuncContextKey{}, cancel), func() { cancel(nil) }
 }
 
-// Fail ends the Failable context that ctx is derived from, with the error of a goroutine that works for it. Without an
-// error, or without such a context, it does nothing.
-func Fail(ctx context.Context, err error) {
-	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelCauseFunc); ok && err != nil {
+// FailContext ends the Failable context that ctx is derived from, with the error of a goroutine that works for it.
+// Without an error, or without such a context, it does nothing.
+func FailContext(ctx context.Context, err error) {
+	if cancel, ok := ctx.Value(cancelFuncContextKey{}).(context.CancelCauseFunc); ok && err != nil {
 		cancel(err)
 	}
 }

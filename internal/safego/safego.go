@@ -34,7 +34,7 @@ func (e *PanicError) StackTrace() string { return e.Stack }
 
 // Go starts f. When the goroutine ends, done is called with f's error or panic. done is nil if nobody waits for the
 // goroutine.
-func Go(label string, f func() error, done func(error)) {
+func Go(label string, f func() error, onDone func(error)) {
 	startHook := currentStartHook.Load() // load it here: another test may have set its own before the goroutine runs
 	go func() {
 		hasReturned := false
@@ -42,16 +42,16 @@ func Go(label string, f func() error, done func(error)) {
 		defer func() {
 			if v := recover(); v != nil {
 				err = logPanic(label, v)
-			} else if !hasReturned && done != nil { // the waiter must learn that the goroutine was left
+			} else if !hasReturned && onDone != nil { // the waiter must learn that the goroutine was left
 				err = logPanic(label, "runtime.Goexit was called")
 			}
-			if done != nil {
+			if onDone != nil {
 				defer func() {
 					if v := recover(); v != nil {
 						_ = logPanic(label, v)
 					}
 				}()
-				done(err)
+				onDone(err)
 			}
 		}()
 		startHook.callIfSet(label)
@@ -94,9 +94,10 @@ func AfterDone(ctx context.Context, label string, f func()) (stop func() bool) {
 }
 
 // ForEach calls do for 0 to times-1, at most limit at a time, and returns the first error, which cancels the others.
-func ForEach(ctx context.Context, label string, count, limit int, f func(ctx context.Context, n int) error) error {
+func ForEach(ctx context.Context, label string, count, maxConcurrent int,
+	f func(ctx context.Context, n int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(limit)
+	g.SetLimit(maxConcurrent)
 	for n := range count {
 		g.Go(func() error { return Run(label, func() error { return f(ctx, n) }) })
 	}

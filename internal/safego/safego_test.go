@@ -83,16 +83,16 @@ func TestWhatIsToldOfAnEndMayPanicToo(t *testing.T) {
 
 func TestAGoroutineCanFailWhatItWorksFor(t *testing.T) {
 	t.Parallel()
-	ctx, release := safego.Failable(t.Context())
+	ctx, release := safego.FailableContext(t.Context())
 	defer release()
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	safego.Go("test", func() error { panic("boom") }, func(err error) { safego.Fail(inner, err) })
+	safego.Go("test", func() error { panic("boom") }, func(err error) { safego.FailContext(inner, err) })
 	<-ctx.Done()
 	if p := safego.PanicOf(ctx, ctx.Err()); p == nil || p.Value != "boom" {
 		t.Errorf("%v", context.Cause(ctx))
 	}
-	safego.Fail(t.Context(), errors.New("nobody hears it"))
+	safego.FailContext(t.Context(), errors.New("nobody hears it"))
 }
 
 // The rule is held by this test: linters that forbid identifiers do not see go statements.

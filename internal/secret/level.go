@@ -8,17 +8,17 @@ import (
 // textLevel is a text with some of its escapes undone, and where those escapes are in the parent's text. The top level
 // is the original text. JSON within JSON, or a URL within HTML, needs several levels.
 type textLevel struct {
-	text    string
-	parent  *textLevel
-	escapes []escape // in the order of the text
-	depth   int
+	text          string
+	parent        *textLevel
+	undoneEscapes []undoneEscape // in the order of the text
+	depth         int
 
 	lowerWithSpaces    string // lowerText with a space for every +, as forms encode spaces
 	lowerText          string // the text in lower case
 	standardBase64Text string // the text with standard base64 characters in place of the URL-safe ones
 }
 
-func newLevel(text string) *textLevel {
+func newTextLevel(text string) *textLevel {
 	l := &textLevel{}
 	l.setText(text)
 	return l
@@ -46,8 +46,8 @@ func lowerASCII(text string) string {
 	return string(b)
 }
 
-// escape is a run of a level's text that is escaped in the parent's text.
-type escape struct {
+// undoneEscape is a run of a level's text that is escaped in the parent's text.
+type undoneEscape struct {
 	startOffset, length    int
 	parentStart, parentEnd int // in the parent's text
 }
@@ -55,8 +55,8 @@ type escape struct {
 // maxEscapeDepth bounds how many nested escapes are undone.
 const maxEscapeDepth = 4
 
-// nextLevel returns the next level, with this level's escapes undone, or nil if there are none.
-func (l *textLevel) nextLevel() *textLevel {
+// unescapedLevel returns the next level, with this level's escapes undone, or nil if there are none.
+func (l *textLevel) unescapedLevel() *textLevel {
 	if l.depth == maxEscapeDepth || !strings.ContainsAny(l.text, `%\&`) {
 		return nil
 	}
@@ -70,12 +70,12 @@ func (l *textLevel) nextLevel() *textLevel {
 			continue
 		}
 		out.WriteString(l.text[lastEnd:i])
-		next.escapes = append(next.escapes, escape{out.Len(), len(plain), i, i + length})
+		next.undoneEscapes = append(next.undoneEscapes, undoneEscape{out.Len(), len(plain), i, i + length})
 		out.WriteString(plain)
 		i += length
 		lastEnd = i
 	}
-	if len(next.escapes) == 0 {
+	if len(next.undoneEscapes) == 0 {
 		return nil
 	}
 	out.WriteString(l.text[lastEnd:])
@@ -109,10 +109,11 @@ func (l *textLevel) originalEnd(offset int) int {
 }
 
 // lastEscapeBefore returns the last escape that begins before a position, or an empty one at the beginning.
-func (l *textLevel) lastEscapeBefore(offset int) escape {
-	n, _ := slices.BinarySearchFunc(l.escapes, offset, func(e escape, offset int) int { return e.startOffset - offset })
+func (l *textLevel) lastEscapeBefore(offset int) undoneEscape {
+	n, _ := slices.BinarySearchFunc(l.undoneEscapes, offset,
+		func(e undoneEscape, offset int) int { return e.startOffset - offset })
 	if n == 0 {
-		return escape{}
+		return undoneEscape{}
 	}
-	return l.escapes[n-1]
+	return l.undoneEscapes[n-1]
 }

@@ -15,19 +15,19 @@ type searchedSecret struct {
 	base64Forms []string // without the characters that depend on neighbouring bytes
 }
 
-// minBase64SecretLength is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
+// minBase64SecretBytes is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
 // characters of a shorter secret occur in any long text.
-const minBase64SecretLength = 8
+const minBase64SecretBytes = 8
 
 func newSearchedSecret(name, value string) searchedSecret {
 	n := searchedSecret{replacement: "[secret " + name + "]", hexForm: hex.EncodeToString([]byte(value))}
-	for l := newLevel(value); l != nil && len(l.text) >= MinLength; l = l.nextLevel() {
+	for l := newTextLevel(value); l != nil && len(l.text) >= MinSecretBytes; l = l.unescapedLevel() {
 		n.plainForms = append(n.plainForms, l.lowerText)
 		if strings.Contains(l.text, " ") {
 			n.spacedForms = append(n.spacedForms, l.lowerWithSpaces)
 		}
 	}
-	if len(value) < minBase64SecretLength {
+	if len(value) < minBase64SecretBytes {
 		n.base64Forms = []string{base64.RawStdEncoding.EncodeToString([]byte(value))}
 		return n
 	}

@@ -10,21 +10,21 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MinLength is the minimum length, in bytes, of a value that is redacted. Shorter values are not secrets, and redacting
-// every "1" would spoil results.
-const MinLength = 4
+// MinSecretBytes is the minimum length, in bytes, of a value that is redacted. Shorter values are not secrets, and
+// redacting every "1" would spoil results.
+const MinSecretBytes = 4
 
 // Redactor removes some secrets from texts and values. A nil Redactor removes nothing. It is safe for concurrent use.
 type Redactor struct{ searchedSecrets []searchedSecret }
 
 // NewRedactor makes a Redactor from names and values; `[secret NAME]` replaces a value. It ignores values shorter than
-// MinLength, and returns nil if no value is left.
+// MinSecretBytes, and returns nil if no value is left.
 func NewRedactor(secrets map[string]string) *Redactor {
 	s := &Redactor{}
 	for _, name := range jsonval.SortedKeys(secrets) {
 		value := strings.TrimSpace(secrets[name]) // as servers trim it in a header
 		for _, form := range append([]string{value}, basicAuthSecrets(value)...) {
-			if len(form) >= MinLength {
+			if len(form) >= MinSecretBytes {
 				s.searchedSecrets = append(s.searchedSecrets, newSearchedSecret(name, form))
 			}
 		}
@@ -41,7 +41,7 @@ func (s *Redactor) RedactText(text string) string {
 		return text
 	}
 	var spans []span
-	for l := newLevel(text); l != nil; l = l.nextLevel() {
+	for l := newTextLevel(text); l != nil; l = l.unescapedLevel() {
 		for _, n := range s.searchedSecrets {
 			spans = append(spans, n.findInLevel(l)...)
 		}

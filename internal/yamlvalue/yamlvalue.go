@@ -28,21 +28,21 @@ const maxYAMLDepth = 200
 // Decode reads a YAML file as jsonval.DecodeWithKeyOrder reads JSON. Numbers keep every digit. A duplicate key is
 // refused, and so is anything that JSON cannot express.
 func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{maxNodeCount: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxAliasNodes})
+	return decode(data, yamlReader{maxNodeCount: jsonval.UntrustedNodeLimit.MaxNodes(len(data)) + maxAliasNodes})
 }
 
-// DecodeForeign is Decode for files of other programs. It applies merge keys, and rewrites 0x1F, 1_000, +1 and .5 as
+// DecodeLenient is Decode for files of other programs. It applies merge keys, and rewrites 0x1F, 1_000, +1 and .5 as
 // JSON numbers, exactly. Values without a certain JSON number stay texts: 1e400, .inf, and 010, which is 8 or 10
 // depending on the version of YAML.
-func DecodeForeign(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{maxNodeCount: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxAliasNodes,
-		isForeign: true})
+func DecodeLenient(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
+	return decode(data, yamlReader{maxNodeCount: jsonval.UntrustedNodeLimit.MaxNodes(len(data)) + maxAliasNodes,
+		isLenient: true})
 }
 
 func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
-	if maxPossibleNodes(data) > jsonval.ReceivedNodeLimit.MaxNodes(len(data)) {
+	if maxPossibleNodes(data) > jsonval.UntrustedNodeLimit.MaxNodes(len(data)) {
 		return nil, nil, &diag.Problem{JSONPath: "$",
-			Message: jsonval.ReceivedNodeLimit.ExceededError(len(data)).Error()}
+			Message: jsonval.UntrustedNodeLimit.ExceededError(len(data)).Error()}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, secondDocument yaml.Node
@@ -88,7 +88,7 @@ func yamlErrorText(err error) string {
 
 type yamlReader struct {
 	nodeCount, maxNodeCount int
-	isForeign               bool
+	isLenient               bool
 }
 
 type yamlError struct{ path, message string }
@@ -131,7 +131,7 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			return nil, errorAt(k, path, "a key must be a text")
-		case k.Tag == "!!merge" && y.isForeign:
+		case k.Tag == "!!merge" && y.isLenient:
 			v, err := y.readValue(n.Content[i+1], keyPath, depth+1)
 			if err != nil {
 				return nil, err
@@ -191,7 +191,7 @@ func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 	case "!!bool":
 		return strings.EqualFold(n.Value, "true"), nil
 	case "!!int", "!!float":
-		if isNumber(n.Value) || y.isForeign {
+		if isNumber(n.Value) || y.isLenient {
 			return y.numberOrText(toJSONNumber(n.Value)), nil
 		}
 		return nil, errorAt(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
@@ -201,7 +201,7 @@ func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 
 // numberOrText returns a JSON number. In a foreign file, a number that jsonval.Decode refuses stays a text.
 func (y *yamlReader) numberOrText(text string) any {
-	if y.isForeign {
+	if y.isLenient {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			return text
 		}

@@ -87,14 +87,14 @@ func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
 		"-.INF": `"-.INF"`, ".nan": `".nan"`, "+49 30": `"+49 30"`, "1:30": `"1:30"`, `"0x1F"`: `"0x1F"`,
 		"!!str 0x1F": `"0x1F"`,
 	} {
-		v, _, problem := yamlvalue.DecodeForeign([]byte("a:\n  const: null\n  odd: " + text))
+		v, _, problem := yamlvalue.DecodeLenient([]byte("a:\n  const: null\n  odd: " + text))
 		if problem != nil {
 			t.Errorf("%s: %s", text, problem)
 		} else if got := string(jsonval.Encode(v)); got != `{"a":{"const":null,"odd":`+want+`}}` {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
-	v, _, problem := yamlvalue.DecodeForeign([]byte(
+	v, _, problem := yamlvalue.DecodeLenient([]byte(
 		"a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {<<: [*a, *b], x: 0}\nd: {<<: *b}"))
 	if problem != nil {
 		t.Fatal(problem)
@@ -102,7 +102,7 @@ func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
 	if got := string(jsonval.Encode(v)); !strings.Contains(got, `"c":{"x":0,"y":1,"z":2},"d":{"y":2,"z":2}`) {
 		t.Error(got)
 	}
-	if _, _, problem := yamlvalue.DecodeForeign([]byte("a: 1\nb: {c: 1, c: 0x1F}")); problem == nil ||
+	if _, _, problem := yamlvalue.DecodeLenient([]byte("a: 1\nb: {c: 1, c: 0x1F}")); problem == nil ||
 		!strings.HasPrefix(problem.Message, "line 2: ") {
 		t.Errorf("a key that stands twice: %v", problem)
 	}

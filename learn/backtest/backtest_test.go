@@ -189,8 +189,8 @@ func TestOtherParametersAreADifferenceAndWhatReadsTheResultIsUnknown(t *testing.
 		`① different; call-changed: fetch would have id "x", and had "a"; ? rate reads what is not known; ? refund reads what is not known`,
 		`② different; call-changed: fetch would have id "x", and had "b"; ? rate reads what is not known; ? refund reads what is not known`,
 		`③ different; call-changed: fetch would have id "x", and had "c"; ? rate reads what is not known; ? refund reads what is not known`)
-	if r.UnmatchedCallCount != 3 || len(r.DifferenceGroups) != 1 || len(r.DifferenceGroups[0].Instances) != 3 {
-		t.Errorf("unmatched %d, summary %v", r.UnmatchedCallCount, r.DifferenceGroups)
+	if r.UnknownResultCallCount != 3 || len(r.DifferenceGroups) != 1 || len(r.DifferenceGroups[0].Instances) != 3 {
+		t.Errorf("unmatched %d, summary %v", r.UnknownResultCallCount, r.DifferenceGroups)
 	}
 }
 
@@ -247,9 +247,9 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 			!strings.Contains(describe(open), c.difference) {
 			t.Errorf("%s: %s", c.kind, describe(open))
 		}
-		if unmatched := c.kind != "approve"; (open.UnmatchedCallCount == 1) != unmatched {
+		if unmatched := c.kind != "approve"; (open.UnknownResultCallCount == 1) != unmatched {
 			t.Errorf("%s: %d Calls have no result: what a person kept from running did not run", c.kind,
-				open.UnmatchedCallCount)
+				open.UnknownResultCallCount)
 		}
 	}
 }

@@ -14,19 +14,19 @@ import (
 
 // The kinds of differences.
 const (
-	CallAdded       = "call-added"       // it did not run then, and would run now: its result is unknown
-	CallMissing     = "call-missing"     // it ran then, and would not run now
-	CallChanged     = "call-changed"     // it would run with other parameters
-	CallInvalid     = "call-unfit"       // it ran then, and no longer fits its Tool
-	ApprovalAdded   = "newly-asked"      // a person would be asked, and nobody was
-	ApprovalDropped = "no-longer-asked"  // no person would be asked, and one was
-	OutcomeChanged  = "other-outcome"    // the same Call would end otherwise
-	ResultChanged   = "other-result"     // the LLM would write another result
-	StateChanged    = "other-state"      // the same Calls would leave another State
-	StepUnfulfilled = "step-unfulfilled" // an unfulfilled step that was fulfilled, or not asked for
-	StepFulfilled   = "step-fulfilled"   // a step that was not fulfilled would be
-	EndChanged      = "other-end"        // the instance would end otherwise
-	OutputChanged   = "other-output"     // the process would give another output
+	CallAdded          = "call-added"       // it did not run then, and would run now: its result is unknown
+	CallMissing        = "call-missing"     // it ran then, and would not run now
+	CallChanged        = "call-changed"     // it would run with other parameters
+	CallInvalid        = "call-unfit"       // it ran then, and no longer fits its Tool
+	ApprovalAdded      = "newly-asked"      // a person would be asked, and nobody was
+	ApprovalDropped    = "no-longer-asked"  // no person would be asked, and one was
+	OutcomeChanged     = "other-outcome"    // the same Call would end otherwise
+	ResultChanged      = "other-result"     // the LLM would write another result
+	StateChanged       = "other-state"      // the same Calls would leave another State
+	StepUnfulfilled    = "step-unfulfilled" // an unfulfilled step that was fulfilled, or not asked for
+	StepFulfilled      = "step-fulfilled"   // a step that was not fulfilled would be
+	InstanceEndChanged = "other-end"        // the instance would end otherwise
+	OutputChanged      = "other-output"     // the process would give another output
 )
 
 // Difference is one thing that would differ.
@@ -43,12 +43,12 @@ type Difference struct {
 
 // compareTraces lists what differs between two runs of an instance, in the order of the graph. unknownReasons says what
 // cannot be determined.
-func compareTraces(recorded, replayed *trace) (differences []Difference, unknownReasons []string) {
+func compareTraces(recorded, replayed *runTrace) (differences []Difference, unknownReasons []string) {
 	unknownReasons = slices.Clone(replayed.otherUnknownReasons)
 	pairs := matchCalls(recorded, replayed)
 	for _, p := range pairs {
 		switch {
-		case p.isUnknown:
+		case p.readsUnknownValue:
 			unknownReasons = append(unknownReasons, fmt.Sprintf("%s reads what is not known", p.replayed.tool))
 		case p.replayed == nil:
 			d, unknownReason := describeMissingCall(p.recorded, replayed)
@@ -64,7 +64,7 @@ func compareTraces(recorded, replayed *trace) (differences []Difference, unknown
 	if replayed.status == "" || len(unknownReasons) > 0 {
 		return differences, unknownReasons
 	}
-	differences = append(differences, compareSteps(recorded.stepOutcomes, replayed.stepOutcomes)...)
+	differences = append(differences, compareStepOutcomes(recorded.stepOutcomes, replayed.stepOutcomes)...)
 	// the step is named
 	if replayed.status != recorded.status && (replayed.fault == nil ||
 		replayed.fault.Code != turn.CodeStepUnfulfilled) {
@@ -73,7 +73,7 @@ func compareTraces(recorded, replayed *trace) (differences []Difference, unknown
 			text += ": " + replayed.fault.Message
 		}
 		differences = append(differences,
-			Difference{Kind: EndChanged, Text: text, CommonText: fmt.Sprintf("instances that would end %s",
+			Difference{Kind: InstanceEndChanged, Text: text, CommonText: fmt.Sprintf("instances that would end %s",
 				replayed.status)})
 	}
 	if d, differs := compareStates(recorded, replayed, pairs); differs && len(differences) == 0 {
@@ -82,8 +82,8 @@ func compareTraces(recorded, replayed *trace) (differences []Difference, unknown
 	return differences, unknownReasons
 }
 
-// compareSteps lists the steps of instructions that are unfulfilled in only one of two runs.
-func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference) {
+// compareStepOutcomes lists the steps of instructions that are unfulfilled in only one of two runs.
+func compareStepOutcomes(recorded, replayed []ideafile.StepOutcome) (list []Difference) {
 	for _, o := range replayed {
 		wasUnfulfilled := slices.ContainsFunc(recorded, func(t ideafile.StepOutcome) bool {
 			return t.File == o.File && t.StepID == o.StepID && t.Outcome == ideafile.StepOutcomeUnfulfilled
@@ -104,7 +104,7 @@ func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference)
 
 // describeMissingCall describes a Call of the past that would not run. If the Call may still come, unknownReason says
 // so instead.
-func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, unknownReason string) {
+func describeMissingCall(c *tracedCall, replayed *runTrace) (d Difference, unknownReason string) {
 	d = Difference{Kind: CallMissing, Tool: c.tool, RecordedID: c.id, CommonText: c.tool + " would not run",
 		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, briefJSON(c.params))}
 	for _, other := range replayed.calls {
@@ -128,7 +128,7 @@ func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, unknownR
 
 // differences lists what differs in a Call.
 func (p *callPair) differences() (list []Difference) {
-	add := func(kind, commonText, format string, args ...any) {
+	addDifference := func(kind, commonText, format string, args ...any) {
 		d := Difference{Kind: kind, Tool: p.replayed.tool, ReplayedID: p.replayed.id,
 			CommonText: p.replayed.tool + " " + commonText, Text: p.replayed.tool + " " + fmt.Sprintf(format, args...)}
 		if p.recorded != nil {
@@ -138,31 +138,34 @@ func (p *callPair) differences() (list []Difference) {
 	}
 	paramsText := briefJSON(p.replayed.params)
 	if p.recorded == nil {
-		add(CallAdded, "would run, and did not", "would run with %s, and did not: its result is not known", paramsText)
-		if p.replayed.isReviewed {
-			add(ApprovalAdded, "would be asked about", "with %s would be asked about; it did not run then", paramsText)
+		addDifference(CallAdded, "would run, and did not", "would run with %s, and did not: its result is not known",
+			paramsText)
+		if p.replayed.isPersonAsked {
+			addDifference(ApprovalAdded, "would be asked about", "with %s would be asked about; it did not run then",
+				paramsText)
 		}
 		return list
 	}
 	if p.haveDifferentParams {
 		names, text := changedParams(p.recorded.params, p.replayed.params)
-		add(CallChanged, "would have another "+names, "would have %s", text)
+		addDifference(CallChanged, "would have another "+names, "would have %s", text)
 	}
 	switch {
-	case p.replayed.isReviewed && !p.recorded.isReviewed:
-		add(ApprovalAdded, "would be asked about", "with %s would be asked about, and was not", paramsText)
-	case p.recorded.isReviewed && !p.replayed.isReviewed:
-		add(ApprovalDropped, "would not be asked about", "with %s would not be asked about: %s", paramsText,
+	case p.replayed.isPersonAsked && !p.recorded.isPersonAsked:
+		addDifference(ApprovalAdded, "would be asked about", "with %s would be asked about, and was not", paramsText)
+	case p.recorded.isPersonAsked && !p.replayed.isPersonAsked:
+		addDifference(ApprovalDropped, "would not be asked about", "with %s would not be asked about: %s", paramsText,
 			decisionsText(p.recorded.decisions))
 	}
 	switch {
 	case p.haveDifferentParams || p.replayed.isResultUnknown:
 	case p.replayed.status != p.recorded.status:
-		add(OutcomeChanged, fmt.Sprintf("would be %s, and was %s", p.replayed.status, p.recorded.status),
+		addDifference(OutcomeChanged, fmt.Sprintf("would be %s, and was %s", p.replayed.status, p.recorded.status),
 			"with %s would be %s, and was %s%s",
 			paramsText, p.replayed.status, p.recorded.status, faultSuffix(p.replayed))
 	case p.replayed.hasResult && p.recorded.hasResult && !jsonval.Equal(p.replayed.result, p.recorded.result):
-		add(ResultChanged, "would have another result", "with %s would have the result %s, and had %s", paramsText,
+		addDifference(ResultChanged, "would have another result", "with %s would have the result %s, and had %s",
+			paramsText,
 			briefJSON(p.replayed.result), briefJSON(p.recorded.result))
 	}
 	return list
@@ -209,31 +212,32 @@ func changedParams(recorded, replayed jsonval.Object) (names, text string) {
 	return strings.Join(keys, ", "), strings.Join(parts, "; ")
 }
 
-const maxValueLength = 80 // characters of a value in a text
+const maxBriefJSONChars = 80 // characters of a value in a text
 
-// briefJSON is a value as JSON, cut to maxValueLength.
-func briefJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxValueLength) }
+// briefJSON is a value as JSON, cut to maxBriefJSONChars.
+func briefJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxBriefJSONChars) }
 
 // compareStates compares what two runs with the same Calls left in State, even if their output paths differ.
-func compareStates(recorded, replayed *trace, pairs []*callPair) (Difference, bool) {
-	oldState := recorded.state
+func compareStates(recorded, replayed *runTrace, pairs []*callPair) (Difference, bool) {
+	expectedState := recorded.state
 	for _, p := range pairs {
 		if p.recorded == nil || p.replayed == nil {
 			continue
 		}
 		recordedPaths, replayedPaths := p.recorded.outputPath.Paths(), p.replayed.outputPath.Paths()
 		for n := range min(len(recordedPaths), len(replayedPaths)) {
-			v, ok := jsonval.ValueAt(oldState, recordedPaths[n])
+			v, ok := jsonval.ValueAt(expectedState, recordedPaths[n])
 			if !ok || len(recordedPaths[n]) == 0 || recordedPaths[n].String() == replayedPaths[n].String() {
 				continue
 			}
-			if movedState, isDone := jsonval.SetAt(removeValue(oldState, recordedPaths[n], true), replayedPaths[n],
+			if movedState, isDone := jsonval.SetAt(withoutValue(expectedState, recordedPaths[n], true),
+				replayedPaths[n],
 				v); isDone {
-				oldState = movedState
+				expectedState = movedState
 			}
 		}
 	}
-	differingPaths := past.DifferingPaths(oldState, replayed.state)
+	differingPaths := past.DifferingPaths(expectedState, replayed.state)
 	if len(differingPaths) == 0 {
 		return Difference{}, false
 	}

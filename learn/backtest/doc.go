@@ -6,9 +6,9 @@
 //	report, err := Compare(newIdeaWithPastData, bind, planner, read...)
 //
 // Every instance is run twice by the same dataflow.Instance that runs real ones: once as it went (replayCalls), and
-// once as the new Idea would run it (ideaRun, with the loop.Loop of a real process). Each run leaves a trace: the Calls
-// with their outcomes. Two traces are compared as graphs: a Call is identified by its Tool and its resolved parameters,
-// never by its place, its id or its output path.
+// once as the new Idea would run it (newIdeaRun, with the loop.Loop of a real process). Each run leaves a trace: the
+// Calls with their outcomes. Two traces are compared as graphs: a Call is identified by its Tool and its resolved
+// parameters, never by its place, its id or its output path.
 //
 // Invariants:
 //   - A Call that did not run then has no result: it is named, it never ends, and what depends on it is unknown.

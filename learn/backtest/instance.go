@@ -14,24 +14,24 @@ import (
 // outcomeSource takes the place of the outside world: it knows how Calls ended, and what people decided.
 type outcomeSource interface {
 	// findOutcome is how a Call ended; known is false if that is unknown.
-	findOutcome(call dataflow.ReadyCall) (o outcome, known bool)
+	findOutcome(call dataflow.ReadyCall) (o callOutcome, known bool)
 	// findDecision is the decision on a pending approval. asked is the number of earlier decisions on this Call. ok is
 	// false if nobody took one.
 	findDecision(rec *dataflow.CallRecord, p approval.PendingCall, asked int) (d approval.Decision, ok bool)
 	// findAnswer is what the LLM answered to a question; known is false if it was not asked this.
-	findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (o outcome, known bool)
+	findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (o callOutcome, known bool)
 }
 
-// outcome is how a Call ended.
-type outcome struct {
+// callOutcome is how a Call ended.
+type callOutcome struct {
 	result         any
 	fault          *diag.Fault // it failed
 	delegateWrites jsonval.Object
 	adaptedParams  jsonval.Object // an answer: parameters that were fitted to the Tool
 }
 
-// player runs one instance with recorded outcomes in place of the outside world.
-type player struct {
+// instancePlayer runs one instance with recorded outcomes in place of the outside world.
+type instancePlayer struct {
 	flow                *dataflow.Instance
 	outcomes            outcomeSource
 	callByID            map[string]*tracedCall
@@ -39,19 +39,19 @@ type player struct {
 	logicalTime         int
 }
 
-func newPlayer(flow *dataflow.Instance, outcomes outcomeSource) *player {
-	return &player{flow: flow, outcomes: outcomes, callByID: map[string]*tracedCall{}}
+func newInstancePlayer(flow *dataflow.Instance, outcomes outcomeSource) *instancePlayer {
+	return &instancePlayer{flow: flow, outcomes: outcomes, callByID: map[string]*tracedCall{}}
 }
 
-func (p *player) ensureCall(callID string) *tracedCall {
+func (p *instancePlayer) ensureTracedCall(callID string) *tracedCall {
 	if p.callByID[callID] == nil {
 		p.callByID[callID] = &tracedCall{id: callID}
 	}
 	return p.callByID[callID]
 }
 
-// isStuck reports whether a running Call has an unknown outcome.
-func (p *player) isStuck() bool {
+// hasUnknownOutcome reports whether a running Call has an unknown outcome.
+func (p *instancePlayer) hasUnknownOutcome() bool {
 	for _, c := range p.callByID {
 		if c.isResultUnknown {
 			return true
@@ -61,19 +61,19 @@ func (p *player) isStuck() bool {
 }
 
 // playAll plays the instance until no Call can go on.
-func (p *player) playAll() {
+func (p *instancePlayer) playAll() {
 	for hasProgressed := true; hasProgressed; {
 		hasProgressed = false
 		p.logicalTime += 2
 		for _, ready := range p.flow.Advance() {
 			hasProgressed = true
-			c := p.ensureCall(ready.Record.ID)
+			c := p.ensureTracedCall(ready.Record.ID)
 			c.readyCall, c.startLogicalTime, c.endLogicalTime = ready, p.logicalTime, p.logicalTime+1
 			p.endCall(ready, c)
 		}
-		hasProgressed = p.decideAll() || p.answerAll() || hasProgressed
+		hasProgressed = p.decidePendingApprovals() || p.answerQuestions() || hasProgressed
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.ensureCall(update.CallID).isResultUnknown = true
+			p.ensureTracedCall(update.CallID).isResultUnknown = true
 			p.otherUnknownReasons = append(p.otherUnknownReasons,
 				update.CallID+" puts large values together, which is not done here")
 		}
@@ -81,8 +81,8 @@ func (p *player) playAll() {
 }
 
 // endCall ends a Call as the memory says. A Call that the memory does not know runs for ever.
-func (p *player) endCall(ready dataflow.ReadyCall, c *tracedCall) {
-	id := ready.Record.ID
+func (p *instancePlayer) endCall(ready dataflow.ReadyCall, c *tracedCall) {
+	callID := ready.Record.ID
 	o, isKnown := p.outcomes.findOutcome(ready)
 	if !isKnown {
 		c.isResultUnknown = true
@@ -96,11 +96,11 @@ func (p *player) endCall(ready dataflow.ReadyCall, c *tracedCall) {
 	}
 	switch {
 	case o.fault != nil:
-		p.flow.FailCall(id, o.fault)
+		p.flow.FailCall(callID, o.fault)
 	case len(o.delegateWrites) > 0:
-		p.flow.ApplyDelegateResult(id, ready.Tool, o.result, o.delegateWrites)
+		p.flow.ApplyDelegateResult(callID, ready.Tool, o.result, o.delegateWrites)
 	default:
-		p.flow.SucceedCall(id, o.result)
+		p.flow.SucceedCall(callID, o.result)
 	}
 }
 
@@ -116,15 +116,15 @@ func checkResult(tool *ideafile.Tool, result any) error {
 	return tool.OutputSchema.Validate(result)
 }
 
-// decideAll decides on everything that waits for a decision.
-func (p *player) decideAll() (hasProgressed bool) {
+// decidePendingApprovals decides on everything that waits for a decision.
+func (p *instancePlayer) decidePendingApprovals() (hasProgressed bool) {
 	for _, pending := range p.flow.PendingApprovals() {
 		rec := p.flow.FindCall(pending.CallID)
-		c := p.ensureCall(rec.ID)
-		d, ok := p.outcomes.findDecision(rec, pending, c.decisionCount)
+		c := p.ensureTracedCall(rec.ID)
+		d, ok := p.outcomes.findDecision(rec, pending, c.appliedDecisionCount)
 		d.CallID = rec.ID
 		if ok && p.flow.ApplyDecision(d) == nil {
-			c.decisionCount++
+			c.appliedDecisionCount++
 			hasProgressed = true
 			continue
 		}
@@ -144,8 +144,8 @@ func (p *player) decideAll() (hasProgressed bool) {
 	return hasProgressed
 }
 
-// answerAll answers the questions that the LLM would be asked about Calls, if it was asked the same ones then.
-func (p *player) answerAll() (hasProgressed bool) {
+// answerQuestions answers the questions that the LLM would be asked about Calls, if it was asked the same ones then.
+func (p *instancePlayer) answerQuestions() (hasProgressed bool) {
 	for _, q := range p.flow.QuestionsToLLM() {
 		o, isKnown := p.outcomes.findAnswer(p.flow.FindCall(q.CallID), q)
 		switch {
@@ -156,36 +156,36 @@ func (p *player) answerAll() (hasProgressed bool) {
 		case o.fault != nil:
 			p.flow.FailCall(q.CallID, o.fault)
 		default:
-			p.answer(q.CallID, o.result)
+			p.endWithLLMResult(q.CallID, o.result)
 		}
 		hasProgressed = true
 	}
 	return hasProgressed
 }
 
-// answer ends a Call with the result that the LLM wrote.
-func (p *player) answer(id string, result any) {
-	c := p.ensureCall(id)
+// endWithLLMResult ends a Call with the result that the LLM wrote.
+func (p *instancePlayer) endWithLLMResult(callID string, result any) {
+	c := p.ensureTracedCall(callID)
 	c.result, c.hasResult = result, true
-	p.flow.SucceedCall(id, result)
+	p.flow.SucceedCall(callID, result)
 }
 
 // readTrace reads how the run went.
-func (p *player) readTrace() *trace {
-	t := &trace{state: p.flow.State(), otherUnknownReasons: p.otherUnknownReasons}
+func (p *instancePlayer) readTrace() *runTrace {
+	t := &runTrace{state: p.flow.State(), otherUnknownReasons: p.otherUnknownReasons}
 	records := p.flow.CallRecords()
 	for _, rec := range records {
-		c := p.ensureCall(rec.ID)
+		c := p.ensureTracedCall(rec.ID)
 		c.readRecord(p.flow, rec)
 		t.calls = append(t.calls, c)
 	}
-	setDepths(t.calls, records)
+	setGraphDepths(t.calls, records)
 	return t
 }
 
 // withoutDeciders returns the Tools with policies that say only whether a person is asked, not who or until when.
 func withoutDeciders(tools []*ideafile.Tool, oversight policy.Oversight) []*ideafile.Tool {
-	out := make([]*ideafile.Tool, len(tools))
+	toolsWithoutDeciders := make([]*ideafile.Tool, len(tools))
 	for n, tool := range tools {
 		toolCopy := *tool
 		if toolPolicy := oversight.PolicyFor(tool.Name, tool.Approval); toolPolicy != nil {
@@ -194,7 +194,7 @@ func withoutDeciders(tools []*ideafile.Tool, oversight policy.Oversight) []*idea
 			policyCopy.ReminderRules = policy.Approval{}.ReminderRules
 			toolCopy.Approval = &policyCopy
 		}
-		out[n] = &toolCopy
+		toolsWithoutDeciders[n] = &toolCopy
 	}
-	return out
+	return toolsWithoutDeciders
 }

@@ -11,12 +11,12 @@ import (
 type callPair struct {
 	recorded, replayed  *tracedCall
 	haveDifferentParams bool // they have the same Tool, and other parameters
-	isUnknown           bool // the new one reads an unknown value, so that they cannot be compared
+	readsUnknownValue   bool // the new one reads an unknown value, so that they cannot be compared
 }
 
 // matchCalls pairs the Calls of two traces that have an effect by Tool and parameters, whatever their places, ids and
 // output paths are. The remaining Calls are paired by Tool.
-func matchCalls(recorded, replayed *trace) (pairs []*callPair) {
+func matchCalls(recorded, replayed *runTrace) (pairs []*callPair) {
 	oldCalls, newCalls := callsWithEffect(recorded), callsWithEffect(replayed)
 	pairCalls := func(haveDifferentParams, isUnknown bool, matches func(a, b *tracedCall) bool) {
 		for _, a := range slices.Clone(oldCalls) {
@@ -24,7 +24,7 @@ func matchCalls(recorded, replayed *trace) (pairs []*callPair) {
 			if index >= 0 {
 				pairs = append(pairs, &callPair{recorded: a, replayed: newCalls[index],
 					haveDifferentParams: haveDifferentParams,
-					isUnknown:           isUnknown})
+					readsUnknownValue:   isUnknown})
 				newCalls = slices.Delete(newCalls, index, index+1)
 				oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return c == a })
 			}
@@ -32,13 +32,13 @@ func matchCalls(recorded, replayed *trace) (pairs []*callPair) {
 	}
 	haveEqualParams := func(a, b *tracedCall) bool { return b.params != nil && jsonval.Equal(a.params, b.params) }
 	pairCalls(false, false, func(a, b *tracedCall) bool {
-		return haveEqualParams(a, b) && a.status == b.status && a.isReviewed == b.isReviewed
+		return haveEqualParams(a, b) && a.status == b.status && a.isPersonAsked == b.isPersonAsked
 	})
 	pairCalls(false, false, func(a, b *tracedCall) bool { return haveEqualParams(a, b) && a.status == b.status })
 	pairCalls(false, false, haveEqualParams)
 	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isFailedAttempt(c, pairs) })
 	pairCalls(true, false, func(a, b *tracedCall) bool { return b.params != nil })
-	newCalls = append(newCalls, unknownCalls(replayed)...)
+	newCalls = append(newCalls, callsWithUnknownParams(replayed)...)
 	pairCalls(false, true, func(a, b *tracedCall) bool { return b.params == nil })
 	for _, c := range oldCalls {
 		pairs = append(pairs, &callPair{recorded: c})
@@ -55,18 +55,18 @@ func matchCalls(recorded, replayed *trace) (pairs []*callPair) {
 // depth is the depth of a pair's Call in the graph.
 func (p *callPair) depth() int {
 	if p.replayed != nil {
-		return p.replayed.depth
+		return p.replayed.graphDepth
 	}
-	return p.recorded.depth
+	return p.recorded.graphDepth
 }
 
 // callsWithEffect lists the Calls of a trace that matter.
-func callsWithEffect(t *trace) []*tracedCall {
+func callsWithEffect(t *runTrace) []*tracedCall {
 	return jsonval.Filter(t.calls, (*tracedCall).hasEffect)
 }
 
-// unknownCalls lists the Calls whose parameters are unknown, since they read an unknown value.
-func unknownCalls(t *trace) []*tracedCall {
+// callsWithUnknownParams lists the Calls whose parameters are unknown, since they read an unknown value.
+func callsWithUnknownParams(t *runTrace) []*tracedCall {
 	return jsonval.Filter(t.calls, func(c *tracedCall) bool {
 		return c.params == nil && !c.hasEffect() && !c.status.IsFinal()
 	})

@@ -16,8 +16,8 @@ func newIdeaWithPastData(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) 
 	source := maps.Clone(idea.Source)
 	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
 	delete(source, "solution")
-	source["context"] = newContext(idea, c)
-	addMCPTools(source, idea, c)
+	source["context"] = newContextWithPastData(idea, c)
+	addRecordedMCPTools(source, idea, c)
 	newIdea, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.ProcessID, errs)
@@ -38,8 +38,9 @@ func WithPastData(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, erro
 	return nil, nil
 }
 
-// newContext is the context of a new Idea with the data of a past process. The Messages of the file keep their indexes.
-func newContext(idea *ideafile.Idea, c *chain) []any {
+// newContextWithPastData is the context of a new Idea with the data of a past process. The Messages of the file keep
+// their indexes.
+func newContextWithPastData(idea *ideafile.Idea, c *chain) []any {
 	context := []any{}
 	replacedKinds, kindsWithSchema := map[string]bool{}, map[string]bool{}
 	for _, m := range idea.Context {
@@ -49,16 +50,16 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 	}
 	isAnonymous := c.instances[0].token == ""
 	for _, m := range idea.Context {
-		isReplacement := m.InstanceToken == "" && !isAnonymous && m.PayloadKind != ideafile.TypeState &&
+		replacesSharedData := m.InstanceToken == "" && !isAnonymous && m.PayloadKind != ideafile.TypeState &&
 			len(jsonval.AsObject(m.Payload)) > 0
 		switch {
-		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsPlanWithRecord() &&
+		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsStagelessPlanWithRecord() &&
 			(m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
 			context = append(context, withoutRecord(m))
 		case m.PayloadKind != "":
 			payloadMessage := ideafile.Message{PayloadKind: m.PayloadKind, Payload: jsonval.Object{},
 				PayloadSchema: m.PayloadSchema}
-			if isReplacement {
+			if replacesSharedData {
 				replacedKinds[m.PayloadKind], payloadMessage.Payload = true, m.Payload
 			}
 			if m.InstanceToken != "" && kindsWithSchema[m.PayloadKind] {
@@ -110,12 +111,12 @@ func withoutRecord(m ideafile.Message) jsonval.Object {
 	if m.Type != ideafile.TypePlan {
 		return m.Source
 	}
-	return jsonval.WithoutKey(m.Source, "record", ideafile.FallbackTokensKey)
+	return jsonval.WithoutKey(m.Source, "record", ideafile.FallbackInstanceTokensKey)
 }
 
-// addMCPTools adds the tools that the MCP servers of the new Idea offered in the past process, so that no server
-// is asked.
-func addMCPTools(source jsonval.Object, idea *ideafile.Idea, c *chain) {
+// addRecordedMCPTools adds the tools that the MCP servers of the new Idea offered in the past process, so that no
+// server is asked.
+func addRecordedMCPTools(source jsonval.Object, idea *ideafile.Idea, c *chain) {
 	if len(idea.MCPServersToAskForTools()) == 0 {
 		return
 	}

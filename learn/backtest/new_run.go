@@ -14,12 +14,12 @@ import (
 	"processidea/model/turn"
 )
 
-// startTime is when every new run begins, since no clock is read.
-var startTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// newRunStartTime is when every new run begins, since no clock is read.
+var newRunStartTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// ideaRun runs the new Idea on the instances of one chain: with the loop of a process, its instances, and a Planner in
-// the LLM's place.
-type ideaRun struct {
+// newIdeaRun runs the new Idea on the instances of one chain: with the loop of a process, its instances, and a Planner
+// in the LLM's place.
+type newIdeaRun struct {
 	idea             *ideafile.Idea
 	bindings         ideafile.ToolBindings
 	palette          ideafile.Palette
@@ -27,31 +27,33 @@ type ideaRun struct {
 	planner          Planner
 	pastPlanner      *pastPlanner // the Planner, if none was given
 	loop             *loop.Loop
-	playerByToken    map[string]*player
-	reportedCallByID map[string]dataflow.ReportedCall
+	playerByToken    map[string]*instancePlayer
+	reportedCallByID map[string]dataflow.LastReportedCall
 	lastReportNumber int
-	now              time.Time
+	simulatedTime    time.Time
 }
 
 // runNewIdea runs a new Idea on a chain's instances. It returns the trace of each instance, by token, and the loop with
 // the output.
 func runNewIdea(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner,
-	c *chain) (map[string]*trace, *loop.Loop, error) {
-	r := &ideaRun{idea: idea, bindings: bindings, chain: c, planner: planner, playerByToken: map[string]*player{},
-		reportedCallByID: map[string]dataflow.ReportedCall{}, now: startTime}
+	c *chain) (map[string]*runTrace, *loop.Loop, error) {
+	r := &newIdeaRun{idea: idea, bindings: bindings, chain: c, planner: planner,
+		playerByToken:    map[string]*instancePlayer{},
+		reportedCallByID: map[string]dataflow.LastReportedCall{}, simulatedTime: newRunStartTime}
 	if planner == nil {
-		r.pastPlanner = &pastPlanner{chain: c, answeredCountByToken: map[string]int{},
+		r.pastPlanner = &pastPlanner{chain: c, answeredRequestsByToken: map[string]int{},
 			lacksRecordedReply: map[string]bool{}}
 		r.planner = r.pastPlanner
 	}
-	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.ApprovalOverride),
+	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.ApprovalOversight),
 		BindingByTool:      bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
-	r.loop = loop.New(idea, c.ProcessID, bindings, startTime)
+	r.loop = loop.New(idea, c.ProcessID, bindings, newRunStartTime)
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
-		flow.SetTime(startTime)
-		r.playerByToken[i.token] = newPlayer(flow, newPastOutcomes(i.trace, flow.HasDirectPlan() && i.isLLMPlanned()))
+		flow.SetTime(newRunStartTime)
+		r.playerByToken[i.token] = newInstancePlayer(flow, newPastOutcomes(i.trace, flow.HasDirectPlan() &&
+			i.isLLMPlanned()))
 		if flow.HasDirectPlan() {
 			flow.StartDirectPlan()
 			r.playerByToken[i.token].playAll()
@@ -64,29 +66,29 @@ func runNewIdea(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Pla
 	return r.readTraces(), r.loop, nil
 }
 
-// maxSteps bounds the steps of the loop, which a Planner could make endless.
-const maxSteps = 10_000
+// maxLoopSteps bounds the steps of the loop, which a Planner could make endless.
+const maxLoopSteps = 10_000
 
 // runToEnd runs the process until it is finished, or waits for something unknown.
-func (r *ideaRun) runToEnd() error {
-	for range maxSteps {
-		step, request := r.loop.Advance(r.now)
+func (r *newIdeaRun) runToEnd() error {
+	for range maxLoopSteps {
+		step, request := r.loop.Advance(r.simulatedTime)
 		switch step {
 		case loop.StepFinished:
 			return nil
 		case loop.StepPaused:
 			for _, i := range r.loop.Instances {
 				if i.Status == ideafile.InstanceWorking {
-					r.noteUnknown(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
+					r.noteUnknownReason(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
 				}
 			}
 			return nil
 		case loop.StepWait:
 			wakeTime := r.loop.NextWakeTime()
-			if wakeTime.IsZero() || !wakeTime.After(r.now) {
+			if wakeTime.IsZero() || !wakeTime.After(r.simulatedTime) {
 				return nil
 			}
-			r.now = wakeTime
+			r.simulatedTime = wakeTime
 		case loop.StepRequest:
 			if err := r.runRequest(request); err != nil {
 				return err
@@ -96,33 +98,34 @@ func (r *ideaRun) runToEnd() error {
 	return fmt.Errorf("model: backtest %s: it does not come to an end", r.chain.ProcessID)
 }
 
-func (r *ideaRun) noteUnknown(token, reason string) {
+func (r *newIdeaRun) noteUnknownReason(token, reason string) {
 	p := r.playerByToken[token]
 	p.otherUnknownReasons = jsonval.AppendNew(p.otherUnknownReasons, reason)
 }
 
 // runRequest lets the Planner answer a Request, delivers the Calls to their instances, and plays the instances.
-func (r *ideaRun) runRequest(request *turn.RequestInput) error {
+func (r *newIdeaRun) runRequest(request *turn.RequestInput) error {
 	if r.pastPlanner != nil {
-		r.noteFallbacks(request)
+		r.noteLLMFallbacks(request)
 	}
 	reply, err := r.planner.Reply(r.idea, r.bindings, request)
 	switch {
 	case errors.Is(err, ErrNoReply):
 		for _, token := range request.InstanceTokens() {
-			r.noteUnknown(token, r.describeRequest(request, err))
+			r.noteUnknownReason(token, r.describeUnansweredRequest(request, err))
 		}
 	case err != nil:
 		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
 	}
-	answer := turn.LLMReply{IsComplete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
+	llmReply := turn.LLMReply{IsComplete: true, Output: reply.Output,
+		OutputFault:      turn.CheckOutput(r.idea, reply.Output),
 		HTTPAttemptCount: 1,
 		Calls:            ideafile.ParseWrittenCalls(reply.Calls)}
-	tokensWithCalls := r.deliverCalls(request, &answer)
+	tokensWithCalls := r.deliverCalls(request, &llmReply)
 	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
 		isCovered := slices.Contains(request.InstanceTokens(), token)
 		if isCovered && !tokensWithCalls[token] && len(request.Questions) == 0 {
-			answer.InstancesWithoutCalls = append(answer.InstancesWithoutCalls, token)
+			llmReply.InstanceTokensWithoutCalls = append(llmReply.InstanceTokensWithoutCalls, token)
 		}
 		if !request.IsOutputOnly && (isCovered || tokensWithCalls[token]) {
 			r.playerByToken[token].flow.CloseRequest(request.RequestNumber)
@@ -130,7 +133,7 @@ func (r *ideaRun) runRequest(request *turn.RequestInput) error {
 			r.reportProgress(token, request.RequestNumber)
 		}
 	}
-	r.loop.ApplyReply(answer)
+	r.loop.ApplyReply(llmReply)
 	if r.loop.ConcludeRequest() == nil {
 		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.ProcessID, request.RequestNumber)
 	}
@@ -138,17 +141,17 @@ func (r *ideaRun) runRequest(request *turn.RequestInput) error {
 	return nil
 }
 
-// describeRequest describes an unanswered Request.
-func (r *ideaRun) describeRequest(input *turn.RequestInput, err error) string {
+// describeUnansweredRequest describes an unanswered Request.
+func (r *newIdeaRun) describeUnansweredRequest(input *turn.RequestInput, err error) string {
 	if len(input.Questions) > 0 {
 		return "the LLM would be asked " + input.QuestionSummary() + ", and was not"
 	}
 	return fmt.Sprintf("the LLM would be asked (Request %d): %s", input.RequestNumber, err)
 }
 
-// noteFallbacks notes the instances for which the LLM planned then, and which a Plan does not bring to their end now.
-// The LLM would be asked, and its past answers were about something else.
-func (r *ideaRun) noteFallbacks(request *turn.RequestInput) {
+// noteLLMFallbacks notes the instances for which the LLM planned then, and which a Plan does not bring to their end
+// now. The LLM would be asked, and its past answers were about something else.
+func (r *newIdeaRun) noteLLMFallbacks(request *turn.RequestInput) {
 	for _, i := range r.chain.instances {
 		if slices.Contains(request.InstanceTokens(), i.token) && r.playerByToken[i.token].flow.HasDirectPlan() &&
 			i.isLLMPlanned() && !request.IsOutputOnly {
@@ -156,25 +159,25 @@ func (r *ideaRun) noteFallbacks(request *turn.RequestInput) {
 			if f := r.playerByToken[i.token].flow.DirectPlanFault(); f != nil {
 				reason = f.Message
 			}
-			r.noteUnknown(i.token, "the LLM would be asked: "+reason)
+			r.noteUnknownReason(i.token, "the LLM would be asked: "+reason)
 			r.pastPlanner.lacksRecordedReply[i.token] = true
 		}
 	}
 }
 
 // deliverCalls delivers the Calls of a reply to their instances, and returns the instances that got one.
-func (r *ideaRun) deliverCalls(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
+func (r *newIdeaRun) deliverCalls(request *turn.RequestInput, llmReply *turn.LLMReply) map[string]bool {
 	palette := r.palette
 	palette.InstanceTokens, palette.ReopenableTokens = request.InstanceTokens(), request.ReopenableTokens
 	tokensWithCalls := map[string]bool{}
-	for n, call := range answer.Calls {
+	for n, call := range llmReply.Calls {
 		if len(request.Questions) > 0 {
-			r.deliverAnswer(request, n+1, call, answer)
+			r.deliverAnswer(request, n+1, call, llmReply)
 			continue
 		}
 		tokens, f := palette.TargetInstances(call)
 		if f != nil {
-			answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
+			llmReply.CallFaults = append(llmReply.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
 		}
 		for _, token := range tokens {
 			tokensWithCalls[token] = true
@@ -184,31 +187,31 @@ func (r *ideaRun) deliverCalls(request *turn.RequestInput, answer *turn.LLMReply
 	return tokensWithCalls
 }
 
-func (r *ideaRun) deliverAnswer(request *turn.RequestInput, callIndex int, call ideafile.WrittenCall,
-	answer *turn.LLMReply) {
+func (r *newIdeaRun) deliverAnswer(request *turn.RequestInput, callIndex int, call ideafile.WrittenCall,
+	llmReply *turn.LLMReply) {
 	q, output, params, f := turn.ReadLLMAnswer(r.idea, request, call)
 	switch {
 	case f != nil:
-		answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: callIndex, Fault: *f})
+		llmReply.CallFaults = append(llmReply.CallFaults, turn.CallFault{Index: callIndex, Fault: *f})
 	case q.ParamsError != "":
-		r.playerByToken[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
+		r.playerByToken[q.InstanceToken].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
-		r.playerByToken[q.Token].answer(q.CallID, output)
+		r.playerByToken[q.InstanceToken].endWithLLMResult(q.CallID, output)
 	}
 }
 
 // reportProgress reports an instance to the loop. An instance that waits for something unknown is never reported as
 // idle, so that nobody plans on for it.
-func (r *ideaRun) reportProgress(token string, requestNumber int) {
+func (r *newIdeaRun) reportProgress(token string, requestNumber int) {
 	p := r.playerByToken[token]
 	r.lastReportNumber++
 	report := turn.InstanceReport{
-		Token: token, ReportNumber: r.lastReportNumber, WorkflowHistoryLength: r.lastReportNumber,
+		InstanceToken: token, ReportNumber: r.lastReportNumber, WorkflowHistoryLength: r.lastReportNumber,
 		ClosedThroughRequest:  requestNumber,
 		Writes:                p.flow.TakeUnreportedWrites(),
 		InstanceStatusDetails: p.flow.StatusDetails(),
 	}
-	report.IsIdle, report.PendingApprovals = report.IsIdle && !p.isStuck(), nil
+	report.IsIdle, report.PendingApprovals = report.IsIdle && !p.hasUnknownOutcome(), nil
 	if r.pastPlanner != nil && len(report.Questions) > 0 {
 		report.IsIdle, report.Questions = false, nil // there is no LLM to ask
 	}
@@ -217,8 +220,8 @@ func (r *ideaRun) reportProgress(token string, requestNumber int) {
 }
 
 // readTraces reads how the run of every instance went.
-func (r *ideaRun) readTraces() map[string]*trace {
-	out := map[string]*trace{}
+func (r *newIdeaRun) readTraces() map[string]*runTrace {
+	traceByToken := map[string]*runTrace{}
 	for _, i := range r.loop.Instances {
 		p := r.playerByToken[i.Token]
 		t := p.readTrace()
@@ -227,16 +230,16 @@ func (r *ideaRun) readTraces() map[string]*trace {
 		for _, q := range questions {
 			t.markUnanswered(p.flow, q)
 		}
-		if p.isStuck() || len(questions) > 0 {
+		if p.hasUnknownOutcome() || len(questions) > 0 {
 			t.status, t.fault = "", nil
 		}
-		out[i.Token] = t
+		traceByToken[i.Token] = t
 	}
-	return out
+	return traceByToken
 }
 
 // markUnanswered marks a Call about which the LLM would be asked and has no recorded answer.
-func (t *trace) markUnanswered(flow *dataflow.Instance, q turn.QuestionToLLM) {
+func (t *runTrace) markUnanswered(flow *dataflow.Instance, q turn.QuestionToLLM) {
 	c := t.calls[slices.IndexFunc(t.calls, func(c *tracedCall) bool { return c.id == q.CallID })]
 	c.params, _ = flow.ResolvedParams(flow.FindCall(q.CallID))
 	if c.isResultUnknown = q.ParamsError == ""; !c.isResultUnknown {

@@ -37,12 +37,12 @@ type pastInstance struct {
 	// instances.
 	ownMessages, sharedMessages []ideafile.Message
 	calls                       []*past.Call // in Plan order
-	wasCorrected                bool         // a person wrote State while it ran
+	wasStateCorrected           bool         // a person wrote State while it ran
 	isStartStateRestored        bool         // restoreStartState found the State with which it began
 	finalState                  any
 	status                      ideafile.InstanceStatus
 	stepOutcomes                []ideafile.StepOutcome // of the instructions that it followed
-	trace                       *trace
+	trace                       *runTrace
 }
 
 // Read reads a finished process, and replays it from its chain. The error says that there is nothing to read, that the
@@ -63,15 +63,15 @@ func Read(run past.RecordedProcess) (*FinishedProcess, error) {
 
 // openChains reads the chains that contain the instances of a process.
 func openChains(run past.RecordedProcess) (chains []*chain, err error) {
-	parts, err := past.OpenInstanceChains(run)
+	instanceChains, err := past.OpenInstanceChains(run)
 	if err != nil {
 		return nil, fmt.Errorf("model: backtest %s: %w", run.ProcessID, err)
 	}
-	for _, part := range parts {
+	for _, part := range instanceChains {
 		c := &chain{Chain: part}
 		for _, idea := range part.Ideas {
-			if out := jsonval.Lookup(idea.Source, "solution", "output"); out != nil {
-				c.lastOutput = out
+			if output := jsonval.Lookup(idea.Source, "solution", "output"); output != nil {
+				c.lastOutput = output
 			}
 		}
 		chains = append(chains, c)
@@ -87,7 +87,7 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 		}
 		i.processID = p.processID
 		c.replayByRequest(i)
-		if reason := i.mismatchReason(); reason != "" {
+		if reason := i.replayMismatchReason(); reason != "" {
 			p.skippedInstances = append(p.skippedInstances, SkippedInstance{p.processID, token, reason})
 			continue
 		}
@@ -96,13 +96,13 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 	return nil
 }
 
-// mismatchReason says why the chain does not explain how the instance went, or "" if it does: a replay must lead to the
-// State that the instance ended with.
-func (i *pastInstance) mismatchReason() string {
+// replayMismatchReason says why the chain does not explain how the instance went, or "" if it does: a replay must lead
+// to the State that the instance ended with.
+func (i *pastInstance) replayMismatchReason() string {
 	switch {
 	case jsonval.Equal(i.trace.state, i.finalState):
 		return ""
-	case i.wasCorrected:
+	case i.wasStateCorrected:
 		return "a person changed its State while it ran"
 	}
 	return "its chain does not tell how it came to " +

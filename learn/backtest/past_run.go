@@ -17,7 +17,7 @@ import (
 
 // replayByRequest replays an instance Request by Request, with the results and decisions that its chain recorded for
 // its Calls. This shows which values each Call ran with.
-func (ch *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
+func (ch *chain) replayByRequest(i *pastInstance) (*instancePlayer, recordedCalls) {
 	p, outcomes := replayCalls(ch, i)
 	if i.trace = traceReplay(p, outcomes, i); i.trace.branchDiffers && i.isStartStateRestored {
 		ch.restoreStartState(i, false)
@@ -28,12 +28,12 @@ func (ch *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 }
 
 // replayCalls plays the Calls of an instance in their recorded order.
-func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
-	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.ApprovalOverride),
+func replayCalls(c *chain, i *pastInstance) (*instancePlayer, recordedCalls) {
+	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.ApprovalOversight),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsDirectPlanKeys: true}
 	outcomes := recordedCalls{callByKey: map[ideafile.CallKey]*past.Call{}}
-	p := newPlayer(dataflow.New(palette, slices.Concat(i.sharedMessages, i.ownMessages), i.token), outcomes)
+	p := newInstancePlayer(dataflow.New(palette, slices.Concat(i.sharedMessages, i.ownMessages), i.token), outcomes)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
@@ -49,7 +49,7 @@ func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 }
 
 // traceReplay is the trace of a replay, with each Call as the chain records it.
-func traceReplay(p *player, outcomes recordedCalls, i *pastInstance) *trace {
+func traceReplay(p *instancePlayer, outcomes recordedCalls, i *pastInstance) *runTrace {
 	t := p.readTrace()
 	t.status, t.stepOutcomes = i.status, i.stepOutcomes
 	for _, traced := range t.calls {
@@ -66,7 +66,7 @@ func traceReplay(p *player, outcomes recordedCalls, i *pastInstance) *trace {
 // applyRecordedCall sets a replayed Call to what its chain records.
 func (c *tracedCall) applyRecordedCall(call *past.Call) {
 	_, c.isWrittenByLLM = call.WrittenCall.RawObject()["_output"]
-	c.status, c.isResultUnknown, c.isReviewed = call.Status, false, c.isReviewed || len(call.Decisions) > 0
+	c.status, c.isResultUnknown, c.isPersonAsked = call.Status, false, c.isPersonAsked || len(call.Decisions) > 0
 	if call.Fault != nil {
 		c.fault = call.Fault
 	}
@@ -87,11 +87,11 @@ func callForReplay(w ideafile.WrittenCall) ideafile.WrittenCall {
 		return w
 	}
 	raw := jsonval.WithoutKey(w.RawObject(), "_output")
-	after := raw["_after"]
-	if single, ok := after.(string); ok {
-		after = []any{single}
+	afterReferences := raw["_after"]
+	if single, ok := afterReferences.(string); ok {
+		afterReferences = []any{single}
 	}
-	if list, ok := after.([]any); ok {
+	if list, ok := afterReferences.([]any); ok {
 		list = slices.Clone(list)
 		for n, v := range list {
 			ref, err := refexpr.ParseReference(jsonval.AsText(v))
@@ -114,36 +114,36 @@ func (r recordedCalls) find(rec *dataflow.CallRecord) *past.Call {
 	return r.callByKey[rec.Key()]
 }
 
-func (r recordedCalls) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
+func (r recordedCalls) findOutcome(ready dataflow.ReadyCall) (callOutcome, bool) {
 	c := r.find(ready.Record)
 	switch {
 	case c == nil:
-		return outcome{}, false
+		return callOutcome{}, false
 	case c.HasResult && c.Status == ideafile.CallDone:
-		return outcome{result: c.Result, delegateWrites: c.DelegateWrites}, true
+		return callOutcome{result: c.Result, delegateWrites: c.DelegateWrites}, true
 	case c.Status == ideafile.CallDone:
-		return outcome{}, false
+		return callOutcome{}, false
 	case c.Fault != nil:
-		return outcome{fault: c.Fault}, true
+		return callOutcome{fault: c.Fault}, true
 	}
-	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
+	return callOutcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
 }
 
 func (r recordedCalls) findDecision(rec *dataflow.CallRecord, _ approval.PendingCall,
-	index int) (approval.Decision, bool) {
+	priorDecisionCount int) (approval.Decision, bool) {
 	c := r.find(rec)
-	if c == nil || index >= len(c.Decisions) {
+	if c == nil || priorDecisionCount >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return withoutGroupsAndProof(c.Decisions[index]), true
+	return withoutGroupsAndProof(c.Decisions[priorDecisionCount]), true
 }
 
-func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (outcome, bool) {
+func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.QuestionToLLM) (callOutcome, bool) {
 	c := r.find(rec)
 	if c == nil || q.ParamsError == "" || !c.ParamsAdaptation.IsAnswered() {
-		return outcome{}, false
+		return callOutcome{}, false
 	}
-	return outcome{adaptedParams: c.ParamsAdaptation.AdaptedParams}, true
+	return callOutcome{adaptedParams: c.ParamsAdaptation.AdaptedParams}, true
 }
 
 // withoutGroupsAndProof returns a decision to apply again, without its groups and proof, which are not checked again.

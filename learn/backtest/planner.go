@@ -29,8 +29,8 @@ var ErrNoReply = errors.New("nobody answers")
 // pastPlanner plans for every instance as was planned for it in the past: Request by Request, with the same Calls. It
 // is the Planner if none is given.
 type pastPlanner struct {
-	chain                *chain
-	answeredCountByToken map[string]int // how many Requests of an instance have been answered
+	chain                   *chain
+	answeredRequestsByToken map[string]int // how many Requests of an instance have been answered
 	// lacksRecordedReply are instances for which a Plan asks the LLM something new: the recorded reply was about
 	// something else.
 	lacksRecordedReply map[string]bool
@@ -52,12 +52,12 @@ func (i *pastInstance) requestNumbers() (numbers []int) {
 	return slices.Compact(numbers) // the Calls are in Plan order
 }
 
-// takeNextCalls returns the Calls that an instance got in its next Request of the past. hasMore says whether other
-// Requests followed.
-func (p *pastPlanner) takeNextCalls(i *pastInstance) (calls []any, hasMore bool) {
+// takeNextCalls returns the Calls that an instance got in its next Request of the past. hasMoreRequests says whether
+// other Requests followed.
+func (p *pastPlanner) takeNextCalls(i *pastInstance) (calls []any, hasMoreRequests bool) {
 	requestNumbers := i.requestNumbers()
-	n := p.answeredCountByToken[i.token]
-	p.answeredCountByToken[i.token]++
+	n := p.answeredRequestsByToken[i.token]
+	p.answeredRequestsByToken[i.token]++
 	if n >= len(requestNumbers) {
 		return nil, false
 	}
@@ -80,16 +80,16 @@ func (p *pastPlanner) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 	if len(request.Questions) > 0 {
 		return reply, ErrNoReply
 	}
-	hasMore := false
+	hasMoreRequests := false
 	if !request.IsOutputOnly {
 		for _, i := range p.chain.instances {
 			if slices.Contains(request.InstanceTokens(), i.token) && !p.lacksRecordedReply[i.token] {
 				calls, othersFollow := p.takeNextCalls(i)
-				reply.Calls, hasMore = append(reply.Calls, calls...), hasMore || othersFollow
+				reply.Calls, hasMoreRequests = append(reply.Calls, calls...), hasMoreRequests || othersFollow
 			}
 		}
 	}
-	if idea.OutputSchema != nil && !hasMore && request.ReplyMayHoldOutput() {
+	if idea.OutputSchema != nil && !hasMoreRequests && request.ReplyMayHoldOutput() {
 		reply.Output = p.chain.lastOutput
 	}
 	return reply, nil

@@ -42,25 +42,25 @@ func (ch *chain) readExecutedInstance(token string) ExecutedInstance {
 		ch.addUnrecordedCalls(i)
 	}
 	player, outcomes := ch.replayByRequest(i)
-	mismatchReason := i.mismatchReason()
-	out := ExecutedInstance{ch.ProcessID, token, ch.Last(), i.status.HasEnded(), i.finalState, nil}
+	mismatchReason := i.replayMismatchReason()
+	executedInstance := ExecutedInstance{ch.ProcessID, token, ch.Last(), i.status.HasEnded(), i.finalState, nil}
 	callByKey := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
 		callByKey[rec.Key()] = i.trace.calls[n]
 	}
 	for _, c := range undo.CallsOfInstance(player.flow, ch.Last().Tools) {
 		recordedCall, outputPath := outcomes.callByKey[c.Key], player.flow.FindCall(c.ID).OutputPath
-		c.StartLogicalTime, c.EndLogicalTime = player.ensureCall(c.ID).startLogicalTime,
-			player.ensureCall(c.ID).endLogicalTime
+		c.StartLogicalTime, c.EndLogicalTime = player.ensureTracedCall(c.ID).startLogicalTime,
+			player.ensureTracedCall(c.ID).endLogicalTime
 		c.ProcessID, c.ID = ch.ProcessID, recordedCall.Key.ID(token)
 		c.Status, c.Fault, c.Result = recordedCall.Status, recordedCall.Fault, recordedCall.Result
 		ch.readWrites(&c, i, recordedCall, outputPath)
 		describeRun(&c, callByKey[c.Key], recordedCall, mismatchReason)
-		readBranch(&c, outputPath)
+		readResultBranch(&c, outputPath)
 		c.RanSuccessfully = c.RanSuccessfully && !ch.wasDoneByReplacedPlan(i, recordedCall)
-		out.Calls = append(out.Calls, c)
+		executedInstance.Calls = append(executedInstance.Calls, c)
 	}
-	return out
+	return executedInstance
 }
 
 // addUnrecordedCalls adds Calls without a record that may have run: Calls of a direct Plan in an instance that was
@@ -69,7 +69,7 @@ func (ch *chain) addUnrecordedCalls(i *pastInstance) {
 	knownKeys := map[ideafile.CallKey]bool{}
 	for _, c := range i.calls {
 		knownKeys[c.Key] = true
-		if !c.IsRecorded && !ch.hasWritten(i, c.Key) {
+		if !c.IsRecorded && !ch.hasCallWritten(i, c.Key) {
 			c.Status = ideafile.CallRunning
 		}
 	}
@@ -88,7 +88,7 @@ func (ch *chain) addUnrecordedCalls(i *pastInstance) {
 	}
 }
 
-func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
+func (ch *chain) hasCallWritten(i *pastInstance, key ideafile.CallKey) bool {
 	for _, e := range ch.WritesByInstance[i.token] {
 		if e.Request == key.Request && e.Index == key.Index && e.CorrectionNumber == 0 {
 			return true
@@ -99,49 +99,49 @@ func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 
 // readWrites reads from the log what a Call wrote, since a replay may have written less.
 func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recordedCall *past.Call, outputPath refexpr.OutputPath) {
-	c.WrittenPaths, c.IsUpdate = nil, false
+	c.WrittenPaths, c.WroteAsUpdate = nil, false
 	for _, e := range ch.WritesByInstance[i.token] {
 		if e.Request != recordedCall.Key.Request || e.Index != recordedCall.Key.Index || e.CorrectionNumber != 0 {
 			continue
 		}
 		c.WrittenPaths = append(c.WrittenPaths, undo.WrittenPaths(e.Path, e.Value)...)
-		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
+		c.WroteAsUpdate = c.WroteAsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
 		if recordedCall.ExecutedCall != nil && recordedCall.ExecutedCall.Tool != recordedCall.WrittenCall.Tool {
-			c.Result = outputPath.ResultForPath(e.Path, e.Value) // the result of the Call that replaced it
+			c.Result = outputPath.WrapResultForPath(e.Path, e.Value) // the result of the Call that replaced it
 		}
 	}
 }
 
-// readBranch reads the result of a Call from the branch that the result names. In the last branch it may be a fault
-// instead.
-func readBranch(c *undo.Call, outputPath refexpr.OutputPath) {
+// readResultBranch reads the result of a Call from the branch that the result names. In the last branch it may be a
+// fault instead.
+func readResultBranch(c *undo.Call, outputPath refexpr.OutputPath) {
 	branchIndex, result, isNamed, err := outputPath.SelectBranch(c.Result)
 	if !isNamed || err != nil {
 		return
 	}
 	c.Result = result
 	if f, isFault := diag.FaultFromJSON(result); isFault && branchIndex == len(outputPath)-1 {
-		c.SetWrittenFault(f)
+		c.SetFaultWrittenToBranch(f)
 	}
 }
 
 // wasDoneByReplacedPlan reports whether a direct Plan did not run a Call because the Plan that it replaced had done the
 // same Call: see dataflow.Instance.
 func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *past.Call) bool {
-	offsetBefore := 0
+	replacedPlanOffset := 0
 	for _, m := range ch.Last().Context {
 		if m.IsDirectPlan() && m.CallIndexOffset < c.Key.Index {
-			offsetBefore = max(offsetBefore, m.CallIndexOffset)
+			replacedPlanOffset = max(replacedPlanOffset, m.CallIndexOffset)
 		}
 	}
 	return c.Key.Request == 0 && ch.Last().HasNoOutputPath(c.WrittenCall) &&
 		slices.ContainsFunc(i.calls, func(o *past.Call) bool {
-			return o.Key.Request == 0 && o.Key.Index <= offsetBefore && o.Status == ideafile.CallDone &&
+			return o.Key.Request == 0 && o.Key.Index <= replacedPlanOffset && o.Status == ideafile.CallDone &&
 				o.WrittenCall.SameCallAs(c.WrittenCall)
 		})
 }
 
-// describeRun states whether a Call ran, and with which Tool and parameters. mismatchReason says why its instance
+// describeRun states whether a Call ran, and with which Tool and parameters. replayMismatchReason says why its instance
 // cannot be replayed; it is empty if it can.
 func describeRun(c *undo.Call, t *tracedCall, recordedCall *past.Call, mismatchReason string) {
 	lastDecisionKind := ""
@@ -156,17 +156,17 @@ func describeRun(c *undo.Call, t *tracedCall, recordedCall *past.Call, mismatchR
 	case t != nil && t.params != nil && mismatchReason == "":
 		c.Tool, c.Params = t.executedTool, t.executedParams
 	case lastDecisionKind == policy.Amend || lastDecisionKind == policy.Replace:
-		c.Tool, c.UnknownReason = "", "what a person made of it is not on record"
-	case holdsReference(recordedCall.WrittenCall):
-		if c.UnknownReason = mismatchReason; mismatchReason == "" {
-			c.UnknownReason = "what it read is not on record"
+		c.Tool, c.ToolOrParamsUnknownReason = "", "what a person made of it is not on record"
+	case paramsHoldReference(recordedCall.WrittenCall):
+		if c.ToolOrParamsUnknownReason = mismatchReason; mismatchReason == "" {
+			c.ToolOrParamsUnknownReason = "what it read is not on record"
 		}
 	default:
 		c.Tool, c.Params = recordedCall.WrittenCall.Tool, writtenParams(recordedCall.WrittenCall)
 	}
 }
 
-func holdsReference(w ideafile.WrittenCall) bool {
+func paramsHoldReference(w ideafile.WrittenCall) bool {
 	refs, err := refexpr.FindReferences(writtenParams(w))
 	return err != nil || len(refs) > 0
 }

@@ -41,8 +41,8 @@ func described(all []backtest.ExecutedInstance) string {
 			if c.RanSuccessfully {
 				how = fmt.Sprintf("ran with %s to %s", jsonval.Encode(c.Params), jsonval.Encode(c.Result))
 			}
-			if c.UnknownReason != "" {
-				how = "is not known: " + c.UnknownReason
+			if c.ToolOrParamsUnknownReason != "" {
+				how = "is not known: " + c.ToolOrParamsUnknownReason
 			}
 			lines = append(lines, fmt.Sprintf("%s %s %s %s", c.ID, c.Tool, c.Status, how))
 		}

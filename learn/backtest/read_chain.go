@@ -27,7 +27,7 @@ func (ch *chain) readInstance(token string) *pastInstance {
 		ch.restoreStartState(i, true)
 	}
 	for _, e := range ch.WritesByInstance[token] {
-		i.wasCorrected = i.wasCorrected || e.CorrectionNumber > 0
+		i.wasStateCorrected = i.wasStateCorrected || e.CorrectionNumber > 0
 	}
 	return i
 }

@@ -33,10 +33,10 @@ type Report struct {
 	SkippedInstances  []SkippedInstance `json:"leftOut"`
 	// InstructionStepCounts say in how many instances the steps of the new Idea's instructions would be fulfilled.
 	InstructionStepCounts ideafile.StepCounts `json:"instructions,omitempty"`
-	// CallCount counts the recorded Calls that ran, UnmatchedCallCount the Calls of the new runs whose results are
-	// unknown.
-	CallCount          int `json:"calls"`
-	UnmatchedCallCount int `json:"callsWithoutResult"`
+	// ExecutedCallCount counts the recorded Calls that ran, UnknownResultCallCount the Calls of the new runs whose
+	// results are unknown.
+	ExecutedCallCount      int `json:"calls"`
+	UnknownResultCallCount int `json:"callsWithoutResult"`
 	// RequestCount counts the Requests that the new Idea makes.
 	RequestCount int `json:"requests"`
 }
@@ -95,16 +95,16 @@ func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBinding
 			if len(c.instances) == 0 {
 				continue
 			}
-			if err := r.addChain(idea, bind, planner, c); err != nil {
+			if err := r.addChainComparison(idea, bind, planner, c); err != nil {
 				return nil, err
 			}
 		}
 	}
-	r.summarize()
+	r.groupDifferences()
 	return r, nil
 }
 
-func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings,
+func (r *Report) addChainComparison(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings,
 	planner Planner, c *chain) error {
 	ideaWithData, err := newIdeaWithPastData(idea, c)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 		return err
 	}
 	r.RequestCount += loop.TurnCount
-	r.InstructionStepCounts = r.InstructionStepCounts.Merge(loop.StepCounts())
+	r.InstructionStepCounts = r.InstructionStepCounts.Merge(loop.InstructionStepCounts())
 	areAllSame := true
 	for _, i := range c.instances {
 		replayedTrace := traces[i.token]
@@ -135,29 +135,29 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 		}
 		areAllSame = areAllSame && report.Verdict == VerdictSame
 		r.Instances = append(r.Instances, report)
-		r.countTraces(i.trace, replayedTrace)
+		r.countCalls(i.trace, replayedTrace)
 	}
 	r.compareOutput(c, loop.Output, areAllSame)
 	return nil
 }
 
-// countTraces adds up the Calls of two traces: those that ran, those about which people are asked, and the unknown
+// countCalls adds up the Calls of two traces: those that ran, those about which people are asked, and the unknown
 // ones.
-func (r *Report) countTraces(recorded, replayed *trace) {
+func (r *Report) countCalls(recorded, replayed *runTrace) {
 	for _, c := range recorded.calls {
 		if c.wasExecuted {
-			r.CallCount++
+			r.ExecutedCallCount++
 		}
-		if c.isReviewed {
+		if c.isPersonAsked {
 			r.Approvals.Recorded++
 		}
 	}
 	for _, c := range replayed.calls {
-		if c.isReviewed {
+		if c.isPersonAsked {
 			r.Approvals.Replayed++
 		}
 		if c.isResultUnknown {
-			r.UnmatchedCallCount++
+			r.UnknownResultCallCount++
 		}
 		r.Approvals.Automatic += c.autoApprovalCount
 	}
@@ -175,10 +175,10 @@ func (r *Report) compareOutput(c *chain, output any, areAllSame bool) {
 			briefJSON(c.lastOutput))})
 }
 
-// summarize groups the differences by kind.
-func (r *Report) summarize() {
+// groupDifferences groups the differences by kind.
+func (r *Report) groupDifferences() {
 	indexByKey := map[string]int{}
-	add := func(kind, commonText, instanceName string) {
+	addToGroup := func(kind, commonText, instanceName string) {
 		n, ok := indexByKey[kind+commonText]
 		if !ok {
 			n = len(r.DifferenceGroups)
@@ -192,10 +192,10 @@ func (r *Report) summarize() {
 	for _, i := range r.Instances {
 		instanceName := i.Name(len(r.ProcessIDs) > 1)
 		for _, d := range i.Differences {
-			add(d.Kind, d.CommonText, instanceName)
+			addToGroup(d.Kind, d.CommonText, instanceName)
 		}
 		if i.Verdict == VerdictUnknown {
-			add(VerdictUnknown, "not known", instanceName)
+			addToGroup(VerdictUnknown, "not known", instanceName)
 		}
 	}
 }

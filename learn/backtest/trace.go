@@ -12,8 +12,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// trace records how one run of an instance went.
-type trace struct {
+// runTrace records how one run of an instance went.
+type runTrace struct {
 	calls []*tracedCall // in Plan order
 	state any
 	// status is how the instance ended. It is empty if the instance did not end, and unknown says why.
@@ -36,7 +36,7 @@ type tracedCall struct {
 	executedTool      string
 	executedParams    jsonval.Object
 	wasExecuted       bool
-	isReviewed        bool // a person was asked, or would be
+	isPersonAsked     bool // a person was asked, or would be
 	decisions         []approval.Decision
 	status            ideafile.CallStatus
 	fault             *diag.Fault
@@ -47,13 +47,13 @@ type tracedCall struct {
 	isWrittenByLLM    bool // the LLM wrote its result
 	autoApprovalCount int  // how often the backtest approved it, since nobody had decided on such a Call
 	outputPath        refexpr.OutputPath
-	depth             int // the length of the longest chain of Calls before it
+	graphDepth        int // the length of the longest chain of Calls before it
 
-	adaptation     *approval.ParamsAdaptation
-	delegateWrites jsonval.Object
+	paramsAdaptation *approval.ParamsAdaptation
+	delegateWrites   jsonval.Object
 
-	readyCall     dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
-	decisionCount int
+	readyCall            dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
+	appliedDecisionCount int
 	// startLogicalTime and endLogicalTime are moments: all Calls that are ready together begin at the same one.
 	startLogicalTime, endLogicalTime int
 }
@@ -67,10 +67,10 @@ func (c *tracedCall) hasEffect() bool {
 // readRecord reads what the instance recorded of the Call.
 func (c *tracedCall) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	c.tool, c.status, c.fault, c.decisions = rec.Tool, rec.Status, rec.Fault, rec.Decisions
-	c.isReviewed = len(rec.Decisions) > 0 || rec.PendingApproval != nil
-	c.outputPath, c.adaptation = rec.OutputPath, rec.ParamsAdaptation
-	if c.isWrittenByLLM = rec.HasOutput; c.isWrittenByLLM {
-		c.result, c.hasResult = rec.Output, true
+	c.isPersonAsked = len(rec.Decisions) > 0 || rec.PendingApproval != nil
+	c.outputPath, c.paramsAdaptation = rec.OutputPath, rec.ParamsAdaptation
+	if c.isWrittenByLLM = rec.HasLatentOutput; c.isWrittenByLLM {
+		c.result, c.hasResult = rec.LatentOutput, true
 	}
 	switch {
 	case c.readyCall.Record != nil:
@@ -104,9 +104,9 @@ func notRunReason(rec *dataflow.CallRecord) string {
 	return ""
 }
 
-// setDepths sets for every Call the length of the longest chain of Calls before it in the graph. A Call comes before
-// another if it writes what the other reads.
-func setDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
+// setGraphDepths sets for every Call the length of the longest chain of Calls before it in the graph. A Call comes
+// before another if it writes what the other reads.
+func setGraphDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
 	readPathsByCall := make([][]jsonval.Path, len(calls))
 	for n, rec := range records {
 		refs, _ := refexpr.FindReferences(rec.Params)
@@ -124,8 +124,8 @@ func setDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
 				isRead := k != n && slices.ContainsFunc(readPathsByCall[n], func(p jsonval.Path) bool {
 					return slices.ContainsFunc(writer.outputPath.Paths(), p.Overlaps)
 				})
-				if isRead && c.depth <= writer.depth && writer.depth+1 < len(calls) {
-					c.depth, hasChanged = writer.depth+1, true
+				if isRead && c.graphDepth <= writer.graphDepth && writer.graphDepth+1 < len(calls) {
+					c.graphDepth, hasChanged = writer.graphDepth+1, true
 				}
 			}
 		}

@@ -10,13 +10,13 @@ import (
 
 // restoreStartState finds the State with which an instance began, if Calls of a direct Plan had ended before its first
 // Idea was sealed. It takes their writes out of the final State. A replay of the instance then shows whether that State
-// was right. An object left empty may have been there before, or have come with a write; with shouldPrune it is
+// was right. An object left empty may have been there before, or have come with a write; with removesEmptyParents it is
 // removed.
-func (ch *chain) restoreStartState(i *pastInstance, shouldPrune bool) {
+func (ch *chain) restoreStartState(i *pastInstance, removesEmptyParents bool) {
 	i.isStartStateRestored = true
 	state := i.finalState
 	for _, e := range slices.Backward(ch.WritesByInstance[i.token]) {
-		state = removeWrite(state, e, shouldPrune)
+		state = withoutWrite(state, e, removesEmptyParents)
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
 		Payload: state}
@@ -25,35 +25,36 @@ func (ch *chain) restoreStartState(i *pastInstance, shouldPrune bool) {
 		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
 }
 
-// removeWrite is a State without a write.
-func removeWrite(state any, e turn.LogEntry, shouldPrune bool) any {
-	current, _ := jsonval.ValueAt(state, e.Path)
+// withoutWrite is a State without a write.
+func withoutWrite(state any, e turn.LogEntry, removesEmptyParents bool) any {
+	currentValue, _ := jsonval.ValueAt(state, e.Path)
 	object, isObject := e.Value.(jsonval.Object)
 	if isObject && (e.OutputMethod == "assign" || e.OutputMethod == "merge" || len(e.Path) == 0) {
 		for k := range jsonval.Sorted(object) {
-			state = removeValue(state, slices.Concat(e.Path, jsonval.Path{k}), shouldPrune)
+			state = withoutValue(state, slices.Concat(e.Path, jsonval.Path{k}), removesEmptyParents)
 		}
 		return state
 	}
-	list := jsonval.AsList(current)
-	undoneCount := 0
+	currentItems := jsonval.AsList(currentValue)
+	addedItemCount := 0
 	switch e.OutputMethod {
 	case "push":
-		undoneCount = 1
+		addedItemCount = 1
 	case "concat":
 		values := jsonval.AsList(e.Value)
-		undoneCount = len(values)
+		addedItemCount = len(values)
 	}
-	if undoneCount > 0 && undoneCount < len(list) {
-		state, _ = jsonval.SetAt(state, e.Path, list[:len(list)-undoneCount:len(list)-undoneCount])
+	if addedItemCount > 0 && addedItemCount < len(currentItems) {
+		state, _ = jsonval.SetAt(state, e.Path,
+			currentItems[:len(currentItems)-addedItemCount:len(currentItems)-addedItemCount])
 		return state
 	}
-	return removeValue(state, e.Path, shouldPrune)
+	return withoutValue(state, e.Path, removesEmptyParents)
 }
 
-// removeValue is a State without the value at a path. With shouldPrune, it also removes the objects above it that are
-// then empty.
-func removeValue(state any, p jsonval.Path, shouldPrune bool) any {
+// withoutValue is a State without the value at a path. With removesEmptyParents, it also removes the objects above it
+// that are then empty.
+func withoutValue(state any, p jsonval.Path, removesEmptyParents bool) any {
 	for ; len(p) > 0; p = p[:len(p)-1] {
 		shrunk, ok := jsonval.RemoveAt(state, p)
 		if !ok {
@@ -61,7 +62,7 @@ func removeValue(state any, p jsonval.Path, shouldPrune bool) any {
 		}
 		state = shrunk
 		parent, isObject := jsonval.ValueAt(state, p[:len(p)-1])
-		if !shouldPrune || !isObject || len(jsonval.AsObject(parent)) > 0 || len(p) == 1 {
+		if !removesEmptyParents || !isObject || len(jsonval.AsObject(parent)) > 0 || len(p) == 1 {
 			return state
 		}
 	}

@@ -11,8 +11,8 @@ const maxChanceProbability = 1.0 / 20
 
 // isBelievable reports whether a condition of this size that separates classCount of sampleCount samples is too
 // unlikely to do so by chance.
-func isBelievable(fields []*field, size, classCount, sampleCount int) bool {
-	return math.Log2(countSeparableSets(fields, size, classCount,
+func isBelievable(fields []*sampleField, conditionSize, classCount, sampleCount int) bool {
+	return math.Log2(countSeparableSets(fields, conditionSize, classCount,
 		sampleCount))-math.Log2(maxChanceProbability) <= log2Choose(sampleCount, classCount)
 }
 
@@ -22,7 +22,7 @@ type testFamily struct{ testCount, chainCount float64 }
 
 // countSeparableSets bounds the number of ways to choose classCount of the samples that conditions of this size can
 // separate from the rest.
-func countSeparableSets(fields []*field, size, classCount, sampleCount int) float64 {
+func countSeparableSets(fields []*sampleField, conditionSize, classCount, sampleCount int) float64 {
 	singleTestCount, valueListCount := 0.0, 0.0
 	var families []testFamily
 	for _, f := range fields {
@@ -35,40 +35,40 @@ func countSeparableSets(fields []*field, size, classCount, sampleCount int) floa
 		singleTestCount += countExactSets(countByValue, classCount, sampleCount)
 		fam.testCount, fam.chainCount = fam.testCount+2*float64(len(countByValue)),
 			fam.chainCount+2*float64(len(countByValue))
-		if f.comparesByValue() && size > 1 {
-			valueListCount += 2 * binomial(len(countByValue), size)
+		if f.comparesByValue() && conditionSize > 1 {
+			valueListCount += 2 * binomial(len(countByValue), conditionSize)
 		}
 		families = append(families, fam)
 	}
-	if size == 1 {
+	if conditionSize == 1 {
 		return max(1, singleTestCount)
 	}
-	return max(1, countCombinedSets(families, size)+valueListCount)
+	return max(1, countCombinedSets(families, conditionSize)+valueListCount)
 }
 
 // countCombinedSets bounds in how many ways two or three tests together can separate k of the samples, as a conjunction
 // or a disjunction. For one of the families it counts only the chains: given the other tests, at most one test of a
 // chain separates exactly k.
-func countCombinedSets(families []testFamily, size int) float64 {
-	sum := 0.0
+func countCombinedSets(families []testFamily, conditionSize int) float64 {
+	setCount := 0.0
 	for n, a := range families {
 		for m, b := range families[n:] {
-			if size == 2 {
-				sum += 2 * min(a.testCount*b.chainCount, b.testCount*a.chainCount)
+			if conditionSize == 2 {
+				setCount += 2 * min(a.testCount*b.chainCount, b.testCount*a.chainCount)
 				continue
 			}
 			for _, c := range families[n+m:] {
-				sum += 2 * min(a.testCount*b.testCount*c.chainCount, a.testCount*b.chainCount*c.testCount,
+				setCount += 2 * min(a.testCount*b.testCount*c.chainCount, a.testCount*b.chainCount*c.testCount,
 					a.chainCount*b.testCount*c.testCount)
 			}
 		}
 	}
-	return sum
+	return setCount
 }
 
 // countByValueOrPresence counts the samples by the values of the field if these are compared one by one, or else by
 // whether the field is there. It is nil for lengths, and for a field that is always there.
-func (f *field) countByValueOrPresence() map[string]int {
+func (f *sampleField) countByValueOrPresence() map[string]int {
 	if f.comparesByValue() {
 		return f.countByValue()
 	}
@@ -87,24 +87,24 @@ func (f *field) countByValueOrPresence() map[string]int {
 }
 
 // countExactSets counts the values that k samples have, or that all but k have.
-func countExactSets(countByValue map[string]int, k, n int) (sets float64) {
+func countExactSets(countByValue map[string]int, k, n int) (setCount float64) {
 	for _, count := range jsonval.Sorted(countByValue) {
 		if count == k {
-			sets++
+			setCount++
 		}
 		if count == n-k && len(countByValue) > 2 {
-			sets++
+			setCount++
 		}
 	}
-	return sets
+	return setCount
 }
 
 // thresholdTestFamily is the family of tests of a number: bounds from above and from below, with and without the
 // samples that have no number.
-func (f *field) thresholdTestFamily() testFamily {
+func (f *sampleField) thresholdTestFamily() testFamily {
 	distinctNumbers, nonNumberTexts := map[float64]bool{}, map[string]bool{}
-	for n, x := range f.numbers {
-		if f.isNumber[n] {
+	for n, x := range f.numberBySample {
+		if f.isNumberInSample[n] {
 			distinctNumbers[x] = true
 		} else {
 			nonNumberTexts[f.absentOrNull(n)] = true

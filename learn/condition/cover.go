@@ -13,7 +13,7 @@ import (
 func (s Search) Cover() (c *Condition, excludedIndexes []int, doubt *Doubt) {
 	classIndexes, otherIndexes := s.splitSamples()
 	fields := readFields(s.Samples)
-	var bestTest *test
+	var bestTest *fieldTest
 	for _, t := range testsFor(fields, classIndexes, otherIndexes) {
 		if bestTest == nil || t.excludedCount > bestTest.excludedCount {
 			bestTest = t
@@ -23,7 +23,7 @@ func (s Search) Cover() (c *Condition, excludedIndexes []int, doubt *Doubt) {
 		return nil, nil, &Doubt{Reason: "nothing that was there tells them from the others"}
 	}
 	excludedIndexes = jsonval.Filter(otherIndexes, func(n int) bool { return bestTest.excludesSample[n] })
-	hypo := hypothesis{[]*test{bestTest}, true}
+	hypo := hypothesis{[]*fieldTest{bestTest}, true}
 	c = s.newCondition([]hypothesis{hypo}, 1, classIndexes, excludedIndexes)
 	if len(classIndexes) < MinSamplesPerSide || len(excludedIndexes) < MinSamplesPerSide ||
 		!isCoverBelievable(fields, len(classIndexes), len(excludedIndexes),
@@ -34,7 +34,7 @@ func (s Search) Cover() (c *Condition, excludedIndexes []int, doubt *Doubt) {
 	return c, excludedIndexes, nil
 }
 
-func isCoverBelievable(fields []*field, classCount, outsideCount, sampleCount int) bool {
+func isCoverBelievable(fields []*sampleField, classCount, excludedCount, sampleCount int) bool {
 	testCount := 0.0
 	for _, f := range fields {
 		testCount += 2 * float64(len(f.countByValueOrPresence()))
@@ -43,5 +43,5 @@ func isCoverBelievable(fields []*field, classCount, outsideCount, sampleCount in
 		}
 	}
 	return math.Log2(max(1, testCount))-math.Log2(maxChanceProbability) <= log2Choose(sampleCount,
-		classCount)-log2Choose(sampleCount-outsideCount, classCount)
+		classCount)-log2Choose(sampleCount-excludedCount, classCount)
 }

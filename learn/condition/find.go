@@ -20,8 +20,8 @@ type Sample struct {
 // Search looks for a condition over samples.
 type Search struct {
 	Samples []Sample
-	// NameOf names a place in the samples for people. If it is nil, they see the place's path.
-	NameOf func(jsonval.Path) string
+	// NameOfPlace names a place in the samples for people. If it is nil, they see the place's path.
+	NameOfPlace func(jsonval.Path) string
 }
 
 // Condition separates the samples of the class from the others.
@@ -38,8 +38,8 @@ type Condition struct {
 	// UndecidedCases lists, in words, cases that no sample showed and that a longer condition might decide otherwise.
 	// Neither When nor Unless holds there.
 	UndecidedCases []string
-	// Size is the number of tests, where a test of n values counts n times.
-	Size int
+	// SizeInTests is the number of tests, where a test of n values counts n times.
+	SizeInTests int
 	// ReadPaths lists the places that the condition reads.
 	ReadPaths []jsonval.Path
 	// InClassCount of SampleCount samples are in the class.
@@ -59,8 +59,8 @@ func (d *Doubt) String() string { return d.Reason }
 // hypothesis is a set of tests. All of them hold in the samples of one side. In each sample of the other side at least
 // one of them fails.
 type hypothesis struct {
-	tests        []*test
-	holdsInClass bool // all tests hold in the class, not in the others
+	tests            []*fieldTest
+	testsHoldInClass bool // all tests hold in the class, not in the others
 }
 
 // Find returns the simplest condition that separates the samples, or why there is none.
@@ -71,21 +71,21 @@ func (s Search) Find() (*Condition, *Doubt) {
 	}
 	fields := readFields(s.Samples)
 	tests, reverseTests := testsFor(fields, classIndexes, otherIndexes), testsFor(fields, otherIndexes, classIndexes)
-	for size := 1; size <= maxConditionSize; size++ {
+	for conditionSize := 1; conditionSize <= maxConditionSize; conditionSize++ {
 		var hypotheses []hypothesis
-		for _, testSet := range excludingTestSets(tests, otherIndexes, size) {
+		for _, testSet := range excludingTestSets(tests, otherIndexes, conditionSize) {
 			hypotheses = append(hypotheses, hypothesis{testSet, true})
 		}
-		for _, testSet := range excludingTestSets(reverseTests, classIndexes, size) {
+		for _, testSet := range excludingTestSets(reverseTests, classIndexes, conditionSize) {
 			if len(testSet) > 1 { // a single test is the reverse of one in tests
 				hypotheses = append(hypotheses, hypothesis{testSet, false})
 			}
 		}
 		if len(hypotheses) > 0 {
-			return s.judgeHypotheses(hypotheses, fields, size, classIndexes, otherIndexes)
+			return s.judgeHypotheses(hypotheses, fields, conditionSize, classIndexes, otherIndexes)
 		}
 	}
-	return nil, s.doubtOfSeparation()
+	return nil, s.whyNotSeparable()
 }
 
 // splitSamples lists the samples of the class, and the others.
@@ -100,8 +100,8 @@ func (s Search) splitSamples() (classIndexes, otherIndexes []int) {
 	return classIndexes, otherIndexes
 }
 
-// doubtOfSeparation says why nothing separates the samples.
-func (s Search) doubtOfSeparation() *Doubt {
+// whyNotSeparable says why nothing separates the samples.
+func (s Search) whyNotSeparable() *Doubt {
 	indexByView := map[string]int{}
 	for n, sample := range s.Samples {
 		key := jsonval.EncodeToString(sample.View)
@@ -117,36 +117,36 @@ func (s Search) doubtOfSeparation() *Doubt {
 }
 
 // judgeHypotheses makes a Condition of all equally simple hypotheses, if they are believable.
-func (s Search) judgeHypotheses(hypotheses []hypothesis, fields []*field, size int, classIndexes,
+func (s Search) judgeHypotheses(hypotheses []hypothesis, fields []*sampleField, conditionSize int, classIndexes,
 	otherIndexes []int) (*Condition,
 	*Doubt) {
-	text := s.describeHypothesis(hypotheses[0], classIndexes, otherIndexes)
+	candidateText := s.describeHypothesis(hypotheses[0], classIndexes, otherIndexes)
 	newDoubt := func(reason string) *Doubt {
-		return &Doubt{CandidateText: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
-			text, len(classIndexes), len(classIndexes), len(otherIndexes), reason)}
+		return &Doubt{CandidateText: candidateText, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
+			candidateText, len(classIndexes), len(classIndexes), len(otherIndexes), reason)}
 	}
 	switch k := min(len(classIndexes), len(otherIndexes)); {
 	case k < MinSamplesPerSide:
 		return nil, newDoubt(fmt.Sprintf("too few, %d on each side are needed", MinSamplesPerSide))
-	case !isBelievable(fields, size, len(classIndexes), len(s.Samples)):
+	case !isBelievable(fields, conditionSize, len(classIndexes), len(s.Samples)):
 		return nil, newDoubt("too few, it may be chance")
 	case len(hypotheses) > maxHypotheses:
 		return nil, newDoubt("many other conditions do the same, so it is unclear which is meant")
 	}
-	c := s.newCondition(hypotheses, size, classIndexes, otherIndexes)
-	c.setSchemas(s, fields, hypotheses, classIndexes, otherIndexes)
+	c := s.newCondition(hypotheses, conditionSize, classIndexes, otherIndexes)
+	c.setWhenAndUnless(s, fields, hypotheses, classIndexes, otherIndexes)
 	return c, nil
 }
 
 // newCondition is the Condition that the hypotheses make together, still without When and Unless.
-func (s Search) newCondition(hypotheses []hypothesis, size int, classIndexes, otherIndexes []int) *Condition {
-	c := &Condition{Text: s.describeHypothesis(hypotheses[0], classIndexes, otherIndexes), Size: size,
+func (s Search) newCondition(hypotheses []hypothesis, conditionSize int, classIndexes, otherIndexes []int) *Condition {
+	c := &Condition{Text: s.describeHypothesis(hypotheses[0], classIndexes, otherIndexes), SizeInTests: conditionSize,
 		InClassCount: len(classIndexes),
 		SampleCount:  len(s.Samples)}
 	var roundedSchemas []jsonval.Object
 	for n, h := range hypotheses {
-		_, falseSchema := h.schemas(classIndexes, otherIndexes, true)
-		roundedSchemas = append(roundedSchemas, falseSchema)
+		_, otherSchema := h.schemas(classIndexes, otherIndexes, true)
+		roundedSchemas = append(roundedSchemas, otherSchema)
 		if n > 0 {
 			c.Alternatives = append(c.Alternatives, s.describeHypothesis(h, classIndexes, otherIndexes))
 		}
@@ -164,42 +164,43 @@ func (c *Condition) addReadPath(p jsonval.Path) {
 	}
 }
 
-// splitSamples returns the samples in which all tests hold, and the others.
-func (h hypothesis) splitSamples(classIndexes, otherIndexes []int) (matchingIndexes, excludedIndexes []int) {
-	if h.holdsInClass {
+// matchingAndExcluded returns the samples in which all tests hold, and the others.
+func (h hypothesis) matchingAndExcluded(classIndexes, otherIndexes []int) (matchingIndexes, excludedIndexes []int) {
+	if h.testsHoldInClass {
 		return classIndexes, otherIndexes
 	}
 	return otherIndexes, classIndexes
 }
 
 // excludedOnlyBy lists the samples that one test alone excludes: the other tests hold in them.
-func (h hypothesis) excludedOnlyBy(t *test, excludedIndexes []int) []int {
+func (h hypothesis) excludedOnlyBy(t *fieldTest, excludedIndexes []int) []int {
 	return jsonval.Filter(excludedIndexes, func(n int) bool {
 		return t.excludesSample[n] && !slices.ContainsFunc(h.tests,
-			func(o *test) bool { return o != t && o.excludesSample[n] })
+			func(o *fieldTest) bool { return o != t && o.excludesSample[n] })
 	})
 }
 
 // constraints returns, for each test, what holds in the class, and what holds in the others.
 func (h hypothesis) constraints(classIndexes, otherIndexes []int,
-	isRounded bool) (trueConstraints, falseConstraints []constraint) {
-	matchingIndexes, excludedIndexes := h.splitSamples(classIndexes, otherIndexes)
+	isRounded bool) (trueConstraints, falseConstraints []fieldConstraint) {
+	matchingIndexes, excludedIndexes := h.matchingAndExcluded(classIndexes, otherIndexes)
 	for _, t := range h.tests {
 		excludedByTest := h.excludedOnlyBy(t, excludedIndexes)
 		trueConstraints = append(trueConstraints, t.constraint(matchingIndexes, excludedByTest, true, isRounded))
 		falseConstraints = append(falseConstraints, t.constraint(excludedByTest, matchingIndexes, false, isRounded))
 	}
-	if h.holdsInClass {
+	if h.testsHoldInClass {
 		return trueConstraints, falseConstraints
 	}
 	return falseConstraints, trueConstraints
 }
 
 // schemas returns a JSON Schema that holds in the class, and one that holds in the others.
-func (h hypothesis) schemas(classIndexes, otherIndexes []int, isRounded bool) (trueSchema, falseSchema jsonval.Object) {
-	trueConstraints, falseConstraints := h.constraints(classIndexes, otherIndexes, isRounded)
-	if h.holdsInClass {
-		return allOf(viewSchemas(trueConstraints)), anyOf(viewSchemas(falseConstraints))
+func (h hypothesis) schemas(classIndexes, otherIndexes []int,
+	isRounded bool) (classSchema, otherSchema jsonval.Object) {
+	classConstraints, otherConstraints := h.constraints(classIndexes, otherIndexes, isRounded)
+	if h.testsHoldInClass {
+		return allOf(viewSchemas(classConstraints)), anyOf(viewSchemas(otherConstraints))
 	}
-	return anyOf(viewSchemas(trueConstraints)), allOf(viewSchemas(falseConstraints))
+	return anyOf(viewSchemas(classConstraints)), allOf(viewSchemas(otherConstraints))
 }

@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// constraint is a set of values of one field that a JSON Schema can express.
-type constraint struct {
+// fieldConstraint is a set of values of one field that a JSON Schema can express.
+type fieldConstraint struct {
 	path         jsonval.Path
 	valueSchema  jsonval.Object // nil allows any value
 	allowsAbsent bool           // a missing field is allowed too
@@ -16,15 +16,15 @@ type constraint struct {
 }
 
 // viewSchema is the constraint as a schema of the whole view.
-func (z constraint) viewSchema() jsonval.Object {
+func (z fieldConstraint) viewSchema() jsonval.Object {
 	if z.mustBeAbsent {
 		return jsonval.Object{"not": nestedSchema(z.path, nil, true)}
 	}
 	return nestedSchema(z.path, z.valueSchema, !z.allowsAbsent)
 }
 
-func viewSchemas(constraints []constraint) []jsonval.Object {
-	return jsonval.Map(constraints, constraint.viewSchema)
+func viewSchemas(constraints []fieldConstraint) []jsonval.Object {
+	return jsonval.Map(constraints, fieldConstraint.viewSchema)
 }
 
 // nestedSchema is a JSON Schema of nested objects, down to the schema of the value at a path.
@@ -45,10 +45,10 @@ func nestedSchema(path jsonval.Path, valueSchema jsonval.Object, isRequired bool
 // allOf returns a schema that requires all of the JSON Schemas. It merges them where they constrain different things.
 func allOf(list []jsonval.Object) jsonval.Object {
 	unmerged := []any{}
-	var joined jsonval.Object
+	var mergedSchema jsonval.Object
 	for _, s := range list {
-		if merged, ok := mergeSchemas(joined, s); ok {
-			joined = merged
+		if merged, ok := mergeSchemas(mergedSchema, s); ok {
+			mergedSchema = merged
 			continue
 		}
 		if !jsonval.ContainsValue(unmerged, any(s)) {
@@ -56,37 +56,37 @@ func allOf(list []jsonval.Object) jsonval.Object {
 		}
 	}
 	if len(unmerged) == 0 {
-		return joined
+		return mergedSchema
 	}
-	return jsonval.Object{"allOf": append([]any{joined}, unmerged...)}
+	return jsonval.Object{"allOf": append([]any{mergedSchema}, unmerged...)}
 }
 
 func anyOf(list []jsonval.Object) jsonval.Object {
-	var out []any
+	var distinctSchemas []any
 	for _, s := range list {
-		if !jsonval.ContainsValue(out, any(s)) {
-			out = append(out, s)
+		if !jsonval.ContainsValue(distinctSchemas, any(s)) {
+			distinctSchemas = append(distinctSchemas, s)
 		}
 	}
-	if len(out) == 1 {
-		return out[0].(jsonval.Object)
+	if len(distinctSchemas) == 1 {
+		return distinctSchemas[0].(jsonval.Object)
 	}
-	return jsonval.Object{"anyOf": out}
+	return jsonval.Object{"anyOf": distinctSchemas}
 }
 
 // mergeSchemas returns one JSON Schema that requires both; ok is false if they set a keyword to different values.
 func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
-	out := jsonval.Object{}
-	maps.Copy(out, a)
+	joinedSchema := jsonval.Object{}
+	maps.Copy(joinedSchema, a)
 	for k, v := range jsonval.Sorted(b) {
-		old, exists := out[k]
+		oldValue, exists := joinedSchema[k]
 		switch {
-		case !exists || jsonval.Equal(old, v):
-			out[k] = v
+		case !exists || jsonval.Equal(oldValue, v):
+			joinedSchema[k] = v
 		case k == "required":
-			out[k] = unionOfValues(old.([]any), v.([]any))
+			joinedSchema[k] = unionOfValues(oldValue.([]any), v.([]any))
 		case k == "properties":
-			merged, y := maps.Clone(old.(jsonval.Object)), v.(jsonval.Object)
+			merged, y := maps.Clone(oldValue.(jsonval.Object)), v.(jsonval.Object)
 			for name, v := range jsonval.Sorted(y) {
 				part, ok := mergeSchemas(jsonval.AsObject(merged[name]), jsonval.AsObject(v))
 				if !ok {
@@ -94,14 +94,14 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 				}
 				merged[name] = part
 			}
-			out[k] = merged
+			joinedSchema[k] = merged
 		case pickStricterByKeyword[k] != nil:
-			out[k] = pickStricterByKeyword[k](old, v)
+			joinedSchema[k] = pickStricterByKeyword[k](oldValue, v)
 		default:
 			return nil, false
 		}
 	}
-	return out, true
+	return joinedSchema, true
 }
 
 // pickStricterByKeyword maps a keyword to a function that returns the stricter of two bounds.
@@ -126,11 +126,11 @@ func smallerNumber(a, b any) any {
 }
 
 func unionOfValues(a, b []any) []any {
-	out := slices.Clone(a)
+	union := slices.Clone(a)
 	for _, v := range b {
-		if !jsonval.ContainsValue(out, v) {
-			out = append(out, v)
+		if !jsonval.ContainsValue(union, v) {
+			union = append(union, v)
 		}
 	}
-	return out
+	return union
 }

@@ -18,16 +18,17 @@ const (
 
 // span is what the samples of one side have in one field.
 type span struct {
-	field               *field
+	field               *sampleField
 	kind                int
 	valueTexts          map[string]bool   // what is not in a range of numbers: values, absence
 	lowIndex, highIndex int               // the samples with the smallest and the greatest number; -1: there is none
-	isOpen              map[testKind]bool // no bound there: testAtLeast is the upper end, testAtMost the lower
-	conditionTests      []*test           // the tests of the field in found conditions
+	isEndOpen           map[testKind]bool // no bound there: testAtLeast is the upper end, testAtMost the lower
+	conditionTests      []*fieldTest      // the tests of the field in found conditions
 }
 
-// spanKind chooses how to span a field; ok is false if no condition would test it, for example texts that never repeat.
-func (f *field) spanKind(prefersValues bool) (kind int, ok bool) {
+// chooseSpanKind chooses how to span a field; ok is false if no condition would test it, for example texts that never
+// repeat.
+func (f *sampleField) chooseSpanKind(prefersValues bool) (kind int, ok bool) {
 	switch {
 	case f.isLength:
 		return spanNumbers, true
@@ -42,24 +43,24 @@ func (f *field) spanKind(prefersValues bool) (kind int, ok bool) {
 }
 
 // hasRepeatedValues reports whether the distinct values of a field are few, and occur at least twice on average.
-func (f *field) hasRepeatedValues() bool {
-	distinct, count := map[string]bool{}, 0
+func (f *sampleField) hasRepeatedValues() bool {
+	distinctTexts, presentCount := map[string]bool{}, 0
 	for n, exists := range f.existsInSample {
 		if exists {
-			distinct[f.comparisonTexts[n]] = true
-			count++
+			distinctTexts[f.comparisonTextBySample[n]] = true
+			presentCount++
 		}
 	}
-	return len(distinct) <= maxDistinctValues && 2*len(distinct) <= count
+	return len(distinctTexts) <= maxDistinctValues && 2*len(distinctTexts) <= presentCount
 }
 
-func newSpan(f *field, kind int, insideSamples []int) *span {
+func newSpan(f *sampleField, kind int, insideIndexes []int) *span {
 	s := &span{field: f, kind: kind, valueTexts: map[string]bool{}, lowIndex: -1, highIndex: -1,
-		isOpen: map[testKind]bool{}}
+		isEndOpen: map[testKind]bool{}}
 	if kind == spanNumbers {
-		s.lowIndex, s.highIndex = f.extremes(insideSamples)
+		s.lowIndex, s.highIndex = f.extremeSampleIndexes(insideIndexes)
 	}
-	for _, n := range insideSamples {
+	for _, n := range insideIndexes {
 		s.valueTexts[s.valueText(n)] = true
 	}
 	return s
@@ -70,36 +71,36 @@ func (s *span) valueText(n int) string {
 	switch {
 	case s.kind == spanPresence && s.field.existsInSample[n]:
 		return "there"
-	case s.kind == spanNumbers && s.field.isNumber[n] && s.lowIndex < 0:
-		return s.field.comparisonTexts[n]
+	case s.kind == spanNumbers && s.field.isNumberInSample[n] && s.lowIndex < 0:
+		return s.field.comparisonTextBySample[n]
 	case s.kind == spanNumbers:
 		return s.field.absentOrNull(n)
 	}
-	return s.field.comparisonTexts[n]
+	return s.field.comparisonTextBySample[n]
 }
 
 // outsideDirection reports whether a sample has a value in the field that no sample of this side has, or a number
 // beyond theirs.
 func (s *span) outsideDirection(n int) (testKind, bool) {
-	if s.kind == spanNumbers && s.field.isNumber[n] && s.lowIndex >= 0 {
-		x := s.field.numbers[n]
+	if s.kind == spanNumbers && s.field.isNumberInSample[n] && s.lowIndex >= 0 {
+		x := s.field.numberBySample[n]
 		switch {
-		case x > s.field.numbers[s.highIndex] && !s.isOpen[testAtLeast]:
+		case x > s.field.numberBySample[s.highIndex] && !s.isEndOpen[testAtLeast]:
 			return testAtLeast, true
-		case x < s.field.numbers[s.lowIndex] && !s.isOpen[testAtMost]:
+		case x < s.field.numberBySample[s.lowIndex] && !s.isEndOpen[testAtMost]:
 			return testAtMost, true
 		}
-		return testMember, false
+		return testOneOf, false
 	}
-	return testMember, !s.valueTexts[s.valueText(n)]
+	return testOneOf, !s.valueTexts[s.valueText(n)]
 }
 
-// mayOpen reports whether an end of the numbers may be left unbounded. In a field that a found condition tests, no
+// mayOpenEnd reports whether an end of the numbers may be left unbounded. In a field that a found condition tests, no
 // sample of the other side may lie beyond the end. In another field, so few may that no part of a condition is likely
 // to be about them.
-func (s *span) mayOpen(outsideSamples []int, sampleCount int, end testKind) bool {
+func (s *span) mayOpenEnd(outsideIndexes []int, sampleCount int, end testKind) bool {
 	beyondCount := 0
-	for _, n := range outsideSamples {
+	for _, n := range outsideIndexes {
 		if k, isOutside := s.outsideDirection(n); isOutside && k == end {
 			beyondCount++
 		}
@@ -127,25 +128,26 @@ func isRare(failingCount, sampleCount int) bool {
 }
 
 // constraint covers all that is spanned; ok is false if that is everything.
-func (s *span) constraint(insideSamples []int) (z constraint, ok bool) {
-	if z, ok = s.constraintOf(insideSamples); s.isOpen[testAtMost] {
+func (s *span) constraint(insideIndexes []int) (z fieldConstraint, ok bool) {
+	if z, ok = s.constraintOf(insideIndexes); s.isEndOpen[testAtMost] {
 		delete(z.valueSchema, s.field.boundKeyword(testAtLeast))
 	}
-	if s.isOpen[testAtLeast] {
+	if s.isEndOpen[testAtLeast] {
 		delete(z.valueSchema, s.field.boundKeyword(testAtMost))
 	}
 	return z, ok
 }
 
 // constraintOf covers what some samples have: for numbers, everything between the smallest and the greatest.
-func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
-	switch sampleSpan := newSpan(s.field, s.kind, samples); {
+func (s *span) constraintOf(sampleIndexes []int) (z fieldConstraint, ok bool) {
+	switch sampleSpan := newSpan(s.field, s.kind, sampleIndexes); {
 	case s.kind == spanPresence:
-		return constraint{path: s.field.path, mustBeAbsent: sampleSpan.valueTexts[""]}, len(sampleSpan.valueTexts) == 1
+		return fieldConstraint{path: s.field.path, mustBeAbsent: sampleSpan.valueTexts[""]},
+			len(sampleSpan.valueTexts) == 1
 	case s.kind == spanNumbers && sampleSpan.lowIndex >= 0:
-		z = s.field.valueConstraint(testAtLeast, samples, nil, false)
-		z.valueSchema[s.field.boundKeyword(testAtMost)] = s.field.values[sampleSpan.highIndex]
+		z = s.field.valueConstraint(testAtLeast, sampleIndexes, nil, false)
+		z.valueSchema[s.field.boundKeyword(testAtMost)] = s.field.valueBySample[sampleSpan.highIndex]
 		return z, true
 	}
-	return s.field.valueConstraint(testMember, samples, nil, false), true
+	return s.field.valueConstraint(testOneOf, sampleIndexes, nil, false), true
 }

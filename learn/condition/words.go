@@ -11,29 +11,29 @@ import (
 func (s Search) describeHypothesis(h hypothesis, classIndexes, otherIndexes []int) string {
 	trueConstraints, _ := h.constraints(classIndexes, otherIndexes, true)
 	parts := jsonval.Map(trueConstraints, s.describeConstraint)
-	if h.holdsInClass {
+	if h.testsHoldInClass {
 		return strings.Join(parts, " and ")
 	}
 	return strings.Join(parts, " or ")
 }
 
-func (s Search) describeConstraint(z constraint) string {
-	name := z.path.String()
-	if s.NameOf != nil {
-		name = s.NameOf(z.path)
+func (s Search) describeConstraint(z fieldConstraint) string {
+	placeName := z.path.String()
+	if s.NameOfPlace != nil {
+		placeName = s.NameOfPlace(z.path)
 	}
 	if z.mustBeAbsent {
-		return name + " is not there"
+		return placeName + " is not there"
 	}
 	if len(z.valueSchema) == 0 {
-		return name + " is there"
+		return placeName + " is there"
 	}
 	text := ""
 	for k, v := range jsonval.Sorted(z.valueSchema) {
 		if values, ok := v.([]any); ok && k == "enum" {
-			text = name + " is " + joinWithOr(values)
+			text = placeName + " is " + joinWithOr(values)
 		} else if format, ok := formatByKeyword[k]; ok {
-			text = fmt.Sprintf(format, name, jsonval.Encode(v))
+			text = fmt.Sprintf(format, placeName, jsonval.Encode(v))
 		}
 	}
 	if _, allowsNull := z.valueSchema["type"].([]any); allowsNull {

@@ -21,8 +21,8 @@ func (c *mergedCall) String() string {
 	return name + c.variantSuffix()
 }
 
-// instancesOf lists, in order, the instances that have recorded a Call.
-func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
+// instancesWithCall lists, in order, the instances that have recorded a Call.
+func (h *hardener) instancesWithCall(call *mergedCall) []*instanceRun {
 	return jsonval.Filter(h.instances, func(r *instanceRun) bool { return call.pastCallByInstance[r] != nil })
 }
 
@@ -32,12 +32,12 @@ func (h *hardener) alignCalls() {
 	callByKey := map[alignmentKey]*mergedCall{}
 	predecessors := map[*mergedCall]map[*mergedCall]bool{}
 	for _, instance := range h.instances {
-		var previous *mergedCall
-		countByKey := map[alignmentKey]int{}
+		var previousCall *mergedCall
+		occurrenceCountByKey := map[alignmentKey]int{}
 		for _, pastCall := range dropReplannedCalls(instance.recordedCalls) {
 			key := pastCall.alignmentKey()
-			countByKey[key]++
-			key.occurrenceNumber = countByKey[key]
+			occurrenceCountByKey[key]++
+			key.occurrenceNumber = occurrenceCountByKey[key]
 			call := callByKey[key]
 			if call == nil {
 				call = &mergedCall{key: key, pastCallByInstance: map[*instanceRun]*recordedCall{}}
@@ -45,10 +45,10 @@ func (h *hardener) alignCalls() {
 				h.mergedCalls = append(h.mergedCalls, call)
 			}
 			call.pastCallByInstance[instance] = pastCall
-			if previous != nil {
-				predecessors[call][previous] = true
+			if previousCall != nil {
+				predecessors[call][previousCall] = true
 			}
-			previous = call
+			previousCall = call
 		}
 	}
 	h.mergedCalls = orderCalls(h.mergedCalls, predecessors)
@@ -79,23 +79,23 @@ func (c *recordedCall) alignmentKey() alignmentKey {
 // orderCalls sorts the Calls topologically. Among Calls that are ready, and within a cycle, the Call that was found
 // first comes first.
 func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
-	var out []*mergedCall
+	var orderedCalls []*mergedCall
 	for remaining := slices.Clone(calls); len(remaining) > 0; {
 		readyIndex := slices.IndexFunc(remaining, func(c *mergedCall) bool {
 			return !slices.ContainsFunc(remaining, func(o *mergedCall) bool { return predecessors[c][o] })
 		})
 		nextIndex := max(readyIndex, 0)
-		out = append(out, remaining[nextIndex])
+		orderedCalls = append(orderedCalls, remaining[nextIndex])
 		remaining = slices.Delete(remaining, nextIndex, nextIndex+1)
 	}
-	return out
+	return orderedCalls
 }
 
 // dropUnusedCalls drops the Calls that never ran and were nowhere skipped because another Call had written their path.
 // A Call that ran and failed wherever it was planned stays: its Tool may have been broken only at that time.
 func (h *hardener) dropUnusedCalls() {
 	h.dropCalls(func(c *mergedCall) bool {
-		instances := h.instancesOf(c)
+		instances := h.instancesWithCall(c)
 		instanceSummary := diag.SummarizeNames(instanceNames(instances))
 		switch {
 		case c.endedWithAny(ideafile.CallDone, ideafile.CallSkipped):
@@ -123,5 +123,5 @@ func (c *mergedCall) endedWithAny(statuses ...ideafile.CallStatus) bool {
 }
 
 func instanceNames(instances []*instanceRun) []string {
-	return jsonval.Map(instances, func(r *instanceRun) string { return r.name })
+	return jsonval.Map(instances, func(r *instanceRun) string { return r.displayName })
 }

@@ -53,7 +53,7 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 		if !logged {
 			run.Log = nil // what a chain without a log tells is in its records alone
 		}
-		h := &hardener{bindings: s.Bindings, isPresentAtStartByRef: map[string]bool{}}
+		h := &hardener{bindingByTool: s.Bindings, isPresentAtStartByRef: map[string]bool{}}
 		if err := h.readRun(run); err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ func (h *Result) MarkComplete() error {
 			h.Differences[0], h.Differences[0].Advice())
 	}
 	for _, raw := range jsonval.AsList(h.Idea["context"]) {
-		if m := jsonval.AsObject(raw); m["type"] == ideafile.TypePlan && m["stage"] == ideafile.StageOptimal {
-			m["stage"] = ideafile.StageComplete
+		if m := jsonval.AsObject(raw); m["type"] == ideafile.TypePlan && m["stage"] == ideafile.PlanStageOptimal {
+			m["stage"] = ideafile.PlanStageComplete
 		}
 	}
 	if config := h.Idea["config"]; config != nil {

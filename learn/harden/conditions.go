@@ -17,7 +17,7 @@ import (
 // callCondition is the condition that was found for a Call.
 type callCondition struct {
 	refexpr.Condition
-	text              string
+	conditionText     string
 	readsOnlyStart    bool // it reads nothing that a Call writes
 	appliesByInstance map[*instanceRun]bool
 }
@@ -35,18 +35,18 @@ type conditionSearch struct {
 func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 	hasFound := false
 	for _, c := range h.mergedCalls {
-		if !unplannedCalls[c] || c.condition != nil || c.doubt != "" {
+		if !unplannedCalls[c] || c.condition != nil || c.noConditionReason != "" {
 			continue
 		}
 		s := h.newConditionSearch(c)
 		foundCondition, doubt := s.search.Find()
 		if doubt != nil {
-			if c.doubt = doubt.Reason; s.isReachedEverywhere() {
-				c.doubt =
+			if c.noConditionReason = doubt.Reason; s.isReachedEverywhere() {
+				c.noConditionReason =
 					"it did not run everywhere it was planned, so a person must decide whether it should: " +
 						h.describeUnsuccessful(c)
 			}
-			if planCondition := h.knownCondition(s); planCondition != nil {
+			if planCondition := h.joinedPlanCondition(s); planCondition != nil {
 				c.condition, hasFound = planCondition, true
 			}
 			continue
@@ -54,29 +54,30 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 		hasFound = true
 		c.condition = &callCondition{Condition: refexpr.Condition{When: foundCondition.When,
 			Unless: foundCondition.Unless},
-			text: foundCondition.Text, readsOnlyStart: s.readsOnlyStart(foundCondition.ReadPaths),
+			conditionText: foundCondition.Text, readsOnlyStart: s.readsOnlyStart(foundCondition.ReadPaths),
 			appliesByInstance: s.inClassByInstance(h.instances)}
-		suffix := ""
+		noteSuffix := ""
 		if len(foundCondition.Alternatives) > 0 {
-			suffix = "; so does " + strings.Join(foundCondition.Alternatives, "; and ") +
+			noteSuffix = "; so does " + strings.Join(foundCondition.Alternatives, "; and ") +
 				": where they disagree, it is left to the LLM"
 		}
 		if len(foundCondition.UndecidedCases) > 0 {
-			suffix += "; left to the LLM, because no run had it: " + diag.SummarizeNames(foundCondition.UndecidedCases)
+			noteSuffix += "; left to the LLM, because no run had it: " +
+				diag.SummarizeNames(foundCondition.UndecidedCases)
 		}
-		if suffix != "" {
-			suffix += "; more runs decide it, or you: change the condition"
+		if noteSuffix != "" {
+			noteSuffix += "; more runs decide it, or you: change the condition"
 		}
 		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c,
 			foundCondition.Text,
 			instanceCountText(foundCondition.InClassCount),
-			instanceCountText(foundCondition.SampleCount-foundCondition.InClassCount), suffix)
+			instanceCountText(foundCondition.SampleCount-foundCondition.InClassCount), noteSuffix)
 	}
 	return hasFound
 }
 
-// wasReached reports whether a Call was planned in an instance, and not blocked there.
-func (c *mergedCall) wasReached(r *instanceRun) bool {
+// wasReachedIn reports whether a Call was planned in an instance, and not blocked there.
+func (c *mergedCall) wasReachedIn(r *instanceRun) bool {
 	pastCall := c.pastCallByInstance[r]
 	return pastCall != nil && pastCall.Status != ideafile.CallBlocked
 }
@@ -88,14 +89,14 @@ func (s *conditionSearch) isReachedEverywhere() bool {
 
 // describeUnsuccessful lists the instances in which a Call was reached but gave no result, with its status in each.
 func (h *hardener) describeUnsuccessful(c *mergedCall) string {
-	var names []string
+	var statusTexts []string
 	for _, r := range h.instances {
 		if pastCall := c.pastCallByInstance[r]; pastCall != nil &&
 			(pastCall.Status != ideafile.CallDone || !pastCall.HasResult) {
-			names = append(names, string(pastCall.Status)+" in "+r.name)
+			statusTexts = append(statusTexts, string(pastCall.Status)+" in "+r.displayName)
 		}
 	}
-	return diag.SummarizeNames(names)
+	return diag.SummarizeNames(statusTexts)
 }
 
 func instanceCountText(n int) string {
@@ -112,16 +113,16 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 		if d == c {
 			break
 		}
-		if d.endedBefore(c) && !d.isAlternativeOf(c) {
+		if d.alwaysEndedBefore(c) && !d.isAlternativeOf(c) {
 			s.visibleCalls = append(s.visibleCalls, d)
 		} else {
 			s.hiddenCalls = append(s.hiddenCalls, d)
 		}
 	}
-	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
+	s.search.NameOfPlace = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
 	for _, r := range h.instances {
 		s.search.Samples = append(s.search.Samples,
-			condition.Sample{Name: r.name, View: s.viewOf(r), IsInClass: c.wasReached(r)})
+			condition.Sample{Name: r.displayName, View: s.viewOf(r), IsInClass: c.wasReachedIn(r)})
 	}
 	return s
 }
@@ -134,10 +135,10 @@ func (s *conditionSearch) inClassByInstance(instances []*instanceRun) map[*insta
 	return inClass
 }
 
-// endedBefore reports whether a Call always ended before another one was planned. For two Calls that no instance had
-// both, the Request numbers decide. For two Calls of a Plan that ran directly, a Call ended before a later one only if
-// the condition of the later one reads what it writes.
-func (c *mergedCall) endedBefore(later *mergedCall) bool {
+// alwaysEndedBefore reports whether a Call always ended before another one was planned. For two Calls that no instance
+// had both, the Request numbers decide. For two Calls of a Plan that ran directly, a Call ended before a later one only
+// if the condition of the later one reads what it writes.
+func (c *mergedCall) alwaysEndedBefore(later *mergedCall) bool {
 	if !c.sharesInstanceWith(later) {
 		_, lastRequest := c.requestRange()
 		firstRequest, _ := later.requestRange()
@@ -150,7 +151,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		switch {
 		case earlier == nil:
 		case pastCall.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
-			return slices.ContainsFunc(pastCall.conditionReads, p.Overlaps)
+			return slices.ContainsFunc(pastCall.pathsReadByCondition, p.Overlaps)
 		}):
 			hasEarlier = true
 		case earlier.Key.Request >= pastCall.Key.Request:
@@ -192,7 +193,7 @@ func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 		}
 		for _, p := range d.outputPaths() {
 			v, ok := jsonval.ValueAt(r.finalState, p)
-			if !ok || statelog.IsUpdateWrite(pastCall.parsedCall.OutputMethod, p) || s.isHidden(p) {
+			if !ok || statelog.IsUpdateWrite(pastCall.parsedCall.OutputMethod, p) || s.isWrittenByHiddenCall(p) {
 				continue
 			}
 			if updated, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
@@ -203,8 +204,8 @@ func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 	return view
 }
 
-// isHidden reports whether a Call that may not have ended writes at a path.
-func (s *conditionSearch) isHidden(p jsonval.Path) bool {
+// isWrittenByHiddenCall reports whether a Call that may not have ended writes at a path.
+func (s *conditionSearch) isWrittenByHiddenCall(p jsonval.Path) bool {
 	return slices.ContainsFunc(s.hiddenCalls,
 		func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
 }
@@ -218,9 +219,9 @@ func (s *conditionSearch) readsOnlyStart(readPaths []jsonval.Path) bool {
 	})
 }
 
-// knownCondition joins the conditions that a Call had in Plans that ran directly. It is nil if the result does not
+// joinedPlanCondition joins the conditions that a Call had in Plans that ran directly. It is nil if the result does not
 // separate the instances.
-func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
+func (h *hardener) joinedPlanCondition(s *conditionSearch) *callCondition {
 	var whenSchemas, unlessSchemas []any
 	for n, r := range h.instances {
 		plan, hasPlan := r.directPlan()
@@ -228,13 +229,13 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 			return nil
 		}
 		ownCondition := s.conditionInPlan(plan)
-		switch planGuard := plan.Source["when"]; {
+		switch planWhen := plan.Source["when"]; {
 		case s.search.Samples[n].IsInClass:
-			whenSchemas = addSchema(whenSchemas, allOfSchemas(planGuard, ownCondition.When))
+			whenSchemas = addSchema(whenSchemas, allOfSchemas(planWhen, ownCondition.When))
 		case ownCondition.When != nil:
-			unlessSchemas = addSchema(unlessSchemas, allOfSchemas(planGuard, ownCondition.Unless))
+			unlessSchemas = addSchema(unlessSchemas, allOfSchemas(planWhen, ownCondition.Unless))
 		default:
-			unlessSchemas = addSchema(unlessSchemas, planGuard)
+			unlessSchemas = addSchema(unlessSchemas, planWhen)
 		}
 	}
 	if len(whenSchemas) == 0 || len(unlessSchemas) == 0 {
@@ -242,7 +243,7 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	}
 	joinedCondition := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", whenSchemas),
 		Unless: joinSchemas("anyOf", unlessSchemas)},
-		text: "the Plan that it ran by says so", appliesByInstance: s.inClassByInstance(h.instances)}
+		conditionText: "the Plan that it ran by says so", appliesByInstance: s.inClassByInstance(h.instances)}
 	readPaths := joinedCondition.PathsRead(ideafile.TypeState)
 	for n := range readPaths {
 		readPaths[n] = append(jsonval.Path{ideafile.TypeState}, readPaths[n]...)

@@ -15,14 +15,15 @@ func (r *instanceRun) readActualParams(calls []*recordedCall) {
 	for n, c := range calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
-		shiftedRequest := c.Key.Request + 1
-		callByKey[ideafile.CallKey{Request: shiftedRequest, Index: c.Key.Index}] = c
-		replayInstance.AcceptCall(shiftedRequest, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
+		shiftedRequestNumber := c.Key.Request + 1
+		callByKey[ideafile.CallKey{Request: shiftedRequestNumber, Index: c.Key.Index}] = c
+		replayInstance.AcceptCall(shiftedRequestNumber, c.Key.Index,
+			ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
 		if n+1 < len(calls) && calls[n+1].Key.Request == c.Key.Request {
 			continue
 		}
-		replayInstance.CloseRequest(shiftedRequest)
-		runToEnd(replayInstance, func(ready dataflow.ReadyCall) {
+		replayInstance.CloseRequest(shiftedRequestNumber)
+		runReadyCallsToEnd(replayInstance, func(ready dataflow.ReadyCall) {
 			c := callByKey[ready.Record.Key()]
 			c.actualParams = ready.Params
 			if c.Status == ideafile.CallDone && c.HasResult {

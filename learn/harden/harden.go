@@ -55,8 +55,9 @@ var ErrNothingCommon = errors.New("there is no Plan to write")
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
 // An error names a process that cannot be read, has not finished, or has another palette. If the processes have no Call
 // in common, the error wraps ErrNothingCommon, and the Result has no Idea and says why.
-func Harden(runs []past.RecordedProcess, bindings map[string]ideafile.ToolBinding, asTemplate bool) (*Result, error) {
-	h := &hardener{bindings: bindings, notes: []string{}, isPresentAtStartByRef: map[string]bool{}}
+func Harden(runs []past.RecordedProcess, bindingByTool map[string]ideafile.ToolBinding,
+	asTemplate bool) (*Result, error) {
+	h := &hardener{bindingByTool: bindingByTool, notes: []string{}, isPresentAtStartByRef: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
 			return nil, fmt.Errorf("model: harden %s: %w", run.ProcessID, err)
@@ -73,7 +74,7 @@ func Harden(runs []past.RecordedProcess, bindings map[string]ideafile.ToolBindin
 	h.keepUntriedConditions()
 	h.verifyPlanByReplay()
 	h.dropInvalidCallsAndOutput()
-	h.noteSingleSamples()
+	h.noteUnconfirmedLiterals()
 	result := &Result{Differences: mergeDifferences(h.differences), Notes: h.notes}
 	if len(h.mergedCalls) == 0 {
 		return result, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
@@ -103,7 +104,7 @@ func (h *hardener) ideaPathOf(location valueLocation, idea jsonval.Object) strin
 
 // hardener collects what finished processes have in common.
 type hardener struct {
-	bindings              map[string]ideafile.ToolBinding
+	bindingByTool         map[string]ideafile.ToolBinding
 	processes             []*processRun
 	instances             []*instanceRun
 	mergedCalls           []*mergedCall // the Plan's Calls, in order
@@ -127,7 +128,7 @@ type instanceRun struct {
 	process       *processRun
 	chain         *past.Chain
 	instanceToken string
-	name          string
+	displayName   string
 	startView     ideafile.InstanceView
 	finalState    any // State at the end
 	recordedCalls []*recordedCall
@@ -137,10 +138,10 @@ type instanceRun struct {
 // recordedCall is one Call in one instance.
 type recordedCall struct {
 	past.Call
-	rawCall        jsonval.Object // without the condition that it had in a Plan
-	parsedCall     ideafile.Call
-	actualParams   jsonval.Object // its parameters when it ran; nil if they are unknown
-	conditionReads []jsonval.Path // what its condition read, in a Plan that ran directly
+	rawCall              jsonval.Object // without the condition that it had in a Plan
+	parsedCall           ideafile.Call
+	actualParams         jsonval.Object // its parameters when it ran; nil if they are unknown
+	pathsReadByCondition []jsonval.Path // what its condition read, in a Plan that ran directly
 }
 
 // mergedCall is a Call of the common Plan, with the records of the instances that had it.
@@ -150,7 +151,7 @@ type mergedCall struct {
 	rawCall            jsonval.Object // as written in the Plan, without its condition
 	variantParamsJSON  string         // the parameters by which it differs from other Calls with its key
 	condition          *callCondition // nil: it runs in every instance
-	doubt              string         // why no condition was found
+	noConditionReason  string         // why no condition was found
 	untriedCall        *recordedCall  // the Call of a Plan that ran directly, if no instance recorded it
 	isFallback         bool           // it is an alternative of a Call whose condition is kept
 }
@@ -179,11 +180,11 @@ func (h *hardener) assignInstanceNames(hasManyProcesses bool) {
 	for _, instance := range h.instances {
 		switch {
 		case instance.instanceToken == "":
-			instance.name = instance.process.ProcessID
+			instance.displayName = instance.process.ProcessID
 		case hasManyProcesses:
-			instance.name = instance.process.ProcessID + "/" + instance.instanceToken
+			instance.displayName = instance.process.ProcessID + "/" + instance.instanceToken
 		default:
-			instance.name = instance.instanceToken
+			instance.displayName = instance.instanceToken
 		}
 	}
 }
@@ -208,14 +209,15 @@ func (h *hardener) addNote(format string, args ...any) {
 
 // mergeDifferences returns every difference once, with all its instances.
 func mergeDifferences(list []Difference) []Difference {
-	out := []Difference{}
+	mergedDifferences := []Difference{}
 	for _, difference := range list {
-		n := slices.IndexFunc(out, func(d Difference) bool { return d.Description == difference.Description })
+		n := slices.IndexFunc(mergedDifferences,
+			func(d Difference) bool { return d.Description == difference.Description })
 		if n < 0 {
-			out = append(out, difference)
+			mergedDifferences = append(mergedDifferences, difference)
 			continue
 		}
-		out[n].Instances = jsonval.AppendNew(out[n].Instances, difference.Instances...)
+		mergedDifferences[n].Instances = jsonval.AppendNew(mergedDifferences[n].Instances, difference.Instances...)
 	}
-	return out
+	return mergedDifferences
 }

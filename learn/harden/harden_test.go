@@ -91,7 +91,7 @@ func (h *Result) is(t *testing.T, plan string, named ...string) {
 	if !jsonval.Equal(any(m.PlanCalls), want) {
 		t.Errorf("the Plan is %s\nwant %s", jsonval.Encode(m.PlanCalls), jsonval.Encode(want))
 	}
-	if (m.PlanStage == ideafile.StageOptimal) != (len(named) == 0) {
+	if (m.PlanStage == ideafile.PlanStageOptimal) != (len(named) == 0) {
 		t.Errorf("its stage is %q", m.PlanStage)
 	}
 	var lines []string
@@ -285,7 +285,7 @@ func TestAnOutputThatStandsInStateIsWired(t *testing.T) {
 	a, b := sentRun(1), sentRun(2)
 	a.output, b.output = `{"what": "item 1"}`, `{"what": "item 2"}`
 	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.PlanOutput)) != `{"what":"†state.item"}` ||
-		m.PlanStage != ideafile.StageOptimal {
+		m.PlanStage != ideafile.PlanStageOptimal {
 		t.Errorf("output %s, stage %q", jsonval.Encode(m.PlanOutput), m.PlanStage)
 	}
 }

@@ -10,13 +10,13 @@ import (
 // buildIdea writes the Idea file: the context of the first process, the State schema and the common Plan.
 func (h *hardener) buildIdea(asTemplate bool) jsonval.Object {
 	firstIdea, lastIdea := h.processes[0].firstIdea, h.processes[0].lastIdea
-	out := jsonval.Object{"meta": h.ideaMeta(lastIdea), "schema": lastIdea.Source["schema"]}
+	ideaObject := jsonval.Object{"meta": h.ideaMeta(lastIdea), "schema": lastIdea.Source["schema"]}
 	if asTemplate {
-		jsonval.AsObject(out["meta"])["template"] = true
+		jsonval.AsObject(ideaObject["meta"])["template"] = true
 	}
 	for _, k := range []string{"delegates", "config"} {
 		if v := lastIdea.Source[k]; v != nil {
-			out[k] = v
+			ideaObject[k] = v
 		}
 	}
 	var contextMessages, instanceMessages []any
@@ -44,8 +44,8 @@ func (h *hardener) buildIdea(asTemplate bool) jsonval.Object {
 	for _, p := range h.dividePlans() {
 		contextMessages = append(contextMessages, p.toMessage(h, len(h.differences) == 0))
 	}
-	out["context"] = contextMessages
-	return out
+	ideaObject["context"] = contextMessages
+	return ideaObject
 }
 
 func (h *hardener) ideaMeta(lastIdea *ideafile.Idea) jsonval.Object {
@@ -86,7 +86,7 @@ func (h *hardener) emptyDataMessages() (messages []any) {
 			properties := jsonval.Object{}
 			for _, payload := range v {
 				for k := range jsonval.Sorted(jsonval.AsObject(payload)) {
-					properties[k] = inferTypeSchema(v, k)
+					properties[k] = inferKeyTypeSchema(v, k)
 				}
 			}
 			schema = jsonval.Object{"type": "object", "properties": properties}
@@ -125,12 +125,13 @@ func (h *hardener) sharedState(asTemplate bool) any {
 
 // instanceStateMessages are the State messages that the named instances of the first process started with.
 func (h *hardener) instanceStateMessages() []any {
-	var out []any
+	var stateMessages []any
 	for _, r := range h.instances {
 		if r.process == h.instances[0].process && r.instanceToken != "" {
-			out = append(out, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
-				InstanceToken: r.instanceToken, Payload: r.viewAtStart()[ideafile.TypeState]}))
+			stateMessages = append(stateMessages,
+				ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
+					InstanceToken: r.instanceToken, Payload: r.viewAtStart()[ideafile.TypeState]}))
 		}
 	}
-	return out
+	return stateMessages
 }

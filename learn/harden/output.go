@@ -73,17 +73,17 @@ func (p *processRun) outputAsReferences(output any, outputsVary bool) (any, bool
 		_, err = refexpr.ResolveExpressions(output, p.resolveOutputExpression)
 		return output, err == nil
 	}
-	for _, wiredOutput := range p.wiredOutputs() {
-		v, err := refexpr.ResolveExpressions(wiredOutput, p.resolveOutputExpression)
+	for _, outputWithReferences := range p.outputsWithReferences() {
+		v, err := refexpr.ResolveExpressions(outputWithReferences, p.resolveOutputExpression)
 		if err == nil && jsonval.EqualNumerically(v, output) {
-			return wiredOutput, true
+			return outputWithReferences, true
 		}
 	}
 	return p.locateOutput(nil, output, outputsVary)
 }
 
-// wiredOutputs lists the outputs with References of all solutions and Plans, the latest first.
-func (p *processRun) wiredOutputs() []any {
+// outputsWithReferences lists the outputs with References of all solutions and Plans, the latest first.
+func (p *processRun) outputsWithReferences() []any {
 	var list []any
 	addIfHasReferences := func(output any) {
 		if refs, err := refexpr.FindReferences(output); err == nil && len(refs) > 0 {
@@ -122,7 +122,8 @@ func (p *processRun) resolveOutputExpression(e refexpr.Expression) (any, bool) {
 // there by chance, so it counts only if its path has its name or the outputs vary.
 func (p *processRun) locateOutput(path jsonval.Path, output any, outputsVary bool) (any, bool) {
 	var matchingReferences []refexpr.Reference
-	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,
+	for _, ref := range appendReferencesToLiteral(nil, refexpr.Reference{Kind: ideafile.TypeState},
+		p.instances[0].finalState,
 		p.instances[0].ownOutputPart(output)) {
 		if v, ok := p.resolveOutputExpression(refexpr.Expression{{ref}}); ok &&
 			!pathPassesThroughList(p.instances[0], ref) &&
@@ -138,15 +139,15 @@ func (p *processRun) locateOutput(path jsonval.Path, output any, outputsVary boo
 	if !ok || len(matchingReferences) > 0 {
 		return nil, false
 	}
-	parts := jsonval.Object{}
+	referencesByMember := jsonval.Object{}
 	for k, v := range jsonval.Sorted(m) {
 		references, ok := p.locateOutput(path.WithStep(k), v, outputsVary)
 		if !ok {
 			return nil, false
 		}
-		parts[k] = references
+		referencesByMember[k] = references
 	}
-	return parts, len(parts) > 0
+	return referencesByMember, len(referencesByMember) > 0
 }
 
 // ownOutputPart is the part of an output that comes from this instance.

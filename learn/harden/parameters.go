@@ -26,17 +26,18 @@ func (s paramSample) isOfDirectPlan() bool { return s.requestNumber == 0 }
 func (h *hardener) generalizeCalls() {
 	var remaining []*mergedCall
 	for _, c := range h.mergedCalls {
-		diffCountBefore, noteCountBefore := len(h.differences), len(h.notes)
+		differenceCountBefore, noteCountBefore := len(h.differences), len(h.notes)
 		differingParams := h.generalizeCall(c)
 		if len(differingParams) == 0 {
 			remaining = append(remaining, c)
 			continue
 		}
-		newDiffs, newNotes := h.differences[diffCountBefore:], h.notes[noteCountBefore:]
-		h.differences, h.notes = slices.Clone(h.differences[:diffCountBefore]), slices.Clone(h.notes[:noteCountBefore])
+		newDifferences, newNotes := h.differences[differenceCountBefore:], h.notes[noteCountBefore:]
+		h.differences, h.notes = slices.Clone(h.differences[:differenceCountBefore]),
+			slices.Clone(h.notes[:noteCountBefore])
 		variants := h.splitByParams(c, differingParams)
 		if len(variants) == 0 {
-			h.differences, h.notes = append(h.differences[:diffCountBefore], newDiffs...),
+			h.differences, h.notes = append(h.differences[:differenceCountBefore], newDifferences...),
 				append(h.notes[:noteCountBefore], newNotes...)
 			if !c.hasDifferingParam(differingParams) {
 				remaining = append(remaining, c)
@@ -53,8 +54,8 @@ func (h *hardener) generalizeCall(c *mergedCall) (differingParams []string) {
 	ranInstances := h.instancesThatRanOrPlanned(c)
 	c.rawCall = jsonval.Object{"_tool": c.pastCallByInstance[ranInstances[0]].parsedCall.Tool}
 	h.copyMetaProperties(c, ranInstances[0])
-	commonParams, differingParams := h.commonParams(c, ranInstances)
-	for _, name := range commonParams {
+	commonParamNames, differingParams := h.commonAndDifferingParams(c, ranInstances)
+	for _, name := range commonParamNames {
 		var samples []paramSample
 		for _, r := range ranInstances {
 			pastCall := c.pastCallByInstance[r]
@@ -71,8 +72,8 @@ func (h *hardener) generalizeCall(c *mergedCall) (differingParams []string) {
 
 // hasDifferingParam reports whether the Call has one of these differing parameters in all instances, though without a
 // common value.
-func (c *mergedCall) hasDifferingParam(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
+func (c *mergedCall) hasDifferingParam(paramNames []string) bool {
+	return slices.ContainsFunc(paramNames, func(name string) bool {
 		_, isGiven := c.rawCall[name]
 		return isGiven
 	})
@@ -91,28 +92,29 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	if len(pastCall.parsedCall.OutputPath) > 0 && !(tool.OutputPath.IsDeclared && tool.OutputPath.Schema == nil) {
 		c.rawCall["_outputPath"] = pastCall.parsedCall.OutputPath.ReferenceText()
 	}
-	if pastCall.parsedCall.HasOutput || h.bindings[pastCall.parsedCall.Tool].Kind == ideafile.KindLatent {
-		planningInstances := h.instancesOf(c)
+	if pastCall.parsedCall.HasLatentOutput || h.bindingByTool[pastCall.parsedCall.Tool].Kind == ideafile.KindLatent {
+		planningInstances := h.instancesWithCall(c)
 		h.addDifference(planningInstances,
 			"what gives its result: name code as _activity in schema.tools."+pastCall.parsedCall.Tool+
 				", or leave it to the LLM", "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
 
-// commonParams lists the parameters that the Call has in every instance, and the others that it has only in some, which
-// it records as differences. It leaves out wired ones.
-func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (commonNames, differingNames []string) {
+// commonAndDifferingParams lists the parameters that the Call has in every instance, and the others that it has only in
+// some, which it records as differences. It leaves out wired ones.
+func (h *hardener) commonAndDifferingParams(c *mergedCall,
+	ranInstances []*instanceRun) (commonNames, differingNames []string) {
 	tool := ranInstances[0].process.lastIdea.Tool(c.pastCallByInstance[ranInstances[0]].parsedCall.Tool)
-	countByParam := map[string]int{}
+	instanceCountByParam := map[string]int{}
 	for _, r := range ranInstances {
 		//workflowcheck:ignore -- only counts
 		for k := range c.pastCallByInstance[r].parsedCall.Params {
 			if tool.WiredExpressionByParam[k] == "" {
-				countByParam[k]++
+				instanceCountByParam[k]++
 			}
 		}
 	}
-	for k, v := range jsonval.Sorted(countByParam) {
+	for k, v := range jsonval.Sorted(instanceCountByParam) {
 		if v == len(ranInstances) {
 			commonNames = append(commonNames, k)
 			continue
@@ -153,25 +155,25 @@ func (h *hardener) generalizeValue(location valueLocation, samples []paramSample
 		}
 	}
 	if steps := commonChildSteps(samples); len(steps) > 0 {
-		return h.generalizeValueByParts(location, samples, steps)
+		return h.generalizeMembers(location, samples, steps)
 	}
 	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, or let "+
 		"a Call write it, then write the Reference", "%s differs, and nothing at the start tells how", location)
 	return nil, false
 }
 
-// generalizeValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
-func (h *hardener) generalizeValueByParts(location valueLocation, samples []paramSample,
+// generalizeMembers generalizes objects with the same keys, and lists of the same length, part by part.
+func (h *hardener) generalizeMembers(location valueLocation, samples []paramSample,
 	steps []string) (v any, areAllCommon bool) {
 	object, list, areAllCommon := jsonval.Object{}, []any{}, true
 	for _, step := range steps {
-		parts := make([]paramSample, len(samples))
+		memberSamples := make([]paramSample, len(samples))
 		for n, sample := range samples {
-			part, _ := jsonval.ChildValue(sample.value, step)
-			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
+			member, _ := jsonval.ChildValue(sample.value, step)
+			memberSamples[n] = paramSample{sample.instance, member, sample.requestNumber}
 		}
 		v, ok := h.generalizeValue(valueLocation{location.ownerLabel, location.path.WithStep(step), location.call},
-			parts)
+			memberSamples)
 		areAllCommon = areAllCommon && ok
 		object[step], list = v, append(list, v)
 	}
@@ -219,7 +221,7 @@ func (p valueLocation) String() string {
 // that is unlikely to be a coincidence. Otherwise it stays, and is reported if it equals anything that was there.
 func (h *hardener) generalizeConstant(location valueLocation, samples []paramSample) any {
 	v := samples[0].value
-	if text, ok := v.(string); ok && refexpr.IsReference(text) ||
+	if text, ok := v.(string); ok && refexpr.IsExpressionOrTemplate(text) ||
 		slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
 		return v
 	}
@@ -243,7 +245,7 @@ func (h *hardener) generalizeConstant(location valueLocation, samples []paramSam
 		h.noteScatteredLiteral(location, samples)
 	}
 	if steps := commonChildSteps(samples); len(steps) > 0 {
-		v, _ = h.generalizeValueByParts(location, samples, steps)
+		v, _ = h.generalizeMembers(location, samples, steps)
 	}
 	return v
 }
@@ -257,12 +259,13 @@ func (h *hardener) noteScatteredLiteral(location valueLocation, samples []paramS
 	}
 	h.addNote("not generalised: %s is always %s, which every instance had at the start, but each at another place "+
 		"(%s in %s): it stays as it is",
-		location, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
+		location, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0],
+		samples[0].instance.displayName)
 }
 
-// noteSingleSamples notes which literals are taken for constants although only one instance shows them, or all started
-// alike.
-func (h *hardener) noteSingleSamples() {
+// noteUnconfirmedLiterals notes which literals are taken for constants although only one instance shows them, or all
+// started alike.
+func (h *hardener) noteUnconfirmedLiterals() {
 	if len(h.mergedCalls) > 0 && h.startedWithSameValues() {
 		cause := "there is one instance"
 		if len(h.instances) > 1 {
@@ -272,9 +275,9 @@ func (h *hardener) noteSingleSamples() {
 		return
 	}
 	for _, c := range h.mergedCalls {
-		if planningInstances := h.instancesOf(c); len(planningInstances) == 1 && len(describeLiterals(c)) > 0 {
+		if planningInstances := h.instancesWithCall(c); len(planningInstances) == 1 && len(describeLiterals(c)) > 0 {
 			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c,
-				planningInstances[0].name,
+				planningInstances[0].displayName,
 				describeKeptLiterals([]*mergedCall{c}))
 		}
 	}
@@ -346,7 +349,7 @@ func findSharedReference(samples []paramSample) (any, bool) {
 	isTried := map[string]bool{}
 	for _, sample := range samples {
 		text, ok := sample.value.(string)
-		if !ok || !refexpr.IsReference(text) || isTried[text] {
+		if !ok || !refexpr.IsExpressionOrTemplate(text) || isTried[text] {
 			continue
 		}
 		isTried[text] = true
@@ -367,13 +370,13 @@ func matchesAllSamples(ref string, samples []paramSample) bool {
 
 // resolveReferences resolves the References in a value against the start of the instance and its final State.
 func (r *instanceRun) resolveReferences(v any) (any, bool) {
-	out, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
+	resolved, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
 			return jsonval.ValueAt(r.finalState, ref.Path)
 		}
 		return r.valueAtStart(ref)
 	})
-	return out, err == nil
+	return resolved, err == nil
 }
 
 func allSamplesEqual(samples []paramSample) bool {
@@ -410,10 +413,10 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 
 // describeReferences lists places. If there are many, it lists the first few and the number of the others.
 func describeReferences(references []refexpr.Reference) string {
-	const maxListed = 4
+	const maxListedReferences = 4
 	var names []string
 	for n, p := range references {
-		if n == maxListed {
+		if n == maxListedReferences {
 			names = append(names, fmt.Sprintf("%d more places", len(references)-n))
 			break
 		}

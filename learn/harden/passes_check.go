@@ -17,7 +17,7 @@ func (h *hardener) dropInvalidCallsAndOutput() {
 		ideaSource, plans := h.buildIdea(false), h.dividePlans()
 		firstPlanIndex := len(ideaSource["context"].([]any)) - len(plans)
 		idea, problems := ideafile.ReadIdea(ideaSource)
-		problems = append(problems, check.Check(idea, h.bindings)...).Errors()
+		problems = append(problems, check.Check(idea, h.bindingByTool)...).Errors()
 		problemTextByCall := map[*mergedCall]string{}
 		for k, plan := range plans {
 			for n, c := range plan.calls {

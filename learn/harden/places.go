@@ -71,7 +71,7 @@ func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 func (s paramSample) referencesToLiteral(payloadByKind jsonval.Object) (found []refexpr.Reference) {
 	if literal, ok := s.instance.resolveReferences(s.value); ok {
 		for kind, v := range jsonval.Sorted(payloadByKind) {
-			found = appendReferences(found, refexpr.Reference{Kind: kind}, v, literal)
+			found = appendReferencesToLiteral(found, refexpr.Reference{Kind: kind}, v, literal)
 		}
 	}
 	return found
@@ -93,9 +93,9 @@ func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	return false
 }
 
-// appendReferences adds the places below the given one at which a container has the literal, at most
+// appendReferencesToLiteral adds the places below the given one at which a container has the literal, at most
 // maxTrackedReferences.
-func appendReferences(references []refexpr.Reference, parent refexpr.Reference, container,
+func appendReferencesToLiteral(references []refexpr.Reference, parent refexpr.Reference, container,
 	literal any) []refexpr.Reference {
 	if len(references) >= maxTrackedReferences || len(parent.Path) > maxLiteralDepth {
 		return references
@@ -107,7 +107,7 @@ func appendReferences(references []refexpr.Reference, parent refexpr.Reference, 
 	for _, step := range childSteps(container) {
 		v, _ := jsonval.ChildValue(container, step)
 		path := parent.Path.WithStep(step)
-		references = appendReferences(references, refexpr.Reference{Kind: parent.Kind, Path: path}, v, literal)
+		references = appendReferencesToLiteral(references, refexpr.Reference{Kind: parent.Kind, Path: path}, v, literal)
 	}
 	return references
 }
@@ -125,10 +125,10 @@ func keepMatchingInAllSamples(references []refexpr.Reference, samples []paramSam
 }
 
 // wroteBeforeRequest reports whether a Call of an earlier Request wrote the value at a path.
-func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, request int) bool {
+func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, requestNumber int) bool {
 	for _, pastCall := range r.recordedCalls {
 		for _, q := range pastCall.parsedCall.OutputPath.Paths() {
-			if pastCall.Status == ideafile.CallDone && pastCall.Key.Request < request && p.IsAtOrBelow(q) {
+			if pastCall.Status == ideafile.CallDone && pastCall.Key.Request < requestNumber && p.IsAtOrBelow(q) {
 				return true
 			}
 		}

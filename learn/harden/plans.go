@@ -17,17 +17,17 @@ const maxPlans = 8
 
 // hardenedPlan is one of the Plans: its Calls, and what must hold at the start.
 type hardenedPlan struct {
-	calls      []*mergedCall
-	whenSchema any // a JSON Schema; nil: nothing
-	name       string
-	isDivided  bool // conditions over the start are in when, not at the Calls
+	calls                    []*mergedCall
+	whenSchema               any // a JSON Schema; nil: nothing
+	name                     string
+	hasStartConditionsInWhen bool // conditions over the start are in when, not at the Calls
 }
 
 // dividePlans divides the Calls into Plans by what was there at the start. There is one Plan for each combination of
 // outcomes that the conditions had in an instance, the most frequent first. A combination that no instance showed has
 // no Plan, and is left to the LLM.
 func (h *hardener) dividePlans() []hardenedPlan {
-	undividedPlans := []hardenedPlan{{calls: h.mergedCalls, whenSchema: h.commonGuard(), name: "hardened"}}
+	undividedPlans := []hardenedPlan{{calls: h.mergedCalls, whenSchema: h.commonWhenSchema(), name: "hardened"}}
 	var conditions []*callCondition
 	for _, c := range h.mergedCalls {
 		if c.condition != nil && c.condition.readsOnlyStart {
@@ -37,31 +37,32 @@ func (h *hardener) dividePlans() []hardenedPlan {
 	if len(conditions) == 0 {
 		return undividedPlans
 	}
-	countByOutcomes, firstInstanceByOutcomes := map[string]int{}, map[string]*instanceRun{}
-	var outcomesList []string
+	instanceCountByOutcomes, firstInstanceByOutcomes := map[string]int{}, map[string]*instanceRun{}
+	var distinctOutcomes []string
 	for _, r := range h.instances {
 		outcomes := ""
 		for _, c := range conditions {
 			outcomes += fmt.Sprintf("%t ", c.appliesByInstance[r])
 		}
-		if countByOutcomes[outcomes]++; firstInstanceByOutcomes[outcomes] == nil {
-			firstInstanceByOutcomes[outcomes], outcomesList = r, append(outcomesList, outcomes)
+		if instanceCountByOutcomes[outcomes]++; firstInstanceByOutcomes[outcomes] == nil {
+			firstInstanceByOutcomes[outcomes], distinctOutcomes = r, append(distinctOutcomes, outcomes)
 		}
 	}
-	if len(outcomesList) > maxPlans {
+	if len(distinctOutcomes) > maxPlans {
 		return undividedPlans
 	}
-	slices.SortStableFunc(outcomesList, func(a, b string) int { return countByOutcomes[b] - countByOutcomes[a] })
+	slices.SortStableFunc(distinctOutcomes,
+		func(a, b string) int { return instanceCountByOutcomes[b] - instanceCountByOutcomes[a] })
 	var plans []hardenedPlan
-	for _, outcomes := range outcomesList {
+	for _, outcomes := range distinctOutcomes {
 		plans = append(plans, h.planForInstance(firstInstanceByOutcomes[outcomes], undividedPlans[0].whenSchema))
 	}
 	return plans
 }
 
 // planForInstance is the Plan for instances in which the conditions have the same outcomes as in r.
-func (h *hardener) planForInstance(r *instanceRun, guardSchema any) hardenedPlan {
-	p := hardenedPlan{isDivided: true}
+func (h *hardener) planForInstance(r *instanceRun, commonWhenSchema any) hardenedPlan {
+	p := hardenedPlan{hasStartConditionsInWhen: true}
 	var whenSchemas []any
 	var conditionTexts []string
 	addWhenSchema := func(source any, text string) {
@@ -76,23 +77,23 @@ func (h *hardener) planForInstance(r *instanceRun, guardSchema any) hardenedPlan
 			p.calls = append(p.calls, c)
 		case c.condition.appliesByInstance[r]:
 			p.calls = append(p.calls, c)
-			addWhenSchema(c.condition.When, c.condition.text)
+			addWhenSchema(c.condition.When, c.condition.conditionText)
 		default:
-			addWhenSchema(c.condition.Unless, "not "+c.condition.text)
+			addWhenSchema(c.condition.Unless, "not "+c.condition.conditionText)
 		}
 	}
-	addWhenSchema(guardSchema, "")
+	addWhenSchema(commonWhenSchema, "")
 	p.name = strings.TrimSuffix("hardened: "+strings.Join(conditionTexts, ", "), ": ")
 	p.whenSchema = joinSchemas("allOf", whenSchemas)
 	return p
 }
 
 // rawCalls are the Calls as the Plan has them. A Plan that guides the LLM has no conditions at its Calls.
-func (p hardenedPlan) rawCalls(isDirect bool) []any {
+func (p hardenedPlan) rawCalls(isDirectPlan bool) []any {
 	calls := []any{}
 	for _, c := range p.calls {
 		rawCall := c.rawCall
-		if c.condition != nil && isDirect && !(p.isDivided && c.condition.readsOnlyStart) {
+		if c.condition != nil && isDirectPlan && !(p.hasStartConditionsInWhen && c.condition.readsOnlyStart) {
 			rawCall = withoutCondition(rawCall)
 			if rawCall[ideafile.WhenKey] = c.condition.When; c.condition.Unless != nil {
 				rawCall[ideafile.UnlessKey] = c.condition.Unless
@@ -104,10 +105,10 @@ func (p hardenedPlan) rawCalls(isDirect bool) []any {
 }
 
 // toMessage is the Plan as a Message of the Idea file.
-func (p hardenedPlan) toMessage(h *hardener, isDirect bool) jsonval.Object {
-	m := jsonval.Object{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(isDirect)}
-	if isDirect {
-		m["stage"] = ideafile.StageOptimal
+func (p hardenedPlan) toMessage(h *hardener, isDirectPlan bool) jsonval.Object {
+	m := jsonval.Object{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(isDirectPlan)}
+	if isDirectPlan {
+		m["stage"] = ideafile.PlanStageOptimal
 	}
 	if p.whenSchema != nil {
 		m["when"] = p.whenSchema
@@ -117,8 +118,8 @@ func (p hardenedPlan) toMessage(h *hardener, isDirect bool) jsonval.Object {
 	}
 	var descriptions []string
 	for _, c := range p.calls {
-		if c.condition != nil && !isDirect && !(p.isDivided && c.condition.readsOnlyStart) {
-			descriptions = append(descriptions, fmt.Sprintf("%s only where %s", c, c.condition.text))
+		if c.condition != nil && !isDirectPlan && !(p.hasStartConditionsInWhen && c.condition.readsOnlyStart) {
+			descriptions = append(descriptions, fmt.Sprintf("%s only where %s", c, c.condition.conditionText))
 		}
 	}
 	if len(descriptions) > 0 {
@@ -155,17 +156,17 @@ func (r *instanceRun) directPlan() (ideafile.Message, bool) {
 	return messages[planIndex], true
 }
 
-// commonGuard is what the Plans that ran the instances required at the start: such Plans say nothing of other
+// commonWhenSchema is what the Plans that ran the instances required at the start: such Plans say nothing of other
 // instances. It is nil if an instance ran without such a Plan, or by a Plan that requires nothing.
-func (h *hardener) commonGuard() any {
-	var guards []any
+func (h *hardener) commonWhenSchema() any {
+	var whenSchemas []any
 	for _, r := range h.instances {
 		plan, hasPlan := r.directPlan()
-		guard := plan.Source["when"]
-		if !hasPlan || guard == nil {
+		whenSchema := plan.Source["when"]
+		if !hasPlan || whenSchema == nil {
 			return nil
 		}
-		guards = addSchema(guards, guard)
+		whenSchemas = addSchema(whenSchemas, whenSchema)
 	}
-	return joinSchemas("anyOf", guards)
+	return joinSchemas("anyOf", whenSchemas)
 }

@@ -47,7 +47,7 @@ func (h *hardener) readRun(run past.RecordedProcess) error {
 // readInstances finds the instances that settled, and what they started with. The instances of a split process are in
 // its parts.
 func (h *hardener) readInstances(process *processRun) error {
-	if !isFinished(process.chains[0]) {
+	if !haveAllInstancesEnded(process.chains[0]) {
 		return errors.New("it has not finished")
 	}
 	var skipReasons []Difference // instances from which nothing can be learned, with the reason
@@ -57,7 +57,7 @@ func (h *hardener) readInstances(process *processRun) error {
 		chains = chains[1:]
 	}
 	for _, c := range chains {
-		if beganBeforeFirstIdea(c) {
+		if callsEndedBeforeFirstIdea(c) {
 			return fmt.Errorf("its Plan ran directly, and Calls had ended before its first Idea was sealed: how " +
 				"it began is unknown")
 		}
@@ -82,8 +82,8 @@ func (h *hardener) readInstances(process *processRun) error {
 	return nil
 }
 
-// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea.
-func beganBeforeFirstIdea(c *past.Chain) bool {
+// callsEndedBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea.
+func callsEndedBeforeFirstIdea(c *past.Chain) bool {
 	return slices.ContainsFunc(past.DirectPlanCallsAtStart(c.First()), func(p turn.RecordedCall) bool {
 		hasEnded := false
 		//workflowcheck:ignore -- the order does not matter
@@ -95,8 +95,8 @@ func beganBeforeFirstIdea(c *past.Chain) bool {
 	})
 }
 
-// isFinished reports whether every instance has ended.
-func isFinished(c *past.Chain) bool {
+// haveAllInstancesEnded reports whether every instance has ended.
+func haveAllInstancesEnded(c *past.Chain) bool {
 	return !slices.ContainsFunc(c.Last().InstanceTokens(), func(token string) bool {
 		s := c.StatusByInstance[token]
 		return !s.HasEnded()
@@ -135,7 +135,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 			if c.Status == ideafile.CallSkipped && planCondition.When != nil {
 				continue
 			}
-			pastCall.conditionReads = planCondition.PathsRead(ideafile.TypeState)
+			pastCall.pathsReadByCondition = planCondition.PathsRead(ideafile.TypeState)
 			pastCall.rawCall = withoutCondition(pastCall.rawCall)
 		}
 		var f *diag.Fault
@@ -151,7 +151,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 
 // readCall reads a Call as a Call of one instance.
 func (h *hardener) readCall(r *instanceRun, rawCall jsonval.Object) (ideafile.Call, *diag.Fault) {
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindingByTool,
 		InstanceTokens: []string{r.instanceToken}, UntargetedCallsGoToAll: true}
 	call, _, f := palette.ReadCall(ideafile.ParseWrittenCall(rawCall).WithoutTarget())
 	return call, f
@@ -167,7 +167,7 @@ func (c *recordedCall) wasRefusedBeforeRun() bool {
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call
 // of the same tool wrote.
 func withoutRedundantCalls(calls []*recordedCall) []*recordedCall {
-	var out []*recordedCall
+	var remainingCalls []*recordedCall
 	for n, pastCall := range calls {
 		isRedundant := false
 		for k, other := range calls {
@@ -178,19 +178,19 @@ func withoutRedundantCalls(calls []*recordedCall) []*recordedCall {
 				(pastCall.Status != ideafile.CallFailed || hasSameParams):
 				isRedundant = true
 			case hasSameParams && k < n && other.Status == pastCall.Status &&
-				(pastCall.Status != ideafile.CallDone || pastCall.isWriteOnce()):
+				(pastCall.Status != ideafile.CallDone || pastCall.closesOutputPath()):
 				isRedundant = true
 			}
 		}
 		if !isRedundant {
-			out = append(out, pastCall)
+			remainingCalls = append(remainingCalls, pastCall)
 		}
 	}
-	return out
+	return remainingCalls
 }
 
-// isWriteOnce reports whether the Call's write closes its path, so that repeating the Call changes nothing.
-func (c *recordedCall) isWriteOnce() bool {
+// closesOutputPath reports whether the Call's write closes its path, so that repeating the Call changes nothing.
+func (c *recordedCall) closesOutputPath() bool {
 	return len(c.parsedCall.OutputPath) > 0 && !statelog.IsUpdateWrite(c.parsedCall.OutputMethod,
 		c.parsedCall.OutputPath[0][0])
 }

@@ -30,9 +30,9 @@ func (h *hardener) verifyPlanByReplay() {
 	h.dropOutputWithoutInput()
 	plans := h.dividePlans()
 	for _, r := range h.instances {
-		h.reportHumanOverrides(r)
+		h.reportUnreproducedChanges(r)
 		replay := h.replayPlan(plans, r)
-		h.reportFailure(r, replay)
+		h.reportReplayFailure(r, replay)
 		for _, c := range replay.callsWithOtherParams {
 			h.addDifference([]*instanceRun{r}, "which values are meant: name in _after what ends before it, "+
 				"or refer to another place", "%s: in the Plan it would read other values than it did", c)
@@ -47,9 +47,9 @@ func (h *hardener) verifyPlanByReplay() {
 	}
 }
 
-// reportFailure records each Call that failed in an instance and that no alternative replaced, with the alternatives
-// that were tried. If there is no such Call, it records why the Plan failed.
-func (h *hardener) reportFailure(r *instanceRun, replay *planReplay) {
+// reportReplayFailure records each Call that failed in an instance and that no alternative replaced, with the
+// alternatives that were tried. If there is no such Call, it records why the Plan failed.
+func (h *hardener) reportReplayFailure(r *instanceRun, replay *planReplay) {
 	f := replay.instance.DirectPlanFault()
 	if f == nil {
 		return
@@ -67,9 +67,10 @@ func (h *hardener) reportFailure(r *instanceRun, replay *planReplay) {
 		}
 		wasReported = true
 		if len(triedCalls) == 0 {
-			h.addDifference([]*instanceRun{r}, failureDecision, "%s failed, and nothing was planned in its place", c)
+			h.addDifference([]*instanceRun{r}, failureDecisionNeeded, "%s failed, and nothing was planned in its place",
+				c)
 		} else {
-			h.addDifference([]*instanceRun{r}, failureDecision,
+			h.addDifference([]*instanceRun{r}, failureDecisionNeeded,
 				"%s failed, and what was planned in its place failed too: %s", c, strings.Join(triedCalls, ", "))
 		}
 	}
@@ -80,7 +81,7 @@ func (h *hardener) reportFailure(r *instanceRun, replay *planReplay) {
 	}
 }
 
-const failureDecision = "what is to be done then: write another Call with its _outputPath behind it, " +
+const failureDecisionNeeded = "what is to be done then: write another Call with its _outputPath behind it, " +
 	"or leave it to the LLM"
 
 // isAlternativeOf reports whether two Calls write to the same paths, so that one can replace the other.
@@ -88,9 +89,9 @@ func (c *mergedCall) isAlternativeOf(o *mergedCall) bool {
 	return len(c.outputPaths()) > 0 && c.outputPath().ReferenceText() == o.outputPath().ReferenceText()
 }
 
-// reportHumanOverrides records what the Plan does not reproduce: decisions of people, and parameters that the LLM
+// reportUnreproducedChanges records what the Plan does not reproduce: decisions of people, and parameters that the LLM
 // fitted.
-func (h *hardener) reportHumanOverrides(r *instanceRun) {
+func (h *hardener) reportUnreproducedChanges(r *instanceRun) {
 	for _, pastCall := range r.recordedCalls {
 		if pastCall.ParamsAdaptation != nil {
 			h.addDifference([]*instanceRun{r}, "what makes them fit: a Call before it, or a wider form in "+
@@ -109,7 +110,7 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 
 func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 	return slices.ContainsFunc(h.differences,
-		func(d Difference) bool { return slices.Contains(d.Instances, r.name) })
+		func(d Difference) bool { return slices.Contains(d.Instances, r.displayName) })
 }
 
 // resolveUnplannedCalls handles the Calls that would run in an instance that ended without them. It gives them a
@@ -136,7 +137,7 @@ func (h *hardener) resolveUnplannedCalls() bool {
 		if unplannedCalls[c] {
 			h.addDifference(h.instancesThatRanOrPlanned(c),
 				"when it runs: add "+jsonval.EncodeToString(c.rawCall)+" with that as _when",
-				"%s: it ran in some instances alone: %s", c, c.doubt)
+				"%s: it ran in some instances alone: %s", c, c.noConditionReason)
 		}
 		return unplannedCalls[c]
 	})
@@ -145,17 +146,17 @@ func (h *hardener) resolveUnplannedCalls() bool {
 // dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed, because another Call of the
 // Plan does the same.
 func (h *hardener) dropCallsThatNeverRun() bool {
-	isReplayed, isNeeded, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
+	isReplayed, isRunSomewhere, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
 		replay := h.replayPlan(plans, r)
 		for _, rec := range replay.instance.CallRecords() {
 			c := replay.planCalls[rec.Index-1]
 			isReplayed[c] = true
-			isNeeded[c] = isNeeded[c] || rec.Status != ideafile.CallSkipped
+			isRunSomewhere[c] = isRunSomewhere[c] || rec.Status != ideafile.CallSkipped
 		}
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
-		return isReplayed[c] && !isNeeded[c] && !c.isUntried() &&
+		return isReplayed[c] && !isRunSomewhere[c] && !c.isUntried() &&
 			!c.isFallback
 	})
 }
@@ -163,15 +164,15 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 // dropCallsWithoutInput drops Calls that read something that some instance lacks at the start and that no Call writes.
 func (h *hardener) dropCallsWithoutInput() bool {
 	return h.dropCalls(func(c *mergedCall) bool {
-		return slices.ContainsFunc(c.expressions(),
+		return slices.ContainsFunc(c.paramExpressions(),
 			func(e refexpr.Expression) bool { return h.reportIfInputMissing(c, c.String(), e) })
 	})
 }
 
 // dropOutputWithoutInput drops the output if a Call that it reads from was dropped.
 func (h *hardener) dropOutputWithoutInput() {
-	list, _ := refexpr.FindExpressions(h.planOutput)
-	if slices.ContainsFunc(list, func(e refexpr.Expression) bool {
+	expressions, _ := refexpr.FindExpressions(h.planOutput)
+	if slices.ContainsFunc(expressions, func(e refexpr.Expression) bool {
 		return h.reportIfInputMissing(nil, "the output", e)
 	}) {
 		h.planOutput, h.hasPlanOutput = nil, false
@@ -180,7 +181,7 @@ func (h *hardener) dropOutputWithoutInput() {
 
 // reportIfInputMissing reports whether there are instances in which an expression cannot have a value, and records them
 // as a difference.
-func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
+func (h *hardener) reportIfInputMissing(reader *mergedCall, readerName string, e refexpr.Expression) bool {
 	instancesWithoutValue := jsonval.Filter(h.instances, func(r *instanceRun) bool {
 		return (reader == nil || reader.pastCallByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r)
 	})
@@ -189,10 +190,10 @@ func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refex
 		return false
 	case len(instancesWithoutValue) == len(h.instances):
 		h.addDifference(nil, "what brings it: add a Call that writes it, or give it to instances at their start",
-			"%s: nothing is left that writes %s", name, e)
+			"%s: nothing is left that writes %s", readerName, e)
 	default:
 		h.addDifference(instancesWithoutValue, "what counts without it: write another place behind ||, or _when",
-			"%s: %s is not there in every instance", name, e)
+			"%s: %s is not there in every instance", readerName, e)
 	}
 	return true
 }
@@ -203,8 +204,8 @@ func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
 	return len(h.mergedCalls) < len(callsBefore)
 }
 
-// expressions lists the expressions in a Call's parameters.
-func (c *mergedCall) expressions() []refexpr.Expression {
+// paramExpressions lists the expressions in a Call's parameters.
+func (c *mergedCall) paramExpressions() []refexpr.Expression {
 	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(c.rawCall, "_outputPath", "_scopes"))
 	return list
 }
@@ -259,13 +260,13 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	if !ok {
 		h.addDifference([]*instanceRun{r}, "by which it runs: widen its when", "none of the Plans is for it")
 	}
-	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal,
+	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.PlanStageOptimal,
 		PlanCalls: ideafile.ParseWrittenCalls(chosenPlan.rawCalls(true))}
 	messages := append(slices.Clip(r.startMessages), plan)
 	replay := &planReplay{planCalls: chosenPlan.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
 	replay.instance.StartDirectPlan()
-	runToEnd(replay.instance, func(ready dataflow.ReadyCall) {
+	runReadyCallsToEnd(replay.instance, func(ready dataflow.ReadyCall) {
 		replay.endReplayedCall(ready, chosenPlan.calls[ready.Record.Index-1], r)
 	})
 	for _, rec := range replay.instance.CallRecords() {
@@ -276,8 +277,8 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	return replay
 }
 
-// runToEnd ends the Calls that can run, until no more can run.
-func runToEnd(instance *dataflow.Instance, endCall func(dataflow.ReadyCall)) {
+// runReadyCallsToEnd ends the Calls that can run, until no more can run.
+func runReadyCallsToEnd(instance *dataflow.Instance, endCall func(dataflow.ReadyCall)) {
 	for readyCalls := instance.Advance(); len(readyCalls) > 0; readyCalls = instance.Advance() {
 		for _, ready := range readyCalls {
 			endCall(ready)
@@ -298,19 +299,19 @@ func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
 
 // endReplayedCall ends a Call as it ended when the instance ran.
 func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r *instanceRun) {
-	id, pastCall := ready.Record.ID, c.pastCallByInstance[r]
+	callID, pastCall := ready.Record.ID, c.pastCallByInstance[r]
 	if pastCall != nil && pastCall.ranWithOtherParams(ready.Params) {
 		p.callsWithOtherParams = append(p.callsWithOtherParams, c)
 	}
 	switch {
 	case pastCall != nil && pastCall.Status == ideafile.CallDone && pastCall.HasResult:
-		p.instance.SucceedCall(id, pastCall.Result)
+		p.instance.SucceedCall(callID, pastCall.Result)
 	case pastCall != nil && pastCall.Status == ideafile.CallFailed:
 		p.failedCalls = append(p.failedCalls, c)
-		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
+		p.instance.FailCall(callID, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
 	default:
 		p.unplannedCalls = append(p.unplannedCalls, c)
-		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "nobody knows what %s gives", c))
+		p.instance.FailCall(callID, diag.Faultf(ideafile.CodeToolFailed, "nobody knows what %s gives", c))
 	}
 }
 

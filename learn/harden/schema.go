@@ -14,28 +14,28 @@ import (
 // the final States show. The description of each inferred key says which Tools write and read it.
 func (h *hardener) stateSchema() jsonval.Object {
 	declaredSchema := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
-	out := jsonval.Object{}
-	maps.Copy(out, declaredSchema)
-	props := jsonval.Object{}
+	closedSchema := jsonval.Object{}
+	maps.Copy(closedSchema, declaredSchema)
+	properties := jsonval.Object{}
 	for _, k := range h.stateKeys() {
 		if p, ok := jsonval.AsObject(declaredSchema["properties"])[k]; ok {
-			props[k] = p
+			properties[k] = p
 			continue
 		}
-		props[k] = h.inferStateKeySchema(k)
+		properties[k] = h.inferStateKeySchema(k)
 	}
-	out["type"], out["properties"], out["additionalProperties"] = "object", props, false
+	closedSchema["type"], closedSchema["properties"], closedSchema["additionalProperties"] = "object", properties, false
 	if requiredKeys := h.requiredStateKeys(declaredSchema); len(requiredKeys) > 0 {
-		out["required"] = jsonval.ToJSONValue(requiredKeys)
+		closedSchema["required"] = jsonval.ToJSONValue(requiredKeys)
 	}
-	return out
+	return closedSchema
 }
 
 // stateKeys lists the top-level keys for which the closed schema needs room: the keys of all final States, of the
 // output paths and References of all Calls, and of the paths that Tools write and read by themselves, used or not.
 func (h *hardener) stateKeys() []string {
 	isStateKey := map[string]bool{}
-	addKeysOf := func(paths ...jsonval.Path) {
+	addTopLevelKeys := func(paths ...jsonval.Path) {
 		for _, p := range paths {
 			if len(p) > 0 {
 				isStateKey[p[0]] = true
@@ -44,23 +44,23 @@ func (h *hardener) stateKeys() []string {
 	}
 	for _, r := range h.instances {
 		for k := range jsonval.Sorted(jsonval.AsObject(r.finalState)) {
-			addKeysOf(jsonval.Path{k})
+			addTopLevelKeys(jsonval.Path{k})
 		}
 	}
 	for _, c := range h.mergedCalls {
-		addKeysOf(c.outputPaths()...)
-		addKeysOf(c.stateReadPaths()...)
+		addTopLevelKeys(c.outputPaths()...)
+		addTopLevelKeys(c.stateReadPaths()...)
 	}
 	for _, t := range h.processes[0].lastIdea.Tools {
 		if fixedOutputPath, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared &&
 			t.OutputPath.Schema == nil && err == nil {
-			addKeysOf(fixedOutputPath.Paths()...)
+			addTopLevelKeys(fixedOutputPath.Paths()...)
 		}
-		addKeysOf(t.DelegateWritablePaths...)
+		addTopLevelKeys(t.DelegateWritablePaths...)
 		//workflowcheck:ignore -- a map again
 		for _, wired := range t.WiredExpressionByParam {
 			e, _ := refexpr.ParseExpression(wired)
-			addKeysOf(statePaths(e.References())...)
+			addTopLevelKeys(statePaths(e.References())...)
 		}
 	}
 	return jsonval.SortedKeys(isStateKey)
@@ -72,8 +72,8 @@ func (c *mergedCall) stateReadPaths() []jsonval.Path {
 	return statePaths(list)
 }
 
-func statePaths(list []refexpr.Reference) (paths []jsonval.Path) {
-	for _, ref := range list {
+func statePaths(references []refexpr.Reference) (paths []jsonval.Path) {
+	for _, ref := range references {
 		if ref.Kind == ideafile.TypeState {
 			paths = append(paths, ref.Path)
 		}
@@ -88,55 +88,55 @@ func (h *hardener) inferStateKeySchema(key string) any {
 	for _, r := range h.instances {
 		states = append(states, r.finalState)
 	}
-	out := inferTypeSchema(states, key)
+	keySchema := inferKeyTypeSchema(states, key)
 	if text := h.describeStateKey(key); text != "" {
-		out["description"] = text
+		keySchema["description"] = text
 	}
-	return out
+	return keySchema
 }
 
-// inferTypeSchema is the schema of a key with the JSON types that its values have. Whole numbers give "number", since
-// other numbers may follow.
-func inferTypeSchema(objects []any, key string) jsonval.Object {
-	var types []any
+// inferKeyTypeSchema is the schema of a key with the JSON types that its values have. Whole numbers give "number",
+// since other numbers may follow.
+func inferKeyTypeSchema(objects []any, key string) jsonval.Object {
+	var jsonTypes []any
 	for _, o := range objects {
 		v, ok := jsonval.AsObject(o)[key]
 		t := any(jsonval.TypeOf(v))
 		if blobHandle, isStored := jsonval.AsBlobHandle(v); isStored && blobHandle.PathInValue == "" {
 			t = blobHandle.ValueType
 		}
-		if ok && !slices.Contains(types, t) {
-			types = append(types, t)
+		if ok && !slices.Contains(jsonTypes, t) {
+			jsonTypes = append(jsonTypes, t)
 		}
 	}
-	switch len(types) {
+	switch len(jsonTypes) {
 	case 0:
 		return jsonval.Object{}
 	case 1:
-		return jsonval.Object{"type": types[0]}
+		return jsonval.Object{"type": jsonTypes[0]}
 	}
-	return jsonval.Object{"type": types}
+	return jsonval.Object{"type": jsonTypes}
 }
 
 // describeStateKey names the Tools that write a key and those that read it.
 func (h *hardener) describeStateKey(key string) string {
-	var writers, readers []string
+	var writingTools, readingTools []string
 	for _, c := range h.mergedCalls {
 		tool := jsonval.AsText(c.rawCall["_tool"])
 		startsWithKey := func(p jsonval.Path) bool { return len(p) > 0 && p[0] == key }
-		if slices.ContainsFunc(c.outputPaths(), startsWithKey) && !slices.Contains(writers, tool) {
-			writers = append(writers, tool)
+		if slices.ContainsFunc(c.outputPaths(), startsWithKey) && !slices.Contains(writingTools, tool) {
+			writingTools = append(writingTools, tool)
 		}
-		if slices.ContainsFunc(c.stateReadPaths(), startsWithKey) && !slices.Contains(readers, tool) {
-			readers = append(readers, tool)
+		if slices.ContainsFunc(c.stateReadPaths(), startsWithKey) && !slices.Contains(readingTools, tool) {
+			readingTools = append(readingTools, tool)
 		}
 	}
 	var parts []string
-	if len(writers) > 0 {
-		parts = append(parts, "written by "+strings.Join(writers, " or "))
+	if len(writingTools) > 0 {
+		parts = append(parts, "written by "+strings.Join(writingTools, " or "))
 	}
-	if len(readers) > 0 {
-		parts = append(parts, "read by "+strings.Join(readers, ", "))
+	if len(readingTools) > 0 {
+		parts = append(parts, "read by "+strings.Join(readingTools, ", "))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -154,8 +154,9 @@ func (h *hardener) requiredStateKeys(declaredSchema jsonval.Object) []string {
 	return slices.Compact(keys)
 }
 
-// maxBranchChoices bounds how many courses of a Plan are followed. A course is one choice of a branch for each Call.
-const maxBranchChoices = 1024
+// maxBranchChoiceCombinations bounds how many courses of a Plan are followed. A course is one choice of a branch for
+// each Call.
+const maxBranchChoiceCombinations = 1024
 
 // alwaysWrittenKeys lists the top-level keys that all of the Plans write in every run.
 func (h *hardener) alwaysWrittenKeys() (keys []string) {
@@ -173,7 +174,7 @@ func (h *hardener) alwaysWrittenKeys() (keys []string) {
 // the Plan may leave it out.
 func (p hardenedPlan) countBranchChoices(c *mergedCall) int {
 	branchCount := max(1, len(c.outputPath()))
-	if c.condition != nil && !(p.isDivided && c.condition.readsOnlyStart) {
+	if c.condition != nil && !(p.hasStartConditionsInWhen && c.condition.readsOnlyStart) {
 		branchCount++
 	}
 	return branchCount
@@ -184,7 +185,7 @@ func (p hardenedPlan) countBranchChoices(c *mergedCall) int {
 func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	choiceCount := 1
 	for _, c := range p.calls {
-		if choiceCount *= p.countBranchChoices(c); choiceCount > maxBranchChoices {
+		if choiceCount *= p.countBranchChoices(c); choiceCount > maxBranchChoiceCombinations {
 			return nil
 		}
 	}
@@ -227,7 +228,7 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, choice int) []stri
 
 // hasAllInputs reports whether everything that a Call reads from State is there.
 func (h *hardener) hasAllInputs(c *mergedCall, writtenPaths []jsonval.Path) bool {
-	expressions := c.expressions()
+	expressions := c.paramExpressions()
 	wiredExpressionByParam := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredExpressionByParam
 	for _, v := range jsonval.Sorted(wiredExpressionByParam) {
 		if e, err := refexpr.ParseExpression(v); err == nil {

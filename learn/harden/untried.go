@@ -23,9 +23,9 @@ func (h *hardener) keepUntriedConditions() {
 			executedCall := h.findExecutedCall(withoutCondition(rawCall))
 			if executedCall == nil {
 				h.insertUntriedCall(r, rawCall, planCondition, plan.PlanCalls[n+1:])
-			} else if executedInstances := h.instancesOf(executedCall); executedCall.condition == nil &&
+			} else if executedInstances := h.instancesWithCall(executedCall); executedCall.condition == nil &&
 				len(executedInstances) == len(h.instances) {
-				h.keepCondition(executedCall, planCondition)
+				h.keepPlanCondition(executedCall, planCondition)
 			}
 		}
 	}
@@ -48,8 +48,8 @@ func (h *hardener) findExecutedCall(rawCall jsonval.Object) *mergedCall {
 	return nil
 }
 
-func (h *hardener) keepCondition(c *mergedCall, planCondition refexpr.Condition) {
-	c.condition = &callCondition{Condition: planCondition, text: "the Plan that it ran by says so",
+func (h *hardener) keepPlanCondition(c *mergedCall, planCondition refexpr.Condition) {
+	c.condition = &callCondition{Condition: planCondition, conditionText: "the Plan that it ran by says so",
 		appliesByInstance: map[*instanceRun]bool{}}
 	for _, other := range h.mergedCalls {
 		other.isFallback = other.isFallback || other != c && other.isAlternativeOf(c)
@@ -77,7 +77,7 @@ func (h *hardener) insertUntriedCall(r *instanceRun, rawCall jsonval.Object, pla
 		}
 	}
 	h.mergedCalls = slices.Insert(h.mergedCalls, insertIndex, c)
-	h.keepCondition(c, planCondition)
+	h.keepPlanCondition(c, planCondition)
 }
 
 // isUntried reports whether no instance had the Call, and only a Plan that ran them has it.

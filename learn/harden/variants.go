@@ -16,25 +16,25 @@ const maxVariants = 4
 func (h *hardener) splitByParams(c *mergedCall, paramNames []string) []*mergedCall {
 	variantByParams, instances := map[string]*mergedCall{}, h.instancesThatRanOrPlanned(c)
 	for _, r := range instances {
-		values := jsonval.Object{}
+		paramValues := jsonval.Object{}
 		for _, name := range paramNames {
 			if v, isGiven := c.pastCallByInstance[r].parsedCall.Params[name]; isGiven {
-				values[name] = v
+				paramValues[name] = v
 			}
 		}
-		key := jsonval.EncodeToString(values)
-		if variantByParams[key] == nil {
-			variantByParams[key] = &mergedCall{key: c.key, variantParamsJSON: key,
+		paramsKey := jsonval.EncodeToString(paramValues)
+		if variantByParams[paramsKey] == nil {
+			variantByParams[paramsKey] = &mergedCall{key: c.key, variantParamsJSON: paramsKey,
 				pastCallByInstance: map[*instanceRun]*recordedCall{}}
 		}
-		variantByParams[key].pastCallByInstance[r] = c.pastCallByInstance[r]
+		variantByParams[paramsKey].pastCallByInstance[r] = c.pastCallByInstance[r]
 	}
 	if len(variantByParams) < 2 || len(variantByParams) > maxVariants {
 		return nil
 	}
 	var variants []*mergedCall
 	for _, v := range jsonval.Sorted(variantByParams) {
-		if len(v.pastCallByInstance) < condition.MinSamplesPerSide && !v.ranByPlanOnly() ||
+		if len(v.pastCallByInstance) < condition.MinSamplesPerSide && !v.ranInDirectPlansOnly() ||
 			len(h.generalizeCall(v)) > 0 {
 			return nil
 		}
@@ -43,15 +43,15 @@ func (h *hardener) splitByParams(c *mergedCall, paramNames []string) []*mergedCa
 	return variants
 }
 
-// ranByPlanOnly reports whether the Call always ran in a Plan that ran directly, and no Request planned it.
-func (c *mergedCall) ranByPlanOnly() bool {
+// ranInDirectPlansOnly reports whether the Call always ran in a Plan that ran directly, and no Request planned it.
+func (c *mergedCall) ranInDirectPlansOnly() bool {
 	_, lastRequest := c.requestRange()
 	return lastRequest == 0
 }
 
 // instancesThatRanOrPlanned lists the instances in which a Call ran. If it ran in none, it lists those that planned it.
 func (h *hardener) instancesThatRanOrPlanned(c *mergedCall) []*instanceRun {
-	instances := h.instancesOf(c)
+	instances := h.instancesWithCall(c)
 	executedInstances := jsonval.Filter(instances, func(r *instanceRun) bool {
 		status := c.pastCallByInstance[r].Status
 		return status == ideafile.CallDone || status == ideafile.CallFailed

@@ -38,10 +38,10 @@ type Chain struct {
 	// WritesByInstance are the writes of the log, without those that were undone.
 	WritesByInstance map[string][]turn.LogEntry
 	// UnrecordedCalls are the Calls of solutions that have no record.
-	UnrecordedCalls []turn.RecordedCall
-	recordedCalls   []turn.RecordedCall // from the records, the latest last
-	lastContext     ideafile.ContextByInstance
-	faultByCallID   map[string]diag.Fault // errors in the context, by the Call's id
+	UnrecordedCalls       []turn.RecordedCall
+	recordedCalls         []turn.RecordedCall // from the records, the latest last
+	lastContextByInstance ideafile.ContextByInstance
+	faultByCallID         map[string]diag.Fault // errors in the context, by the Call's id
 }
 
 // Call is a Call in one instance, as the last Idea that contains it records it.
@@ -75,7 +75,7 @@ func OpenChain(process RecordedProcess) (*Chain, error) {
 		WritesByInstance: map[string][]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
 	for _, e := range process.Log {
 		if e.IsWrite() {
-			c.WritesByInstance[e.Instance] = turn.ApplyWrite(c.WritesByInstance[e.Instance], e)
+			c.WritesByInstance[e.InstanceToken] = turn.ApplyWrite(c.WritesByInstance[e.InstanceToken], e)
 		}
 	}
 	for _, source := range process.Ideas {
@@ -102,18 +102,18 @@ func OpenChain(process RecordedProcess) (*Chain, error) {
 	c.UnrecordedCalls = slices.DeleteFunc(c.UnrecordedCalls,
 		func(p turn.RecordedCall) bool { return hasRecord[p.CallKey()] })
 	c.StatusByInstance = endStatusByInstance(c.Last())
-	c.lastContext = ideafile.SplitMessagesByInstance(c.Last().Context)
+	c.lastContextByInstance = ideafile.SplitMessagesByInstance(c.Last().Context)
 	return c, nil
 }
 
 // OpenInstanceChains reads the chains that contain the instances: those of the parts of a split process, or else that
 // of the process itself.
 func OpenInstanceChains(process RecordedProcess) (chains []*Chain, err error) {
-	processes := jsonval.Filter(process.Parts, func(part RecordedProcess) bool { return len(part.Ideas) > 0 })
+	processOrParts := jsonval.Filter(process.Parts, func(part RecordedProcess) bool { return len(part.Ideas) > 0 })
 	if len(process.Parts) == 0 {
-		processes = []RecordedProcess{process}
+		processOrParts = []RecordedProcess{process}
 	}
-	for _, r := range processes {
+	for _, r := range processOrParts {
 		c, err := OpenChain(r)
 		if err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func readSolutionCalls(idea *ideafile.Idea, tokens []string) (list []turn.Record
 	for n, call := range ideafile.ParseWrittenCalls(solutionCalls(idea)) {
 		p := turn.RecordedCall{Request: int(requestNumber), Index: n + 1, WrittenCall: call,
 			StatusByInstance: map[string]ideafile.CallStatus{}}
-		for _, token := range call.TargetInstances(tokens) {
+		for _, token := range call.TargetTokensOrAll(tokens) {
 			p.StatusByInstance[token] = ideafile.CallDone
 		}
 		list = append(list, p)
@@ -177,10 +177,10 @@ func (c *Chain) readFaults(idea *ideafile.Idea) {
 		switch {
 		case !ok || e.CallID == "":
 			continue
-		case len(e.Instances) == 0:
+		case len(e.InstanceTokens) == 0:
 			c.faultByCallID[e.CallID] = e.Fault
 		}
-		for _, token := range e.Instances {
+		for _, token := range e.InstanceTokens {
 			c.faultByCallID[e.CallID+"@"+token] = e.Fault
 		}
 	}
@@ -205,7 +205,7 @@ func endStatusByInstance(lastIdea *ideafile.Idea) map[string]ideafile.InstanceSt
 
 // EndView is what an instance saw at the end. It has a State, which may be empty.
 func (c *Chain) EndView(token string) ideafile.InstanceView {
-	view := c.lastContext.InstanceView(token)
+	view := c.lastContextByInstance.InstanceView(token)
 	if view.PayloadByKind[ideafile.TypeState] == nil {
 		view.PayloadByKind[ideafile.TypeState] = jsonval.Object{}
 	}
@@ -266,11 +266,11 @@ func (c *Chain) readResult(call *Call, token string, finalState any) {
 	}
 	for _, e := range c.WritesByInstance[token] {
 		_, isByPerson := e.PersonName()
-		wasAnswered := isByPerson && e.CorrectionNumber == 0 && e.Request == call.Key.Request &&
+		isAnswerByPerson := isByPerson && e.CorrectionNumber == 0 && e.Request == call.Key.Request &&
 			e.Index == call.Key.Index
-		if e.Author == call.Key.ID(token) || wasAnswered {
+		if e.Author == call.Key.ID(token) || isAnswerByPerson {
 			call.ParamsAdaptation = e.ParamsAdaptation
-			call.applyWrite(parsedCall.OutputPath, e)
+			call.takeWriteAsResult(parsedCall.OutputPath, e)
 		}
 	}
 	if !call.HasResult && call.Status == ideafile.CallDone {
@@ -278,8 +278,8 @@ func (c *Chain) readResult(call *Call, token string, finalState any) {
 	}
 }
 
-// applyWrite takes a Call's write as its result, or as a value that its delegate handed back.
-func (c *Call) applyWrite(outputPath refexpr.OutputPath, e turn.LogEntry) {
+// takeWriteAsResult takes a Call's write as its result, or as a value that its delegate handed back.
+func (c *Call) takeWriteAsResult(outputPath refexpr.OutputPath, e turn.LogEntry) {
 	isResult := slices.ContainsFunc(outputPath.Paths(),
 		func(p jsonval.Path) bool { return p.String() == e.Path.String() })
 	switch {
@@ -288,7 +288,7 @@ func (c *Call) applyWrite(outputPath refexpr.OutputPath, e turn.LogEntry) {
 	case c.HasResult && len(e.Path) == 0:
 		c.Result = jsonval.OverlayObject(c.Result, e.Value) // the record also has the keys that were not written
 	default:
-		c.Result, c.HasResult = outputPath.ResultForPath(e.Path, e.Value), true
+		c.Result, c.HasResult = outputPath.WrapResultForPath(e.Path, e.Value), true
 	}
 }
 
@@ -315,7 +315,7 @@ func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 func resultInState(call ideafile.Call, state any) (result any, ok bool) {
 	for _, p := range call.OutputPath.Paths() {
 		if v, exists := jsonval.ValueAt(state, p); exists && !statelog.IsUpdateWrite(call.OutputMethod, p) {
-			return call.OutputPath.ResultForPath(p, v), true
+			return call.OutputPath.WrapResultForPath(p, v), true
 		}
 	}
 	return nil, len(call.OutputPath) == 0

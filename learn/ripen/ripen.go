@@ -14,15 +14,15 @@ import (
 	"processidea/model/turn"
 )
 
-// Run is a process: its Tools, and its log.
-type Run struct {
+// ProcessRun is a process: its Tools, and its log.
+type ProcessRun struct {
 	ProcessID string
 	Tools     []*ideafile.Tool
 	Log       []turn.LogEntry
 }
 
-// Counts are the numbers of Calls that people were asked about, by what people did.
-type Counts struct {
+// DecisionCounts are the numbers of Calls that people were asked about, by what people did.
+type DecisionCounts struct {
 	Approved int `json:"approved"`
 	Amended  int `json:"amended"`
 	Rejected int `json:"rejected"`
@@ -34,8 +34,8 @@ type Counts struct {
 
 // Finding reports what people did with the Calls of one Tool.
 type Finding struct {
-	Tool   string `json:"tool"`
-	Counts Counts `json:"counts"`
+	Tool   string         `json:"tool"`
+	Counts DecisionCounts `json:"counts"`
 	// Facts says in words what was found of the amended Calls, the rejected ones and so on.
 	Facts []string `json:"facts"`
 	// ProposedCondition is a proposal for the `when` of `_approval`, and ConditionText is the same in words. If
@@ -53,26 +53,26 @@ type Finding struct {
 }
 
 // HumanDecisionCount is how many Calls people looked at.
-func (c Counts) HumanDecisionCount() int {
+func (c DecisionCounts) HumanDecisionCount() int {
 	return c.Approved + c.Amended + c.Rejected + c.Replaced + c.Answered
 }
 
 // reviewedCall is a Call that people were asked about.
 type reviewedCall struct {
-	name         string
-	decisionKind string // what people did; empty: nobody looked
-	params       jsonval.Object
+	qualifiedCallID string
+	decisionKind    string // what people did; empty: nobody looked
+	params          jsonval.Object
 }
 
 // toolReviews collects the Calls of one Tool.
 type toolReviews struct {
-	name             string
+	toolName         string
 	currentCondition jsonval.Object // the `when` of its present policy
 	calls            []*reviewedCall
 }
 
 // AnalyzeRuns reports, for each Tool that needed people's decisions, how they decided. Findings are sorted by Tool.
-func AnalyzeRuns(runs []Run) []Finding {
+func AnalyzeRuns(runs []ProcessRun) []Finding {
 	reviewsByTool := map[string]*toolReviews{}
 	for _, run := range runs {
 		collectReviews(reviewsByTool, run)
@@ -86,7 +86,7 @@ func AnalyzeRuns(runs []Run) []Finding {
 
 // collectReviews collects what was decided in one process. If a Call had several decisions, the first that changed it
 // counts, with the parameters that were shown then.
-func collectReviews(reviewsByTool map[string]*toolReviews, run Run) {
+func collectReviews(reviewsByTool map[string]*toolReviews, run ProcessRun) {
 	callByID := map[string]*reviewedCall{}
 	for _, e := range run.Log {
 		d := e.Decision
@@ -94,7 +94,7 @@ func collectReviews(reviewsByTool map[string]*toolReviews, run Run) {
 			continue
 		}
 		if reviewsByTool[d.Tool] == nil {
-			reviewsByTool[d.Tool] = &toolReviews{name: d.Tool}
+			reviewsByTool[d.Tool] = &toolReviews{toolName: d.Tool}
 		}
 		if t := ideafile.FindTool(run.Tools, d.Tool); t != nil && t.Approval != nil &&
 			t.Approval.ParamsCondition != nil {
@@ -102,7 +102,7 @@ func collectReviews(reviewsByTool map[string]*toolReviews, run Run) {
 		}
 		call := callByID[d.CallID]
 		if call == nil {
-			call = &reviewedCall{name: run.ProcessID + " " + d.CallID, params: d.ShownParams}
+			call = &reviewedCall{qualifiedCallID: run.ProcessID + " " + d.CallID, params: d.ShownParams}
 			callByID[d.CallID] = call
 			reviewsByTool[d.Tool].calls = append(reviewsByTool[d.Tool].calls, call)
 		}
@@ -115,19 +115,20 @@ func collectReviews(reviewsByTool map[string]*toolReviews, run Run) {
 }
 
 func (t *toolReviews) analyze() Finding {
-	f := Finding{Tool: t.name, Counts: t.counts(), Facts: []string{}}
+	f := Finding{Tool: t.toolName, Counts: t.counts(), Facts: []string{}}
 	for _, kind := range policy.DecisionKinds() {
 		if kind != policy.Approve {
 			f.Facts = append(f.Facts, t.describeFacts(kind)...)
 		}
 	}
-	changedCount := f.Counts.HumanDecisionCount() - f.Counts.Approved
+	changedCallCount := f.Counts.HumanDecisionCount() - f.Counts.Approved
 	switch {
-	case changedCount == 0:
+	case changedCallCount == 0:
 		f.NoProposalReason = "people approved all unchanged: you decide whether to ask at all"
 		return f
-	case changedCount < condition.MinSamplesPerSide:
-		f.NoProposalReason = fmt.Sprintf("%d changed: too few to find out why; at least %d are needed", changedCount,
+	case changedCallCount < condition.MinSamplesPerSide:
+		f.NoProposalReason = fmt.Sprintf("%d changed: too few to find out why; at least %d are needed",
+			changedCallCount,
 			condition.MinSamplesPerSide)
 		return f
 	case f.Counts.Approved < condition.MinSamplesPerSide:
@@ -136,11 +137,11 @@ func (t *toolReviews) analyze() Finding {
 			condition.MinSamplesPerSide)
 		return f
 	}
-	t.propose(&f)
+	t.proposePolicy(&f)
 	return f
 }
 
-func (t *toolReviews) counts() (c Counts) {
+func (t *toolReviews) counts() (c DecisionCounts) {
 	counterByKind := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected,
 		policy.Replace: &c.Replaced,
 		policy.Answer:  &c.Answered, "": &c.UnseenCount}
@@ -152,12 +153,13 @@ func (t *toolReviews) counts() (c Counts) {
 
 // newSearch returns a Search over the Calls with certain kinds of decisions. Its class is the Calls that people
 // changed.
-func (t *toolReviews) newSearch(kinds ...string) condition.Search {
+func (t *toolReviews) newSearch(decisionKinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
-		if slices.Contains(kinds, call.decisionKind) {
+		if slices.Contains(decisionKinds, call.decisionKind) {
 			s.Samples = append(s.Samples,
-				condition.Sample{Name: call.name, View: call.params, IsInClass: call.decisionKind != policy.Approve})
+				condition.Sample{Name: call.qualifiedCallID, View: call.params,
+					IsInClass: call.decisionKind != policy.Approve})
 		}
 	}
 	return s
@@ -165,26 +167,27 @@ func (t *toolReviews) newSearch(kinds ...string) condition.Search {
 
 // describeFacts says what all Calls of one kind have in common, and how many of the Calls that were approved unchanged
 // have it too.
-func (t *toolReviews) describeFacts(kind string) []string {
-	s := t.newSearch(kind, policy.Approve)
-	changedCount := 0
+func (t *toolReviews) describeFacts(decisionKind string) []string {
+	s := t.newSearch(decisionKind, policy.Approve)
+	changedCallCount := 0
 	for _, sample := range s.Samples {
 		if sample.IsInClass {
-			changedCount++
+			changedCallCount++
 		}
 	}
-	if changedCount == 0 || changedCount == len(s.Samples) {
+	if changedCallCount == 0 || changedCallCount == len(s.Samples) {
 		return nil
 	}
-	pastTense := approval.Decision{Kind: kind}.PastTense()
+	pastTense := approval.Decision{Kind: decisionKind}.PastTense()
 	switch c, otherCount, _ := searchSeparation(s); {
 	case c != nil && otherCount == 0:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", changedCount, pastTense, c.Text)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", changedCallCount, pastTense, c.Text)}
 	case c != nil:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", changedCount, pastTense, c.Text,
+		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", changedCallCount, pastTense,
+			c.Text,
 			otherCount)}
 	}
-	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", changedCount, pastTense)}
+	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", changedCallCount, pastTense)}
 }
 
 // searchSeparation finds what all samples of the class have in common, and counts the other samples that have it too.
@@ -192,7 +195,7 @@ func (t *toolReviews) describeFacts(kind string) []string {
 // more others than members pass it too, and last a combination of several exact tests.
 func searchSeparation(s condition.Search) (c *condition.Condition, otherCount int, doubt *condition.Doubt) {
 	exactCondition, _ := s.Find()
-	if exactCondition != nil && exactCondition.Size == 1 {
+	if exactCondition != nil && exactCondition.SizeInTests == 1 {
 		return exactCondition, 0, nil
 	}
 	roughCondition, excludedIndexes, doubt := s.Cover()
@@ -205,9 +208,9 @@ func searchSeparation(s condition.Search) (c *condition.Condition, otherCount in
 	return roughCondition, otherCount, doubt
 }
 
-// propose finds the policy that would have asked about all Calls that people changed, and about as few others as
+// proposePolicy finds the policy that would have asked about all Calls that people changed, and about as few others as
 // possible.
-func (t *toolReviews) propose(f *Finding) {
+func (t *toolReviews) proposePolicy(f *Finding) {
 	s := t.newSearch(policy.DecisionKinds()...)
 	separation, _, doubt := searchSeparation(s)
 	if separation == nil {
@@ -224,25 +227,25 @@ func (t *toolReviews) propose(f *Finding) {
 		proposedCondition = jsonval.Object{"allOf": []any{t.currentCondition, proposedCondition}}
 	}
 	proposedPolicy := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(proposedCondition, "")}
-	var missedCalls []string
+	var unaskedChangedCalls []string
 	for _, call := range t.calls {
 		switch needsReview := proposedPolicy.RequiresReviewOf(call.params); {
 		case call.decisionKind == "":
 		case needsReview && call.decisionKind == policy.Approve:
-			f.NeedlesslyAskedCalls = append(f.NeedlesslyAskedCalls, call.name)
+			f.NeedlesslyAskedCalls = append(f.NeedlesslyAskedCalls, call.qualifiedCallID)
 			f.WouldAskCount++
 		case needsReview:
 			f.WouldAskCount++
 		case call.decisionKind != policy.Approve:
-			missedCalls = append(missedCalls, call.name)
+			unaskedChangedCalls = append(unaskedChangedCalls, call.qualifiedCallID)
 		default:
 			f.WouldNotAskCount++
 		}
 	}
-	if len(missedCalls) > 0 || f.WouldNotAskCount == 0 {
+	if len(unaskedChangedCalls) > 0 || f.WouldNotAskCount == 0 {
 		*f = Finding{Tool: f.Tool, Counts: f.Counts, Facts: f.Facts,
 			NoProposalReason: "no policy asks less and about all that people changed: " +
-				strings.Join(missedCalls, ", ")}
+				strings.Join(unaskedChangedCalls, ", ")}
 		return
 	}
 	f.ProposedCondition, f.ConditionText = proposedCondition,

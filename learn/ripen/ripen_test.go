@@ -19,7 +19,7 @@ import (
 
 // history is one process in which people decided on n Calls of pay: decide says of the nth what its parameters were and
 // what was done.
-func history(t *testing.T, n int, asks string, decide func(n int) (params string, kind string)) ripen.Run {
+func history(t *testing.T, n int, asks string, decide func(n int) (params string, kind string)) ripen.ProcessRun {
 	t.Helper()
 	source, err := jsonval.DecodeObject(
 		[]byte(
@@ -31,7 +31,7 @@ func history(t *testing.T, n int, asks string, decide func(n int) (params string
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	run := ripen.Run{ProcessID: "p", Tools: idea.Tools}
+	run := ripen.ProcessRun{ProcessID: "p", Tools: idea.Tools}
 	for k := range n {
 		text, kind := decide(k)
 		params, err := jsonval.DecodeObject([]byte(text))
@@ -48,9 +48,9 @@ func history(t *testing.T, n int, asks string, decide func(n int) (params string
 	return run
 }
 
-func judged(t *testing.T, run ripen.Run) ripen.Finding {
+func judged(t *testing.T, run ripen.ProcessRun) ripen.Finding {
 	t.Helper()
-	findings := ripen.AnalyzeRuns([]ripen.Run{run})
+	findings := ripen.AnalyzeRuns([]ripen.ProcessRun{run})
 	if len(findings) != 1 {
 		t.Fatalf("%+v", findings)
 	}
@@ -79,7 +79,7 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 		}
 		return fmt.Sprintf(`{"amount": %d, "to": "shop %d", "note": "n%d"}`, amount, random.Intn(9), n), kind
 	}))
-	if f.Counts != (ripen.Counts{Approved: 480, Amended: 20}) ||
+	if f.Counts != (ripen.DecisionCounts{Approved: 480, Amended: 20}) ||
 		!slices.Equal(f.Facts, []string{"all 20 that were amended had amount > 800, and no other"}) {
 		t.Errorf("%+v %q", f.Counts, f.Facts)
 	}

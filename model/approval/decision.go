@@ -57,7 +57,7 @@ type Decision struct {
 	StandingOrderID string         `json:"under,omitempty"`
 	Order           *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.
-	Deciders policy.Rules `json:"deciders,omitempty"`
+	Deciders policy.DeciderRules `json:"deciders,omitempty"`
 	// SentNotifications records the reminders and escalations while the Call waited; nil: none.
 	SentNotifications *policy.NotificationRecord `json:"told,omitempty"`
 	// AmendedParams are the parameters of an amended Call: values, never References.
@@ -72,11 +72,11 @@ type Decision struct {
 	PlanRequest  *int                   `json:"request,omitempty"`
 	AmendedCalls []ideafile.WrittenCall `json:"calls,omitempty"`
 	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
-	// Context holds the Messages of a revision, AddedInstances the tokens that were added, Limits the new limits; a
-	// limit of 0 stays as it was.
-	Context        []any            `json:"context,omitempty"`
-	AddedInstances []string         `json:"instances,omitempty"`
-	Limits         *ideafile.Limits `json:"limits,omitempty"`
+	// AddedMessages holds the Messages of a revision, AddedInstanceTokens the tokens that were added, Limits the new
+	// limits; a limit of 0 stays as it was.
+	AddedMessages       []any            `json:"context,omitempty"`
+	AddedInstanceTokens []string         `json:"instances,omitempty"`
+	Limits              *ideafile.Limits `json:"limits,omitempty"`
 }
 
 // Values of DecidedBy if no person decided.
@@ -106,10 +106,10 @@ func CheckNoPlaceholder(key string, v any) error {
 }
 
 const (
-	maxReasonLength = 2000 // characters
-	maxNameLength   = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
-	maxProofLength  = proof.MaxProofLength
-	maxGroups       = 100
+	maxReasonLength   = 2000 // characters
+	maxNameOrIDLength = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
+	maxProofLength    = proof.MaxProofLength
+	maxGroups         = 100
 )
 
 // ReadDecision reads the payload of a decision's signal; kind is the signal's name. Its keys are call, digest, by,
@@ -192,8 +192,8 @@ const (
 	subjectKey = "sub"
 )
 
-// AddAccount adds the sender's account to the payload of a signal that names its sender.
-func AddAccount(payload jsonval.Object, a policy.Account) {
+// AddSenderAccount adds the sender's account to the payload of a signal that names its sender.
+func AddSenderAccount(payload jsonval.Object, a policy.Account) {
 	if a != (policy.Account{}) && jsonval.AsText(payload["by"]) != "" {
 		payload[issuerKey], payload[subjectKey] = a.Issuer, a.Subject
 	}
@@ -230,10 +230,10 @@ func readTextFields(m jsonval.Object, targetByKey map[string]*string, groups *[]
 		if err := CheckNoPlaceholder(k, s); err != nil {
 			return err
 		}
-		limit := maxNameLength
+		limit := maxNameOrIDLength
 		switch k {
 		case issuerKey, subjectKey:
-			limit = proof.MaxTextLength
+			limit = proof.MaxClaimTextLength
 		case "reason":
 			limit = maxReasonLength
 		case "proof":

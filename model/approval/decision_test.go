@@ -139,7 +139,7 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 		{approval.SteerResume, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
 		{approval.SteerRevise, `,"limits":{"requests":2,"tokens":3,"calls":4,"duration":"5m"}`, `null`},
 		{approval.SteerRevise, `,"context":[{"type":"text"}]`, `[{"type":"text"}]`},
-		{approval.SteerAdd, `,"context":["as written"]`, `["as written"]`},
+		{approval.SteerAddInstances, `,"context":["as written"]`, `["as written"]`},
 	} {
 		s, err := approval.ReadSteering(c.kind, modeltest.MustDecodeJSON(`{`+texts+c.own+`}`).(map[string]any))
 		if err != nil || s.ID != "7" || s.SentBy != "ann" || s.Reason != "why" ||
@@ -175,9 +175,9 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{approval.SteerRevise, `{"limits":{}}`, `it says nothing: "context" is missing`},
 		{approval.SteerRevise, `{"context":[],"limits":{"calls":1}}`, ``},
 		{approval.SteerRevise, `{"context":{}}`, `$.context: want a list of messages, not object`},
-		{approval.SteerAdd, `{}`, `it says nothing: "context" is missing`},
-		{approval.SteerAdd, `{"context":null}`, `$.context: want a list of messages, not null`},
-		{approval.SteerAdd, `{"context":[{}],"limits":{"calls":1}}`, `unknown key "limits"`},
+		{approval.SteerAddInstances, `{}`, `it says nothing: "context" is missing`},
+		{approval.SteerAddInstances, `{"context":null}`, `$.context: want a list of messages, not null`},
+		{approval.SteerAddInstances, `{"context":[{}],"limits":{"calls":1}}`, `unknown key "limits"`},
 	} {
 		_, err := approval.ReadSteering(c.kind, modeltest.MustDecodeJSON(c.payload).(map[string]any))
 		if got := modeltest.ErrorText(err); got != c.why {

@@ -65,23 +65,23 @@ func (o StandingOrder) periodText() (text string) {
 
 // undeliveredDeputyChange returns the order on a deputy that a Call must still get: a new order, or one whose time
 // ended early.
-func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p PendingCall,
+func (o *StandingOrderState) undeliveredDeputyChange(instanceOrPart string, p PendingCall,
 	now time.Time) (deputyOrder StandingOrder, isDue bool) {
 	if o.DeputyName == "" || o.wasHandled(instanceOrPart, p) || !p.Allows(SteerDeputy) {
 		return deputyOrder, false
 	}
 	deputyOrder = o.StandingOrder
-	var order *StandingOrder
+	var deliveredOrder *StandingOrder
 	for _, r := range p.currentRemarks() {
 		if r.Kind == SteerDeputy && r.StandingOrderID == o.ID {
-			order = r.Order
+			deliveredOrder = r.Order
 		}
 	}
 	if o.Ending == nil {
-		return deputyOrder, order == nil && o.IsInForce(now)
+		return deputyOrder, deliveredOrder == nil && o.IsInForce(now)
 	}
 	deputyOrder.Until, deputyOrder.Proof = o.Ending.EndedAt, "" // the end needs no proof: it gives nobody a right
-	return deputyOrder, order != nil && deputyOrder.Until.Before(order.Until)
+	return deputyOrder, deliveredOrder != nil && deputyOrder.Until.Before(deliveredOrder.Until)
 }
 
 // DeputyRemarks are the remarks that name all deputies to a Plan.

@@ -118,12 +118,12 @@ func TestPeopleAreNotifiedOfADeputy(t *testing.T) {
 func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		rule policy.Rule
+		rule policy.DeciderRule
 		want string
 	}{
-		"who may":          {policy.Rule{People: []string{"ann"}}, "d 1.1"},
-		"who is not named": {policy.Rule{People: []string{"bob"}}, ""},
-		"the starter":      {policy.Rule{ExcludesStarter: true}, ""},
+		"who may":          {policy.DeciderRule{People: []string{"ann"}}, "d 1.1"},
+		"who is not named": {policy.DeciderRule{People: []string{"bob"}}, ""},
+		"the starter":      {policy.DeciderRule{ExcludesStarter: true}, ""},
 	} {
 		l := &approval.StandingOrders{}
 		if err := l.Add(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
@@ -134,7 +134,7 @@ func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 			noon)); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
-		p.Deciders = policy.Rules{{People: []string{"ann"}}}
+		p.Deciders = policy.DeciderRules{{People: []string{"ann"}}}
 		if got := approved(l.ApproveCovered("①", []approval.PendingCall{p}, nil, noon)); (got == "") != (c.want != "") {
 			t.Errorf("%s: once they may: %q", name, got)
 		}

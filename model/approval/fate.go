@@ -46,10 +46,10 @@ const (
 	CodeUndoUnderWay = "undo-under-way"
 )
 
-// NothingDoneError is the refusal of an act for which there was nothing to do.
-type NothingDoneError string
+// NothingToDoError is the refusal of an act for which there was nothing to do.
+type NothingToDoError string
 
-func (n NothingDoneError) Error() string { return string(n) }
+func (n NothingToDoError) Error() string { return string(n) }
 
 const forwardedKey = "passedOn"
 
@@ -74,7 +74,7 @@ type VoteCount struct {
 
 // NewFate begins the Fate of an act, given the payload of its signal.
 func NewFate(signal string, payload jsonval.Object, receivedAt time.Time) Fate {
-	text := func(key string) string { return jsonval.Clip(jsonval.AsText(payload[key]), maxNameLength) }
+	text := func(key string) string { return jsonval.Clip(jsonval.AsText(payload[key]), maxNameOrIDLength) }
 	f := Fate{
 		Signal: signal, ID: text(signalIDKey), CallID: text("call"), SentBy: text("by"),
 		StandingOrderID: StandingOrderIDInPayload(payload),
@@ -93,7 +93,7 @@ func NewFate(signal string, payload jsonval.Object, receivedAt time.Time) Fate {
 // Limits of what is kept and queried.
 const (
 	maxFates             = 5000
-	maxRefusals          = 100  // in a list
+	maxListedRefusals    = 100  // in a list
 	MaxActsPerQuery      = 2000 // in one query
 	maxRefusalTextLength = 1000 // characters
 )
@@ -110,14 +110,14 @@ type FateLog struct {
 }
 
 // MarkUnderWay records an act whose Fate will follow.
-func (l *FateLog) MarkUnderWay(id string) {
-	if _, isKnown := l.findFate(id); id == "" || isKnown {
+func (l *FateLog) MarkUnderWay(actID string) {
+	if _, isKnown := l.findFate(actID); actID == "" || isKnown {
 		return
 	}
 	if l.UnderWayIDs == nil {
 		l.UnderWayIDs = map[string]bool{}
 	}
-	l.UnderWayIDs[id] = true
+	l.UnderWayIDs[actID] = true
 }
 
 // RecordFate keeps the Fate of an act, and reports whether it did. It drops the Fate of an accepted act that was not
@@ -141,7 +141,7 @@ func (l *FateLog) RecordFate(f Fate) (isRecorded bool) {
 	return true
 }
 
-func (l *FateLog) findFate(id string) (f Fate, isKnown bool) {
+func (l *FateLog) findFate(actID string) (f Fate, isKnown bool) {
 	if l.fateByID == nil {
 		l.fateByID = map[string]Fate{}
 		for _, f := range l.Latest {
@@ -150,14 +150,14 @@ func (l *FateLog) findFate(id string) (f Fate, isKnown bool) {
 			}
 		}
 	}
-	f, isKnown = l.fateByID[id]
+	f, isKnown = l.fateByID[actID]
 	return f, isKnown
 }
 
 // Refusals lists the last hundred refused acts; never nil.
 func (l *FateLog) Refusals() []Fate {
 	refusals := []Fate{}
-	for n := len(l.Latest) - 1; n >= 0 && len(refusals) < maxRefusals; n-- {
+	for n := len(l.Latest) - 1; n >= 0 && len(refusals) < maxListedRefusals; n-- {
 		if l.Latest[n].RefusalReason != "" {
 			refusals = append(refusals, l.Latest[n])
 		}
@@ -187,8 +187,8 @@ const unknownActText = "the process knows no act with this id: none has arrived,
 
 // Outcomes returns the outcomes of acts, in their order. areAllActsBegun means that every act received so far has
 // begun; otherwise an unknown act may still be received.
-func (l *FateLog) Outcomes(ids []string, areAllActsBegun bool) (list []ActOutcome) {
-	for _, id := range ids {
+func (l *FateLog) Outcomes(actIDs []string, areAllActsBegun bool) (list []ActOutcome) {
+	for _, id := range actIDs {
 		o := ActOutcome{ID: id, Status: ActAccepted}
 		switch f, isKnown := l.findFate(id); {
 		case isKnown && f.RefusalReason != "":
@@ -206,8 +206,8 @@ func (l *FateLog) Outcomes(ids []string, areAllActsBegun bool) (list []ActOutcom
 }
 
 // AreOutcomesKnown reports whether the outcomes of these acts are known: none of them is under way.
-func (l *FateLog) AreOutcomesKnown(ids []string, areAllActsBegun bool) bool {
-	return !slices.ContainsFunc(l.Outcomes(ids, areAllActsBegun),
+func (l *FateLog) AreOutcomesKnown(actIDs []string, areAllActsBegun bool) bool {
+	return !slices.ContainsFunc(l.Outcomes(actIDs, areAllActsBegun),
 		func(o ActOutcome) bool { return o.Status == ActUnderWay })
 }
 
@@ -220,8 +220,8 @@ func CheckActIDs(ids []string) error {
 		return fmt.Errorf("%d ids are too many for one question, which takes %d", len(ids), MaxActsPerQuery)
 	}
 	for n, id := range ids {
-		if length := len([]rune(id)); length == 0 || length > maxNameLength {
-			return fmt.Errorf("ids[%d] has %d characters, where an id has 1 to %d", n, length, maxNameLength)
+		if length := len([]rune(id)); length == 0 || length > maxNameOrIDLength {
+			return fmt.Errorf("ids[%d] has %d characters, where an id has 1 to %d", n, length, maxNameOrIDLength)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ const (
 	signalIDKey     = "id"
 )
 
-// DecisionBatch is the payload of SteerDecide.
+// DecisionBatch is the payload of SteerDecideMany.
 type DecisionBatch struct {
 	// ID, DecidedBy and Reason are the signal's own.
 	ID, DecidedBy, Reason string
@@ -42,10 +42,10 @@ type BatchDecision struct {
 	ownPayload jsonval.Object
 }
 
-// ReadDecisionBatch reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision)
-// and decision, its kind. The keys by, groups, reason and proof apply to every decision without its own. The nth
-// decision without an id gets the id of the signal and its number: x/1. An error concerns the whole signal; a fault of
-// one decision is in its Invalid.
+// ReadDecisionBatch reads the payload of SteerDecideMany: decisions, each with the keys of its own signal
+// (ReadDecision) and decision, its kind. The keys by, groups, reason and proof apply to every decision without its own.
+// The nth decision without an id gets the id of the signal and its number: x/1. An error concerns the whole signal; a
+// fault of one decision is in its Invalid.
 func ReadDecisionBatch(m jsonval.Object) (batch DecisionBatch, err error) {
 	textTargets := commonTextTargets(&batch.ID, &batch.DecidedBy, &batch.Reason, new(policy.Account))
 	textTargets["proof"] = new(string)
@@ -71,7 +71,7 @@ func ReadDecisionBatch(m jsonval.Object) (batch DecisionBatch, err error) {
 		}
 	}
 	for n, raw := range list {
-		batch.Decisions = append(batch.Decisions, batch.read(n, raw))
+		batch.Decisions = append(batch.Decisions, batch.readDecision(n, raw))
 	}
 	return batch, nil
 }
@@ -80,10 +80,10 @@ func ReadDecisionBatch(m jsonval.Object) (batch DecisionBatch, err error) {
 // absent.
 var sharedDecisionKeys = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
-func (batch *DecisionBatch) read(n int, raw any) (decision BatchDecision) {
+func (batch *DecisionBatch) readDecision(n int, raw any) (decision BatchDecision) {
 	object, isObject := raw.(jsonval.Object)
 	if !isObject {
-		decision.Kind, decision.Payload = SteerDecide, jsonval.Object{}
+		decision.Kind, decision.Payload = SteerDecideMany, jsonval.Object{}
 		decision.ReadErr = fmt.Errorf("decisions[%d] is an object, not %s", n, jsonval.TypeOf(raw))
 		return decision
 	}
@@ -105,7 +105,7 @@ func (batch *DecisionBatch) read(n int, raw any) (decision BatchDecision) {
 	kind := jsonval.AsText(decision.Payload[decisionKindKey])
 	delete(decision.Payload, decisionKindKey)
 	if !slices.Contains(policy.DecisionKinds(), kind) && !IsRemark(kind) {
-		decision.Kind = SteerDecide
+		decision.Kind = SteerDecideMany
 		decision.ReadErr = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey,
 			strings.Join(policy.DecisionKinds(), ", "))
 		return decision
@@ -118,9 +118,9 @@ func (batch *DecisionBatch) read(n int, raw any) (decision BatchDecision) {
 }
 
 // PayloadToForward is the payload of a signal that passes some of the decisions on, under an id of its own.
-func (batch DecisionBatch) PayloadToForward(id string, selected []BatchDecision) jsonval.Object {
+func (batch DecisionBatch) PayloadToForward(signalID string, selected []BatchDecision) jsonval.Object {
 	list := jsonval.Map(selected, func(decision BatchDecision) any { return decision.ownPayload })
 	payload := maps.Clone(batch.sharedPayload)
-	payload[signalIDKey], payload[decisionsKey] = id, list
+	payload[signalIDKey], payload[decisionsKey] = signalID, list
 	return payload
 }

@@ -45,27 +45,34 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		}
 	}
 	readers := map[string]reader{
-		policy.Approve:       decision(policy.Approve, `{"call": "1.1"}`),
-		policy.Reject:        decision(policy.Reject, `{"call": "1.1", "reason": "no"}`),
-		policy.Amend:         decision(policy.Amend, `{"call": "1.1", "params": {}}`),
-		policy.Replace:       decision(policy.Replace, `{"call": "1.1", "with": {"_tool": "x"}}`),
-		policy.Answer:        decision(policy.Answer, `{"call": "1.1", "output": 1}`),
-		approval.Comment:     decision(approval.Comment, `{"call": "1.1", "by": "bob", "reason": "so"}`),
-		approval.Ask:         decision(approval.Ask, `{"call": "1.1", "by": "bob", "reason": "so"}`, "to", "toGroup"),
-		approval.HandOver:    decision(approval.HandOver, `{"call": "1.1", "by": "bob", "to": "eve"}`, "to"),
-		"hand to a group":    decision(approval.HandOver, `{"call": "1.1", "by": "bob", "toGroup": "x"}`, "toGroup"),
+		policy.Approve:   decision(policy.Approve, `{"call": "1.1"}`),
+		policy.Reject:    decision(policy.Reject, `{"call": "1.1", "reason": "no"}`),
+		policy.Amend:     decision(policy.Amend, `{"call": "1.1", "params": {}}`),
+		policy.Replace:   decision(policy.Replace, `{"call": "1.1", "with": {"_tool": "x"}}`),
+		policy.Answer:    decision(policy.Answer, `{"call": "1.1", "output": 1}`),
+		approval.Comment: decision(approval.Comment, `{"call": "1.1", "by": "bob", "reason": "so"}`),
+		approval.Ask: decision(approval.Ask, `{"call": "1.1", "by": "bob", "reason": "so"}`, "to",
+			"toGroup"),
+		approval.HandOver: decision(approval.HandOver, `{"call": "1.1", "by": "bob", "to": "eve"}`, "to"),
+		"hand to a group": decision(approval.HandOver, `{"call": "1.1", "by": "bob", "toGroup": "x"}`,
+			"toGroup"),
 		approval.SteerPause:  steering(approval.SteerPause, `{}`),
 		approval.SteerResume: steering(approval.SteerResume, `{}`),
 		approval.SteerRevise: steering(approval.SteerRevise, `{"context": [{"type": "text", "text": "so"}]}`),
-		approval.SteerAdd:    steering(approval.SteerAdd, `{"context": [{"type": "input", "_instance": "a"}]}`),
-		approval.SteerUndo:   steering(approval.SteerUndo, `{}`),
+		approval.SteerAddInstances: steering(approval.SteerAddInstances,
+			`{"context": [{"type": "input", "_instance": "a"}]}`),
+		approval.SteerUndo: steering(approval.SteerUndo, `{}`),
 
 		approval.SteerApprovePlan: plan(approval.SteerApprovePlan, `{"request": 1}`),
 		approval.SteerAmendPlan:   plan(approval.SteerAmendPlan, `{"request": 1, "calls": [{"_tool": "x"}]}`),
 		approval.SteerRejectPlan:  plan(approval.SteerRejectPlan, `{"request": 1, "reason": "no"}`),
-		approval.SteerDecide: {func(m map[string]any) error { _, err := approval.ReadDecisionBatch(m); return err },
+		approval.SteerDecideMany: {func(m map[string]any) error { _, err := approval.ReadDecisionBatch(m); return err },
 			`{"decisions": [{"call": "1.1", "decision": "approve"}]}`, []string{"by", "groups"}},
-		approval.SteerAllow: {func(m map[string]any) error { _, err := approval.ReadStandingOrder(m); return err },
+		approval.SteerGiveStandingOrder: {func(m map[string]any) error {
+			_,
+				err := approval.ReadStandingOrder(m)
+			return err
+		},
 			`{"id": "o", "tool": "pay", "count": 1}`, []string{"id", "by", "groups"}},
 		"an order that a process tells of": {func(m map[string]any) error {
 			_, err := approval.ReadDecision(policy.Approve, map[string]any{"call": "1.1", "order": m})
@@ -73,13 +80,13 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		}, `{"id": "o", "tool": "pay", "count": 1}`, []string{"id", "by", "groups"}},
 		approval.SteerDeputy: {func(m map[string]any) error { _, err := approval.ReadDeputyOrder(m); return err },
 			`{"id": "o", "to": "eve", "until": "2026-01-02T13:00:00Z"}`, []string{"id", "to", "by", "groups"}},
-		approval.SteerDisallow: {func(m map[string]any) error {
+		approval.SteerEndStandingOrder: {func(m map[string]any) error {
 			_, _,
 				err := approval.ReadStandingOrderEnd(m)
 			return err
 		},
 			`{"order": "o"}`, []string{"by"}},
-		"by of a policy": {file(func(m map[string]any, ps *diag.Problems) { policy.ReadRule(m, "$", ps) }),
+		"by of a policy": {file(func(m map[string]any, ps *diag.Problems) { policy.ReadDeciderRule(m, "$", ps) }),
 			`{"people": ["ann"], "groups": ["x"]}`, []string{"people", "groups"}},
 		"escalate of a policy": {file(func(m map[string]any, ps *diag.Problems) {
 			policy.ReadOversight(map[string]any{"all": true, "by": map[string]any{"people": []any{"sam"}},

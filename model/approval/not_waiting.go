@@ -63,9 +63,9 @@ func UnknownCallShortError(id string) error {
 // nearestCallSuggestion proposes the Call that was probably meant. It prefers, in this order, a waiting Call at the
 // same place in the Plan, a waiting Call with a similar id, and another Call with a similar id.
 func nearestCallSuggestion(id string, pendingIDs, knownIDs []string) string {
-	callKey, _, _ := strings.Cut(id, "@")
+	callIDWithoutInstance, _, _ := strings.Cut(id, "@")
 	for _, p := range pendingIDs {
-		if other, _, _ := strings.Cut(p, "@"); other == callKey {
+		if other, _, _ := strings.Cut(p, "@"); other == callIDWithoutInstance {
 			return "; did you mean " + p + "?"
 		}
 	}

@@ -23,8 +23,8 @@ type Notice struct {
 	DecidedOnBehalfOf string `json:"for,omitempty"` // the person in whose place a deputy decided
 	// ReminderCount counts how often people were reminded of the Call. EscalatedTo are the people who were added to
 	// those who may decide.
-	ReminderCount int          `json:"reminders,omitempty"`
-	EscalatedTo   policy.Rules `json:"escalatedTo,omitempty"`
+	ReminderCount int                 `json:"reminders,omitempty"`
+	EscalatedTo   policy.DeciderRules `json:"escalatedTo,omitempty"`
 	// RemarkCount counts the questions about the Call, its hand-overs and deputies. Remark is the last of these,
 	// without its text.
 	RemarkCount int           `json:"remarkCount,omitempty"`
@@ -52,14 +52,14 @@ func (r NoticeRemark) String() string {
 type Notification struct {
 	ProcessID   string `json:"process"`
 	ProcessPath string `json:"path,omitempty"`
-	// AwaitingCount is the number of Calls that wait now.
-	AwaitingCount int `json:"awaiting"`
-	// NewlyWaiting are Calls that began to wait and NewlyDecided Calls that stopped waiting since the last
-	// notification, up to MaxNotices of each. OmittedWaitingCount and OmittedDecidedCount count the rest.
-	NewlyWaiting        []Notice `json:"waiting"`
-	NewlyDecided        []Notice `json:"decided"`
-	OmittedWaitingCount int      `json:"moreWaiting,omitempty"`
-	OmittedDecidedCount int      `json:"moreDecided,omitempty"`
+	// AwaitingCallCount is the number of Calls that wait now.
+	AwaitingCallCount int `json:"awaiting"`
+	// NewlyWaiting are Calls that began to wait and NoLongerWaiting Calls that stopped waiting since the last
+	// notification, up to MaxNotices of each. OmittedWaitingCount and OmittedNoLongerWaitingCount count the rest.
+	NewlyWaiting                []Notice `json:"waiting"`
+	NoLongerWaiting             []Notice `json:"decided"`
+	OmittedWaitingCount         int      `json:"moreWaiting,omitempty"`
+	OmittedNoLongerWaitingCount int      `json:"moreDecided,omitempty"`
 	// Reminders are Calls that still wait. Escalations are Calls on which more people may decide since the last
 	// notification. There are at most MaxNotices of each.
 	Reminders              []Notice `json:"reminders,omitempty"`
@@ -76,12 +76,12 @@ const MaxNotices = 20
 
 // IsEmpty reports whether there is nothing to notify people of.
 func (n Notification) IsEmpty() bool {
-	return len(n.NewlyWaiting)+len(n.NewlyDecided)+len(n.Reminders)+len(n.Escalations)+len(n.Remarks) == 0
+	return len(n.NewlyWaiting)+len(n.NoLongerWaiting)+len(n.Reminders)+len(n.Escalations)+len(n.Remarks) == 0
 }
 
 // Notice returns the notice of a Call that waits.
-func (p PendingCall) Notice(token string) Notice {
-	n := Notice{CallID: p.CallID, Instance: token, Tool: p.Tool, Digest: p.Digest, Since: p.Since,
+func (p PendingCall) Notice(instanceToken string) Notice {
+	n := Notice{CallID: p.CallID, Instance: instanceToken, Tool: p.Tool, Digest: p.Digest, Since: p.Since,
 		Deadline: p.Deadline, AllowedDecisions: p.AllowedDecisions}
 	for _, r := range p.Remarks {
 		if r.Kind != Comment {

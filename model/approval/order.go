@@ -41,8 +41,8 @@ const (
 	actIDKey                 = "act"
 )
 
-// ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
-// act, the id of the signal itself, which is no part of the order.
+// ReadStandingOrder reads the payload of SteerGiveStandingOrder: id, tool, when, count, until, by, groups, reason and
+// proof; and act, the id of the signal itself, which is no part of the order.
 func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 	untilText := ""
 	textTargets := orderTextTargets(&o, &untilText)
@@ -169,9 +169,9 @@ func findAbsentProperty(schema jsonval.Object, value any) string {
 	return ""
 }
 
-// CheckOrder returns why a decision under a standing order is invalid for a waiting Call, given the earlier decisions
-// on it: an order never covers what a person has changed.
-func (d Decision) CheckOrder(p PendingCall, priorDecisions []Decision, now time.Time) error {
+// CheckStandingOrderCovers returns why a decision under a standing order is invalid for a waiting Call, given the
+// earlier decisions on it: an order never covers what a person has changed.
+func (d Decision) CheckStandingOrderCovers(p PendingCall, priorDecisions []Decision, now time.Time) error {
 	if d.Order == nil {
 		return nil
 	}
@@ -203,21 +203,23 @@ func StandingOrderIDInPayload(payload jsonval.Object) string {
 func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
 // IsOrderSignal reports whether a signal gives an order. The order's id is not the signal's id.
-func IsOrderSignal(signal string) bool { return signal == SteerAllow || signal == SteerDeputy }
+func IsOrderSignal(signal string) bool {
+	return signal == SteerGiveStandingOrder || signal == SteerDeputy
+}
 
-// Signal is the signal that gives the order.
-func (o StandingOrder) Signal() string {
+// GivingSignalName is the signal that gives the order.
+func (o StandingOrder) GivingSignalName() string {
 	if o.DeputyName != "" {
 		return SteerDeputy
 	}
-	return SteerAllow
+	return SteerGiveStandingOrder
 }
 
 // DecisionToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and its
 // Signal as decision.
-func (o StandingOrder) DecisionToProve(processID string) proof.Decision {
-	return proof.Decision{
-		ProcessID: processID, CallIDs: []string{o.ID}, ApprovalDigest: o.Digest(), Kind: o.Signal(),
+func (o StandingOrder) DecisionToProve(processID string) proof.ExpectedDecision {
+	return proof.ExpectedDecision{
+		ProcessID: processID, CallIDs: []string{o.ID}, ApprovalDigest: o.Digest(), Kind: o.GivingSignalName(),
 		DetailsDigest: proof.DetailsDigest(jsonval.Object{"reason": o.Reason}),
 	}
 }
@@ -233,7 +235,7 @@ func (o StandingOrder) Digest() string {
 // VerifiedGiver returns who gave the order: the proven person, or else the claimed one. The error says why the proof
 // does not count. verification is the result of the proof's verification.
 func (o StandingOrder) VerifiedGiver(verification *proof.Verification, now time.Time) (policy.Person, error) {
-	d := Decision{Kind: o.Signal(), Order: &o, DecidedBy: o.GivenBy, Account: o.Account, Groups: o.Groups,
+	d := Decision{Kind: o.GivingSignalName(), Order: &o, DecidedBy: o.GivenBy, Account: o.Account, Groups: o.Groups,
 		Reason: o.Reason, Proof: o.Proof, Verification: verification}
 	d, err := d.VerifyProof(PendingCall{}, nil, now)
 	return d.Decider(), err
@@ -264,8 +266,8 @@ func (d *Decision) readOrder(v any) error {
 	return nil
 }
 
-// ReadStandingOrderEnd reads the payload of SteerDisallow: order, the id of the order that ends (or id in its place),
-// by and reason.
+// ReadStandingOrderEnd reads the payload of SteerEndStandingOrder: order, the id of the order that ends (or id in its
+// place), by and reason.
 func ReadStandingOrderEnd(m jsonval.Object) (standingOrderID string, s SteeringPayload, err error) {
 	textTargets := commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account)
 	textTargets[orderKey] = &standingOrderID

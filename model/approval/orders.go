@@ -12,14 +12,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxOrders = 100 // of one process, including ended ones
+const maxOrdersPerProcess = 100 // of one process, including ended ones
 
 // StandingOrders are the standing orders of one process, in the order in which they were given. The zero value has
 // none.
-type StandingOrders []*OrderState
+type StandingOrders []*StandingOrderState
 
-// OrderState is one standing order, and its use so far.
-type OrderState struct {
+// StandingOrderState is one standing order, and its use so far.
+type StandingOrderState struct {
 	StandingOrder
 	GivenAt time.Time `json:"at"`
 	// Giver is who gave it: the proven person, or else the claimed one.
@@ -94,33 +94,34 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 // Add adds an order.
 func (l *StandingOrders) Add(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
-	case slices.ContainsFunc(*l, func(existing *OrderState) bool { return policy.SameName(existing.ID, o.ID) }):
+	case slices.ContainsFunc(*l, func(existing *StandingOrderState) bool { return policy.SameName(existing.ID, o.ID) }):
 		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
-	case len(*l) >= maxOrders:
-		return fmt.Errorf("the process has %d orders, and takes no more", maxOrders)
+	case len(*l) >= maxOrdersPerProcess:
+		return fmt.Errorf("the process has %d orders, and takes no more", maxOrdersPerProcess)
 	}
-	*l = append(*l, &OrderState{StandingOrder: o, Giver: giver, GivenAt: now})
+	*l = append(*l, &StandingOrderState{StandingOrder: o, Giver: giver, GivenAt: now})
 	return nil
 }
 
 // End ends an order.
-func (l StandingOrders) End(id string, e OrderEnding) error {
-	var ids []string
+func (l StandingOrders) End(orderID string, e OrderEnding) error {
+	var orderIDs []string
 	for _, o := range l {
 		switch {
-		case o.ID == id && o.Ending != nil:
-			return fmt.Errorf("the order %q was ended already", id)
-		case o.ID == id:
+		case o.ID == orderID && o.Ending != nil:
+			return fmt.Errorf("the order %q was ended already", orderID)
+		case o.ID == orderID:
 			o.Ending = &e
 			return nil
 		}
-		ids = append(ids, o.ID)
+		orderIDs = append(orderIDs, o.ID)
 	}
-	return fmt.Errorf("there is no order %q%s", jsonval.ClipForError(id), diag.DidYouMeanOrListNames(id, ids))
+	return fmt.Errorf("there is no order %q%s", jsonval.ClipForError(orderID),
+		diag.DidYouMeanOrListNames(orderID, orderIDs))
 }
 
 // IsInForce reports whether an order may approve Calls at a moment.
-func (o *OrderState) IsInForce(now time.Time) bool {
+func (o *StandingOrderState) IsInForce(now time.Time) bool {
 	return o.Ending == nil && (o.MaxCalls == 0 || o.ApprovedCount < o.MaxCalls) &&
 		(o.Until.IsZero() || now.Before(o.Until))
 }
@@ -171,11 +172,11 @@ func (l StandingOrders) approversPerApproval(instanceOrPart string, p PendingCal
 	return approvers
 }
 
-func (o *OrderState) giverIdentity() policy.Identity {
+func (o *StandingOrderState) giverIdentity() policy.Identity {
 	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
 }
 
-func (o *OrderState) isGiverIn(approvers [][]policy.Identity) bool {
+func (o *StandingOrderState) isGiverIn(approvers [][]policy.Identity) bool {
 	return slices.ContainsFunc(approvers, func(identities []policy.Identity) bool {
 		return slices.ContainsFunc(identities, o.giverIdentity().Is)
 	})
@@ -183,12 +184,12 @@ func (o *OrderState) isGiverIn(approvers [][]policy.Identity) bool {
 
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may
 // refuse.
-func (o *OrderState) covers(p PendingCall, starters []policy.Identity, now time.Time) bool {
+func (o *StandingOrderState) covers(p PendingCall, starters []policy.Identity, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.NotCoveredReason(p, now) == "" &&
 		o.mayGiverDecide(p, starters)
 }
 
-func (o *OrderState) mayGiverDecide(p PendingCall, starters []policy.Identity) bool {
+func (o *StandingOrderState) mayGiverDecide(p PendingCall, starters []policy.Identity) bool {
 	return p.Deciders.DenialReason(o.Giver, starters) == ""
 }
 
@@ -196,7 +197,7 @@ func (o *OrderState) mayGiverDecide(p PendingCall, starters []policy.Identity) b
 // because it no longer waited. It reports whether the approval was under one of the orders. A second report of the
 // same refusal, as after the crash of a worker, changes nothing.
 func (l StandingOrders) UncountRefused(r Fate) bool {
-	index := slices.IndexFunc(l, func(o *OrderState) bool {
+	index := slices.IndexFunc(l, func(o *StandingOrderState) bool {
 		return r.StandingOrderID != "" &&
 			o.ID == r.StandingOrderID
 	})
@@ -222,24 +223,24 @@ func (l StandingOrders) UncountRefused(r Fate) bool {
 	return true
 }
 
-func (o *OrderState) wasHandled(instanceOrPart string, p PendingCall) bool {
+func (o *StandingOrderState) wasHandled(instanceOrPart string, p PendingCall) bool {
 	digest, wasRefused := o.RefusedApprovalDigestByCallID[p.CallID]
 	return o.wasApprovedOrSent(instanceOrPart, p) || (wasRefused && digest == p.Digest)
 }
 
-func (o *OrderState) wasApprovedOrSent(instanceOrPart string, p PendingCall) bool {
+func (o *StandingOrderState) wasApprovedOrSent(instanceOrPart string, p PendingCall) bool {
 	return o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] == o.handledDigest(p)
 }
 
 // handledDigest is the value of a Call in Handled: its digest, with a mark if the order is on a deputy and was ended.
-func (o *OrderState) handledDigest(p PendingCall) string {
+func (o *StandingOrderState) handledDigest(p PendingCall) string {
 	if o.DeputyName != "" && o.Ending != nil {
 		return "ended " + p.Digest
 	}
 	return p.Digest
 }
 
-func (o *OrderState) recordHandled(instanceOrPart string, p PendingCall) {
+func (o *StandingOrderState) recordHandled(instanceOrPart string, p PendingCall) {
 	if o.ApprovedDigestsByInstanceOrPart == nil {
 		o.ApprovedDigestsByInstanceOrPart = map[string]map[string]string{}
 	}
@@ -250,7 +251,7 @@ func (o *OrderState) recordHandled(instanceOrPart string, p PendingCall) {
 }
 
 // pruneHandled drops the Calls that no longer wait.
-func (o *OrderState) pruneHandled(instanceOrPart string, pending []PendingCall) {
+func (o *StandingOrderState) pruneHandled(instanceOrPart string, pending []PendingCall) {
 	digestByCallID := o.ApprovedDigestsByInstanceOrPart[instanceOrPart]
 	if len(digestByCallID) == 0 {
 		return

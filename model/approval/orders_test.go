@@ -36,7 +36,7 @@ func given(t *testing.T, texts ...string) *approval.StandingOrders {
 }
 
 // waits is a Call that waits: a payment of an amount.
-func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.PendingCall {
+func waits(t *testing.T, n int, amount string, rules ...policy.DeciderRule) approval.PendingCall {
 	t.Helper()
 	p := approval.PendingCall{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.DecisionKinds(),
 		Deciders: rules,
@@ -125,7 +125,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 // Who gives an order needs the right to decide, and an order is one person's approval, however many there are.
 func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 	t.Parallel()
-	two := policy.Rule{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true}
+	two := policy.DeciderRule{Groups: []string{"finance"}, RequiredApprovalCount: 2, ExcludesStarter: true}
 	list := []approval.PendingCall{waits(t, 1, "1", two)}
 	of := func(id, by, group string) string {
 		return fmt.Sprintf(`{"id": %q, "tool": "pay", "count": 5, "by": %q, "groups": [%q]}`, id, by, group)

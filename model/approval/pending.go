@@ -46,15 +46,15 @@ type PendingCall struct {
 	// decision on an earlier version cannot decide this one.
 	TimesAsked int `json:"asked,omitempty"`
 	// Deciders say who may decide; none: anybody. VotesSoFar are the people who have decided while others still must.
-	Deciders   policy.Rules `json:"deciders,omitempty"`
-	VotesSoFar []Vote       `json:"decided,omitempty"`
+	Deciders   policy.DeciderRules `json:"deciders,omitempty"`
+	VotesSoFar []Vote              `json:"decided,omitempty"`
 	// Exclusions are the people whom rules exclude from the decision, for display; nil: nobody is excluded, or an older
 	// worker did not list them.
 	Exclusions *ExcludedPeople `json:"excluded,omitempty"`
 	// Remarks are people's comments, questions and hand-overs of the Call, in order.
 	Remarks []Decision `json:"remarks,omitempty"`
 	// ReminderSchedule says when people are reminded of the Call, and when others may decide too; nil: never.
-	ReminderSchedule *policy.Schedule `json:"whileWaiting,omitempty"`
+	ReminderSchedule *policy.ReminderSchedule `json:"whileWaiting,omitempty"`
 }
 
 // ExcludedPeople are the people whom ExcludesStarter (StartedBy, CausedBy) and CallsWithExcludedDeciders
@@ -67,7 +67,7 @@ type ExcludedPeople struct {
 
 // DenialReason returns why a person may not decide on a Call under rules that exclude these people; "" if they may. A
 // nil ExcludedPeople ignores ExcludesStarter, since only the receiver of the decision knows the people.
-func (e *ExcludedPeople) DenialReason(p policy.Person, callID string, rules policy.Rules) string {
+func (e *ExcludedPeople) DenialReason(p policy.Person, callID string, rules policy.DeciderRules) string {
 	if e == nil {
 		e, rules = &ExcludedPeople{}, slices.Clone(rules)
 		for n := range rules {
@@ -165,8 +165,8 @@ func (p PendingCall) Explanation() (lines []string) {
 // CountAgreeingDecisions returns how many people decided the same on a Call as the signal with an id, up to and
 // including that signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend
 // or replace.
-func CountAgreeingDecisions(decisions []Decision, id string) VoteCount {
-	index := slices.IndexFunc(decisions, func(d Decision) bool { return d.SignalID == id })
+func CountAgreeingDecisions(decisions []Decision, signalID string) VoteCount {
+	index := slices.IndexFunc(decisions, func(d Decision) bool { return d.SignalID == signalID })
 	if index < 0 {
 		return VoteCount{}
 	}

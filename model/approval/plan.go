@@ -12,13 +12,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Plan is a Plan that waits as a whole for a person's decision. None of its Calls has begun.
+// PlanAwaitingDecision is a Plan that waits as a whole for a person's decision. None of its Calls has begun.
 //
 // Invariant: what was shown is what runs. A Decision that names another Digest is refused.
-type Plan struct {
-	// Request is the number of the Request that made the Plan; 0: the Plan consists of the Idea's direct Plans, or of
-	// what an earlier process left unfinished.
-	Request int `json:"request"`
+type PlanAwaitingDecision struct {
+	// RequestNumber is the number of the Request that made the Plan; 0: the Plan consists of the Idea's direct Plans,
+	// or of what an earlier process left unfinished.
+	RequestNumber int `json:"request"`
 	// Digest is the SHA-256, in hex, of the canonical JSON of the process's id, request and, for each Call, its id,
 	// instances and what was written.
 	Digest string     `json:"digest"`
@@ -27,8 +27,8 @@ type Plan struct {
 	Instances []string  `json:"instances,omitempty"`
 	Since     time.Time `json:"since"`
 	// Deciders say who may decide; none: anybody. VotesSoFar are the people who have decided while others still must.
-	Deciders   policy.Rules `json:"deciders,omitempty"`
-	VotesSoFar []Vote       `json:"decided,omitempty"`
+	Deciders   policy.DeciderRules `json:"deciders,omitempty"`
+	VotesSoFar []Vote              `json:"decided,omitempty"`
 	// NotAmendableReason is why the Plan can only be approved or rejected; empty: it can be amended.
 	NotAmendableReason string `json:"notAmendable,omitempty"`
 	// Disagreements has both answers for each instance that the LLM answered differently when asked a second time. They
@@ -50,24 +50,24 @@ type PlanCall struct {
 }
 
 // SetDigest computes the digest; processID is the id of the Plan's process.
-func (p *Plan) SetDigest(processID string) {
+func (p *PlanAwaitingDecision) SetDigest(processID string) {
 	calls := make([]any, len(p.Calls))
 	for n, c := range p.Calls {
 		calls[n] = jsonval.Object{"call": c.CallID, "instances": c.Instances, "as": c.WrittenCall}
 	}
-	p.Digest = proof.Digest(jsonval.Object{"process": processID, "request": p.Request, "calls": calls})
+	p.Digest = proof.Digest(jsonval.Object{"process": processID, "request": p.RequestNumber, "calls": calls})
 }
 
 // Name names the Plan in the middle of a sentence.
-func (p Plan) Name() string {
-	if p.Request == 0 {
+func (p PlanAwaitingDecision) Name() string {
+	if p.RequestNumber == 0 {
 		return "the Plan that begins the process"
 	}
-	return fmt.Sprintf("the Plan of Request %d", p.Request)
+	return fmt.Sprintf("the Plan of Request %d", p.RequestNumber)
 }
 
 // WrittenCalls lists the Calls as they were written. amend-plan takes a changed copy of this list.
-func (p Plan) WrittenCalls() []ideafile.WrittenCall {
+func (p PlanAwaitingDecision) WrittenCalls() []ideafile.WrittenCall {
 	return jsonval.Map(p.Calls, func(c PlanCall) ideafile.WrittenCall { return c.WrittenCall })
 }
 
@@ -78,7 +78,7 @@ type PlanToolCount struct {
 }
 
 // CountByTool counts the Calls by Tool, in the order of the Tools' first Calls.
-func (p Plan) CountByTool() (counts []PlanToolCount) {
+func (p PlanAwaitingDecision) CountByTool() (counts []PlanToolCount) {
 	for _, c := range p.Calls {
 		index := slices.IndexFunc(counts, func(t PlanToolCount) bool { return t.Tool == c.WrittenCall.Tool })
 		if index < 0 {
@@ -90,7 +90,7 @@ func (p Plan) CountByTool() (counts []PlanToolCount) {
 }
 
 // Summary counts the Calls of the Plan: "4 Calls: 3 quote, 1 order".
-func (p Plan) Summary() string {
+func (p PlanAwaitingDecision) Summary() string {
 	total, parts := 0, []string{}
 	for _, t := range p.CountByTool() {
 		total += t.CallCount
@@ -104,20 +104,20 @@ func (p Plan) Summary() string {
 }
 
 // DecidersInWords names who must decide and who has decided so far; "" if anybody may.
-func (p Plan) DecidersInWords() string {
-	return p.asPending().DecidersInWords()
+func (p PlanAwaitingDecision) DecidersInWords() string {
+	return p.asPendingCall().DecidersInWords()
 }
 
 // ProofCallID is what a proof of a decision on the Plan names in place of a Call.
-func (p Plan) ProofCallID() string { return fmt.Sprintf("plan:%d", p.Request) }
+func (p PlanAwaitingDecision) ProofCallID() string { return fmt.Sprintf("plan:%d", p.RequestNumber) }
 
-// asPending is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
-func (p Plan) asPending() PendingCall {
+// asPendingCall is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
+func (p PlanAwaitingDecision) asPendingCall() PendingCall {
 	return PendingCall{CallID: p.ProofCallID(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders,
 		VotesSoFar: p.VotesSoFar}
 }
 
 // ApprovePayload is the payload that approves the Plan as shown; by is a placeholder.
-func (p Plan) ApprovePayload() jsonval.Object {
-	return jsonval.Object{"request": p.Request, "digest": p.Digest, "by": PlaceholderName}
+func (p PlanAwaitingDecision) ApprovePayload() jsonval.Object {
+	return jsonval.Object{"request": p.RequestNumber, "digest": p.Digest, "by": PlaceholderName}
 }

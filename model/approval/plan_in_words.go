@@ -11,23 +11,23 @@ import (
 	"processidea/model/refexpr"
 )
 
-// PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business. A parameter
-// whose value is known only when the Call runs is null.
-type PlannedCall struct {
+// PlannedCallInWords is what a Call of a waiting Plan would do in one instance, in the words of the business. A
+// parameter whose value is known only when the Call runs is null.
+type PlannedCallInWords struct {
 	shown.Call
 	CallID, Instance string
 	// Error is why it will fail; empty: no reason is known.
 	Error string
 }
 
-// maxPlannedCalls bounds how many Calls of a Plan are put into words, each once for each instance.
-const maxPlannedCalls = 1000
+// maxPlannedCallsInWords bounds how many Calls of a Plan are put into words, each once for each instance.
+const maxPlannedCallsInWords = 1000
 
 // DescribeCalls describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has
 // run since that Idea. readsOtherOutput reports whether the Call at an index reads what another Call of the Plan
 // writes.
-func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language,
-	readsOtherOutput func(n int) bool) (list []PlannedCall) {
+func (p PlanAwaitingDecision) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language,
+	readsOtherOutput func(n int) bool) (list []PlannedCallInWords) {
 	if idea == nil {
 		idea = &ideafile.Idea{}
 	}
@@ -44,15 +44,15 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 		if len(tokens) == 0 {
 			tokens = []string{""}
 		}
-		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
+		for _, token := range tokens[:min(len(tokens), maxPlannedCallsInWords-len(list))] {
 			payloadByKind := splitMessages.InstanceView(token).PayloadByKind
 			knownParams := resolveKnownReferences(params, func(r refexpr.Reference) (any, bool) {
-				if readsOther && r.Kind == refexpr.StateKind {
+				if readsOther && r.Kind == refexpr.StateReferenceKind {
 					return nil, false
 				}
 				return jsonval.ValueAt(payloadByKind[r.Kind], r.Path)
 			})
-			list = append(list, PlannedCall{CallID: c.CallID, Instance: token, Error: c.Error,
+			list = append(list, PlannedCallInWords{CallID: c.CallID, Instance: token, Error: c.Error,
 				Call: presenter.Call(c.WrittenCall.Tool, jsonval.AsObject(knownParams), token,
 					shown.InstanceValues{Input: payloadByKind[ideafile.TypeInput],
 						State: payloadByKind[ideafile.TypeState]}, l)})
@@ -63,7 +63,7 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 
 // SentenceIn says in one line what the Plan would do, and for which instances, by what is known of their names and
 // amounts: "2 × Refund, Send a letter: order A-1 (12.00 EUR), order A-2".
-func (p Plan) SentenceIn(presenter *shown.Presenter, l shown.Language) string {
+func (p PlanAwaitingDecision) SentenceIn(presenter *shown.Presenter, l shown.Language) string {
 	toolTexts := jsonval.Map(p.CountByTool(), func(t PlanToolCount) string {
 		if t.CallCount == 1 {
 			return presenter.ToolTitle(t.Tool)

@@ -23,7 +23,7 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 		"context": [{"type": "input", "input": {"note": "sorry"}}, {"type": "state", "state": {"fee": 500}},
 			{"type": "input", "_instance": "①", "input": {"order": "A-1", "amount": 229900, "name": "Ann"}},
 			{"type": "input", "_instance": "②", "input": {"order": "A-2", "name": "Bob"}}]}`)
-	var plan approval.Plan
+	var plan approval.PlanAwaitingDecision
 	if err := json.Unmarshal([]byte(`{"request": 1, "calls": [
 		{"call": "1.1", "instances": ["①", "②"], "as": {"_tool": "refund", "_instance": "*", "amount": "†input.amount", "to": "†input.name", "_outputPath": "†state.paid"}},
 		{"call": "1.2", "instances": ["①"], "as": {"_tool": "refund", "_instance": "①", "amount": "†state.fee", "to": "Eve"}},

@@ -84,8 +84,8 @@ func (d Decision) Vote(kind string) Vote {
 }
 
 // DecisionToProve returns the decision that a proof of a decision on a Call must be for.
-func (d Decision) DecisionToProve(processID string) proof.Decision {
-	return proof.Decision{
+func (d Decision) DecisionToProve(processID string) proof.ExpectedDecision {
+	return proof.ExpectedDecision{
 		ProcessID: processID, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)},
 		ApprovalDigest: d.ApprovalDigest,
 		Kind:           d.Kind,
@@ -132,7 +132,7 @@ func (d Decision) Decider() policy.Person {
 
 // CheckDecider returns why the person may not take the decision under these rules; no rules: anybody may. starters are
 // the people who started the process, causers those who caused what is decided on in another way.
-func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Identity) error {
+func (d Decision) CheckDecider(rules policy.DeciderRules, starters, causers []policy.Identity) error {
 	if len(rules) == 0 {
 		return nil
 	}

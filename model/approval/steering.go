@@ -11,16 +11,16 @@ import (
 
 // The signals by which people steer a process.
 const (
-	SteerPause  = "pause"
-	SteerResume = "resume"
-	SteerRevise = "revise"
-	SteerAdd    = "add"
-	SteerUndo   = "undo"
-	// SteerDecide carries many decisions at once (ReadDecisionBatch).
-	SteerDecide = "decide"
-	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
-	SteerAllow    = "allow"
-	SteerDisallow = "disallow"
+	SteerPause        = "pause"
+	SteerResume       = "resume"
+	SteerRevise       = "revise"
+	SteerAddInstances = "add"
+	SteerUndo         = "undo"
+	// SteerDecideMany carries many decisions at once (ReadDecisionBatch).
+	SteerDecideMany = "decide"
+	// SteerGiveStandingOrder gives a standing order (ReadStandingOrder), SteerEndStandingOrder ends one.
+	SteerGiveStandingOrder = "allow"
+	SteerEndStandingOrder  = "disallow"
 	// SteerDeputy names a deputy for a time (ReadDeputyOrder). The process keeps it as an order, and sends it to each
 	// waiting Call as a remark.
 	SteerDeputy = "deputy"
@@ -46,7 +46,7 @@ type SteeringPayload struct {
 type UndoOrder struct {
 	CallID         string   `json:"call,omitempty"`
 	CallIDs        []string `json:"calls,omitempty"`
-	Instance       *string  `json:"instance,omitempty"`
+	InstanceToken  *string  `json:"instance,omitempty"`
 	ID             string   `json:"id,omitempty"`
 	RequestedBy    string   `json:"by,omitempty"`
 	Reason         string   `json:"reason,omitempty"`
@@ -55,8 +55,8 @@ type UndoOrder struct {
 
 // TargetInstance returns the instance that the order names, as it was spelled; isNamed is false if it names none.
 func (o UndoOrder) TargetInstance() (token string, isNamed bool) {
-	if o.Instance != nil {
-		return *o.Instance, true
+	if o.InstanceToken != nil {
+		return *o.InstanceToken, true
 	}
 	return ideafile.InstanceTokenOfCallID(o.CallID), o.CallID != ""
 }
@@ -70,8 +70,8 @@ func (s SteeringPayload) Identity() policy.Identity {
 // revise; what to undo for undo.
 func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) {
 	allowedKeys := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"},
-		SteerAdd:  {"context"},
-		SteerUndo: {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
+		SteerAddInstances: {"context"},
+		SteerUndo:         {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
 	if err := readTextFields(m, commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account), nil,
 		allowedKeys...); err != nil {
 		return s, err
@@ -95,7 +95,7 @@ func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) 
 	switch {
 	case len(ps) > 0:
 		return s, ps
-	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 &&
+	case kind == SteerAddInstances && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 &&
 		s.Limits == ideafile.Limits{}:
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
@@ -103,21 +103,21 @@ func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) 
 }
 
 func readUndo(m jsonval.Object, ps *diag.Problems) (o UndoOrder) {
-	var isText, isList, isToken bool
+	var hasRightType, isList, isToken bool
 	var token string
-	if o.CallID, isText = m["call"].(string); m["call"] != nil && !isText {
+	if o.CallID, hasRightType = m["call"].(string); m["call"] != nil && !hasRightType {
 		ps.Add("$.call", "want the id of a Call, not %s", jsonval.TypeOf(m["call"]))
 	}
 	if o.CallIDs, isList = jsonval.AsStringList(m["calls"]); m["calls"] != nil && !isList {
 		ps.Add("$.calls", "want a list of the ids of Calls, not %s", jsonval.TypeOf(m["calls"]))
 	}
 	if token, isToken = m["instance"].(string); isToken {
-		o.Instance = &token
+		o.InstanceToken = &token
 	} else if m["instance"] != nil {
 		ps.Add("$.instance", "want the token of an instance, not %s", jsonval.TypeOf(m["instance"]))
 	}
 	review := m[ideafile.UndoReviewKey]
-	if o.RequiresReview, isText = review.(bool); review != nil && !isText {
+	if o.RequiresReview, hasRightType = review.(bool); review != nil && !hasRightType {
 		ps.Add("$."+ideafile.UndoReviewKey, "want true or false, not %s", jsonval.TypeOf(review))
 	}
 	return o

@@ -22,7 +22,7 @@ func (f *planDataflow) checkReadsOwnOutput(callIndex int) {
 					len(f.possibleWriterIndexes(callIndex, ref)) > 0
 				if canBePresent && ref.Kind == ideafile.TypeState &&
 					slices.ContainsFunc(s.outputPath.Paths(), ref.Path.IsAtOrBelow) {
-					f.reportFinding(s, s.outputLocation, true,
+					f.reportFinding(s, s.outputPathLocation, true,
 						"the Call reads %s, which closes its own path %s, so it is always skipped; write "+
 							"elsewhere, or declare an _outputMethod on its tool", ref,
 						s.outputPath.ReferenceText())
@@ -65,15 +65,15 @@ func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
 
 // overlapWarning returns why an earlier Call probably keeps this one from running, and where to report that. Two
 // different Calls for the very same path are intended alternatives, and give no warning.
-func overlapWarning(s, earlier *planCall) (location, reason string) {
+func overlapWarning(s, earlier *planCall) (jsonPath, reason string) {
 	ownPath, earlierPath := s.outputPath.ReferenceText(), earlier.outputPath.ReferenceText()
 	switch {
 	case earlier.isUpdate():
-		return s.outputLocation,
+		return s.outputPathLocation,
 			fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
 				ownPath, earlier)
 	case ownPath != earlierPath:
-		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, is within the other: the Call "+
+		return s.outputPathLocation, fmt.Sprintf("one of %s and %s, which %s writes, is within the other: the Call "+
 			"is skipped unless that one fails; write to a path beside it", ownPath, earlierPath, earlier)
 	case ideafile.ParseWrittenCall(s.rawCall).SameCallAs(ideafile.ParseWrittenCall(earlier.rawCall)):
 		return s.jsonPath,

@@ -43,14 +43,16 @@ func (p AmendedPlanChecker) CheckRequestCalls(input *turn.RequestInput, calls []
 }
 
 // CheckDirectCalls is CheckRequestCalls for the direct Plan of some instances. Context has the Plan as amended.
-func (p AmendedPlanChecker) CheckDirectCalls(tokens []string, calls []ideafile.WrittenCall, callIndexOffset int) error {
-	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsDirectPlanKeys, p.Palette.InstanceTokens = true, true, tokens
+func (p AmendedPlanChecker) CheckDirectCalls(instanceTokens []string, calls []ideafile.WrittenCall,
+	callIndexOffset int) error {
+	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsDirectPlanKeys, p.Palette.InstanceTokens = true, true,
+		instanceTokens
 	for n, w := range calls {
 		if _, _, f := p.Palette.ReadCall(w); f != nil {
 			return fmt.Errorf("calls[%d]: %s", n, f.Message)
 		}
 	}
-	for _, token := range tokens {
+	for _, token := range instanceTokens {
 		instance := p.newInstance(token)
 		instance.StartDirectPlan()
 		for n := range calls {
@@ -68,13 +70,13 @@ func (p AmendedPlanChecker) newInstance(token string) *dataflow.Instance {
 	return dataflow.New(p.Palette, messages, token)
 }
 
-func refusalError(i *dataflow.Instance, callIndex int, key ideafile.CallKey, token string) error {
-	rec := i.FindCall(key.ID(token))
+func refusalError(i *dataflow.Instance, callIndex int, key ideafile.CallKey, instanceToken string) error {
+	rec := i.FindCall(key.ID(instanceToken))
 	if rec == nil || rec.Status != ideafile.CallFailed || rec.Fault == nil {
 		return nil
 	}
-	if token == "" {
+	if instanceToken == "" {
 		return fmt.Errorf("calls[%d]: %s", callIndex, rec.Fault.Message)
 	}
-	return fmt.Errorf("calls[%d], in instance %s: %s", callIndex, token, rec.Fault.Message)
+	return fmt.Errorf("calls[%d], in instance %s: %s", callIndex, instanceToken, rec.Fault.Message)
 }

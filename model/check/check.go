@@ -25,7 +25,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	c.checkStates()
 	c.checkSomePlanApplies()
 	c.checkSettleConfig()
-	c.checkRechecks()
+	c.checkQualityConfig()
 	c.checkInstancesPerRequest()
 	c.addProblems(ideafile.DuplicateStepIDProblems(idea.Context))
 	c.checkDisplay()
@@ -50,7 +50,7 @@ type checker struct {
 	instanceTokens    []string
 	context           ideafile.ContextByInstance
 	view              ideafile.InstanceView
-	viewToken         *string // of view; only one is kept, since all would take many times the file's memory
+	viewInstanceToken *string // of view; only one is kept, since all would take many times the file's memory
 	directPlans       ideafile.DirectPlans
 	messages          []locatedMessage
 	findings          []finding
@@ -58,8 +58,9 @@ type checker struct {
 }
 
 // isForgotten reports whether an instance was forgotten: no Call is for it, and nothing of it is checked.
-func (c *checker) isForgotten(token string) bool {
-	return ideafile.InstanceEndStatus(c.context.MessagesByInstance[token], token) == ideafile.InstanceForgotten
+func (c *checker) isForgotten(instanceToken string) bool {
+	return ideafile.InstanceEndStatus(c.context.MessagesByInstance[instanceToken],
+		instanceToken) == ideafile.InstanceForgotten
 }
 
 // locatedMessage is a Message that knows its path in the file. It holds a pointer, since a long table has one Message
@@ -77,8 +78,8 @@ func (m locatedMessage) givesContext() bool {
 
 // viewOf is what an instance sees.
 func (c *checker) viewOf(token string) ideafile.InstanceView {
-	if c.viewToken == nil || *c.viewToken != token {
-		c.view, c.viewToken = c.context.InstanceView(token), &token
+	if c.viewInstanceToken == nil || *c.viewInstanceToken != token {
+		c.view, c.viewInstanceToken = c.context.InstanceView(token), &token
 	}
 	return c.view
 }
@@ -111,10 +112,10 @@ func (c *checker) checkMessage(m locatedMessage) {
 		}
 	case ideafile.TypePlan:
 		// The Calls of a record are past, even malformed ones: they are not a Plan to run.
-		if !m.IsPlanWithRecord() {
+		if !m.IsStagelessPlanWithRecord() {
 			c.checkPlan(m)
 		}
-		c.checkCompletePlan(m)
+		c.checkPlanOfStageComplete(m)
 	}
 	if m.InstanceToken != "" && !m.givesContext() && !slices.ContainsFunc(c.context.MessagesByInstance[m.InstanceToken],
 		func(ownMessage ideafile.Message) bool { return locatedMessage{&ownMessage}.givesContext() }) {

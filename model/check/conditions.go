@@ -8,9 +8,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkConditions reports a condition that reads what its own Call or a later one writes: the condition sees only what
-// earlier Calls wrote.
-func (p *planChecker) checkConditions() {
+// checkCallConditions reports a condition that reads what its own Call or a later one writes: the condition sees only
+// what earlier Calls wrote.
+func (p *planChecker) checkCallConditions() {
 	for n, s := range p.calls {
 		if s.isInvalid || s.rawCall[ideafile.WhenKey] == nil {
 			continue

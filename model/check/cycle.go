@@ -97,16 +97,16 @@ func (f *planDataflow) termsWithoutWriter(callIndex, readIndex, alternativeIndex
 // dependencyEdge is why a Call waits for the Call writerIndex: that would write what the Call reads, or it delays that
 // the Call is skipped.
 type dependencyEdge struct {
-	writerIndex int
-	location    string // the JSON path of the part that waits
-	delaysSkip  bool
+	writerIndex         int
+	waitingPartJSONPath string // the JSON path of the part that waits
+	delaysSkip          bool
 }
 
 func (f *planDataflow) dependencyEdges(callIndex int) []dependencyEdge {
 	var out []dependencyEdge
 	if f.isSkippedAtStart(callIndex) {
 		for _, w := range f.earlierWriterIndexes(callIndex, false) {
-			out = append(out, dependencyEdge{w, f.calls[callIndex].outputLocation, true})
+			out = append(out, dependencyEdge{w, f.calls[callIndex].outputPathLocation, true})
 		}
 		return out // it no longer needs what it reads
 	}
@@ -114,7 +114,7 @@ func (f *planDataflow) dependencyEdges(callIndex int) []dependencyEdge {
 		for i := range f.startStatusByCall[callIndex].reads[r] {
 			for _, ref := range f.termsWithoutWriter(callIndex, r, i) {
 				for _, w := range f.possibleWriterIndexes(callIndex, ref) {
-					out = append(out, dependencyEdge{w, f.calls[callIndex].reads[r].location, false})
+					out = append(out, dependencyEdge{w, f.calls[callIndex].reads[r].jsonPath, false})
 				}
 			}
 		}
@@ -138,16 +138,16 @@ func (f *planDataflow) checkCycles() {
 			n, cycle = cycle[index].writerIndex, slices.Concat(cycle[index+1:], cycle[:index+1])
 		}
 		var calls []*planCall
-		mayBreak := false
+		mayResolveItself := false
 		for _, e := range cycle {
 			calls = append(calls, f.calls[e.writerIndex])
 			isReported[e.writerIndex] = true
 			// a Call that can run may write the value first, so that this Call waits for nothing
-			mayBreak = mayBreak || len(f.earlierWriterIndexes(e.writerIndex, true)) > 0
+			mayResolveItself = mayResolveItself || len(f.earlierWriterIndexes(e.writerIndex, true)) > 0
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
-		f.reportFinding(s, cycle[0].location, mayBreak,
+		f.reportFinding(s, cycle[0].waitingPartJSONPath, mayResolveItself,
 			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else",
 			strings.Join(jsonval.Map(append(calls, s), (*planCall).String), " → "))
 	}

@@ -18,17 +18,17 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.
 	}
 	c := newChecker(idea, bindings)
 	c.checkSomePlanApplies()
-	c.checkRechecks()
+	c.checkQualityConfig()
 	for _, m := range c.messages {
-		c.checkCompletePlan(m)
+		c.checkPlanOfStageComplete(m)
 	}
 	return c.problems()
 }
 
-// instancesForPlan lists the instances that a Plan is for. The Plan's condition must match them. A Plan that runs
+// instanceTokensForPlan lists the instances that a Plan is for. The Plan's condition must match them. A Plan that runs
 // directly must also be the first such Plan for them.
-func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
-	return jsonval.Filter(tokens, func(token string) bool { return c.planAppliesToInstance(m, token) })
+func (c *checker) instanceTokensForPlan(m locatedMessage, instanceTokens []string) []string {
+	return jsonval.Filter(instanceTokens, func(token string) bool { return c.planAppliesToInstance(m, token) })
 }
 
 func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
@@ -39,9 +39,9 @@ func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
 	return planIndex >= 0 && m.Message == &c.idea.Context[planIndex]
 }
 
-// checkCompletePlan reports what a complete Plan would have to ask the LLM for.
-func (c *checker) checkCompletePlan(m locatedMessage) {
-	if m.PlanStage != ideafile.StageComplete {
+// checkPlanOfStageComplete reports what a complete Plan would have to ask the LLM for.
+func (c *checker) checkPlanOfStageComplete(m locatedMessage) {
+	if m.PlanStage != ideafile.PlanStageComplete {
 		return
 	}
 	if c.bindings != nil {
@@ -61,7 +61,7 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 // latentCallIndexes lists the positions of a Plan's Calls whose results the LLM would have to write in one of its
 // instances.
 func (c *checker) latentCallIndexes(m locatedMessage) (indexes []int) {
-	tokens := c.instancesForPlan(m, c.instanceTokens)
+	tokens := c.instanceTokensForPlan(m, c.instanceTokens)
 	if len(tokens) == 0 {
 		tokens = []string{m.InstanceToken}
 	}
@@ -96,8 +96,8 @@ func (c *checker) checkSettleConfig() {
 	}
 }
 
-// checkRechecks reports a recheck of answers if the LLM is never asked, and an onLimit without a limit.
-func (c *checker) checkRechecks() {
+// checkQualityConfig reports a recheck of answers if the LLM is never asked, and an onLimit without a limit.
+func (c *checker) checkQualityConfig() {
 	qualitySource := jsonval.AsObject(jsonval.Lookup(c.idea.Source, "config", "quality"))
 	if qualitySource["onLimit"] != nil && qualitySource["limit"] == nil {
 		c.addWarning("$.config.quality.onLimit", "it has no effect without a limit: any share may be decided otherwise")
@@ -111,7 +111,7 @@ func (c *checker) checkRechecks() {
 // checkInstancesPerRequest reports that a Request covers more instances than is known to be good for the LLM's work on
 // each.
 func (c *checker) checkInstancesPerRequest() {
-	recommendedSize, reason, _ := quality.RecommendedSize(c.idea, c.bindings)
+	recommendedSize, reason, _ := quality.RecommendedRequestSize(c.idea, c.bindings)
 	if limit := c.idea.Config.MaxInstancesPerPart; limit > recommendedSize && !c.idea.IsLLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
 			"above that; \"quality\" measures it", limit, recommendedSize, reason)

@@ -79,7 +79,7 @@ func TestAProcessNeedsAnLLMWhereADelegateOfItsPlanDoes(t *testing.T) {
 	for file, needs := range map[string]bool{"planned.json": false, "free.json": true, "given.json": false,
 		"deep.json": true, "whole.json": false, "anonymous": true} {
 		d := loop.DelegateIdeaFiles{IdeaFilesByPath: files,
-			BindTools: func(*ideafile.Idea) map[string]ideafile.ToolBinding { return nil }}
+			ToolBindingsFor: func(*ideafile.Idea) map[string]ideafile.ToolBinding { return nil }}
 		if got := d.IdeaNeedsLLM(modeltest.IdeaFrom(t, calls(file))); got != needs {
 			t.Errorf("one with the delegate %s needs one: %v", file, got)
 		}
@@ -109,7 +109,7 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 			text += `, "output": ` + c.output
 		}
 		i := modeltest.IdeaFrom(t, text+`}, "context": [`+c.context+`]}`)
-		d := loop.DelegateIdeaFiles{BindTools: func(*ideafile.Idea) map[string]ideafile.ToolBinding {
+		d := loop.DelegateIdeaFiles{ToolBindingsFor: func(*ideafile.Idea) map[string]ideafile.ToolBinding {
 			return map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
 		}}
 		if got := d.IdeaNeedsLLM(i); got != c.needs {

@@ -16,22 +16,22 @@ import (
 func (c *checker) checkDisplay() {
 	for _, t := range c.idea.Tools {
 		path := t.JSONPath()
-		c.checkAnnotations(t.Source, path)
-		c.checkAnnotations(t.Source["_output"], path+"._output")
-		c.checkTemplate(t.TitleTemplate, path+"._title", t)
+		c.checkDisplayAnnotations(t.Source, path)
+		c.checkDisplayAnnotations(t.Source["_output"], path+"._output")
+		c.checkDisplayTemplate(t.TitleTemplate, path+"._title", t)
 	}
 	if out := c.idea.OutputSchema; out != nil {
-		c.checkAnnotations(out.Source, "$.schema.output")
+		c.checkDisplayAnnotations(out.Source, "$.schema.output")
 	}
 	for _, m := range c.messages {
 		if m.PayloadSchema != nil {
-			c.checkAnnotations(m.PayloadSchema, m.jsonPath()+".schema")
+			c.checkDisplayAnnotations(m.PayloadSchema, m.jsonPath()+".schema")
 		}
 	}
-	c.checkTemplate(c.idea.Config.InstanceNameTemplate, "$.config.instanceName", nil)
+	c.checkDisplayTemplate(c.idea.Config.InstanceNameTemplate, "$.config.instanceName", nil)
 }
 
-func (c *checker) checkAnnotations(schema any, path string) {
+func (c *checker) checkDisplayAnnotations(schema any, path string) {
 	jsonschema.EachSubschema(schema, path, func(partPath string, part jsonval.Object) {
 		if key, problem := shown.FindAnnotationProblem(part); problem != "" {
 			c.addError(jsonval.JSONPathWithKey(partPath, key), "%s", problem)
@@ -39,9 +39,9 @@ func (c *checker) checkAnnotations(schema any, path string) {
 	})
 }
 
-// checkTemplate reports each Reference of a template that leads to nothing. t is the Tool whose parameters the template
-// may read; nil: the template names an instance.
-func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
+// checkDisplayTemplate reports each Reference of a template that leads to nothing. t is the Tool whose parameters the
+// template may read; nil: the template names an instance.
+func (c *checker) checkDisplayTemplate(text, path string, t *ideafile.Tool) {
 	if text == "" {
 		return
 	}
@@ -50,11 +50,11 @@ func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 		return // reported when the file was read
 	}
 	for _, r := range parsedTemplate.References() {
-		c.checkTemplateRead(r, path, t)
+		c.checkDisplayTemplateRead(r, path, t)
 	}
 }
 
-func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafile.Tool) {
+func (c *checker) checkDisplayTemplateRead(r refexpr.Reference, path string, t *ideafile.Tool) {
 	paramNames, paramPath, allowsExtraParams := []string{}, append(jsonval.Path{r.Kind}, r.Path...), false
 	if t != nil {
 		paramNames, allowsExtraParams = jsonval.SortedKeys(jsonschema.Properties(t.Source)), t.AllowsExtraParams
@@ -83,8 +83,8 @@ func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
 		_, exists := jsonval.ValueAt(payload, r.Path)
 		subschema := jsonschema.SubschemaAt(schema, r.Path)
-		isOpen := r.Kind == ideafile.TypeState || schema != nil || c.idea.IsTemplate
-		if exists || !subschema.IsForbidden && (subschema.IsDescribed || isOpen) {
+		mayHoldMore := r.Kind == ideafile.TypeState || schema != nil || c.idea.IsTemplate
+		if exists || !subschema.IsForbidden && (subschema.IsDescribed || mayHoldMore) {
 			return
 		}
 		knownNames = slices.Concat(knownNames, jsonval.SortedKeys(jsonval.AsObject(payload)),

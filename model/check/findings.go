@@ -31,7 +31,7 @@ func (c *checker) addProblems(ps diag.Problems) {
 }
 
 // addFinding adds a Problem, or adds instances to the same one found before.
-func (c *checker) addFinding(p diag.Problem, tokens []string, applicableInstanceCount int) {
+func (c *checker) addFinding(p diag.Problem, affectedTokens []string, applicableInstanceCount int) {
 	key := fmt.Sprintf("%s\x00%s\x00%v", p.JSONPath, p.Message, p.IsWarning)
 	index, ok := c.findingIndexByKey[key]
 	if !ok {
@@ -40,7 +40,7 @@ func (c *checker) addFinding(p diag.Problem, tokens []string, applicableInstance
 		c.findings = append(c.findings,
 			finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicableInstanceCount})
 	}
-	for _, t := range tokens {
+	for _, t := range affectedTokens {
 		c.findings[index].affectedInstances[t] = true
 	}
 }

@@ -43,8 +43,8 @@ type planDataflow struct {
 }
 
 // checkDataflow checks the Plan's data flow in every instance it is for.
-func (p *planChecker) checkDataflow(output *planCall) {
-	calls := append(slices.Clip(p.calls), output)
+func (p *planChecker) checkDataflow(planOutputStep *planCall) {
+	calls := append(slices.Clip(p.calls), planOutputStep)
 	var flows []*planDataflow
 	flowByStartStatus := map[string]*planDataflow{}
 	for _, token := range p.applicableInstanceTokens {
@@ -62,14 +62,14 @@ func (p *planChecker) checkDataflow(output *planCall) {
 	}
 }
 
-func (p *planChecker) callStartStatusesFor(token string, calls []*planCall) []callStartStatus {
-	view := p.viewOf(token)
+func (p *planChecker) callStartStatusesFor(instanceToken string, calls []*planCall) []callStartStatus {
+	view := p.viewOf(instanceToken)
 	startState := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
 	out := make([]callStartStatus, len(calls))
 	for n, s := range calls {
 		f := &out[n]
 		f.appliesToInstance = len(s.instanceTokens) == len(p.palette.InstanceTokens) ||
-			slices.Contains(s.instanceTokens, token)
+			slices.Contains(s.instanceTokens, instanceToken)
 		f.reads = p.expressionStartStatusesFor(view, startState, s.reads)
 		f.writablePaths = s.writablePaths(startState)
 		f.outsideSchemaReason = s.pathNotInSchemaReason(view.SchemaByKind[ideafile.TypeState])
@@ -143,7 +143,7 @@ func (s *planCall) outputPathStatus(startState *statelog.State) (isSkipped, isBl
 
 func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, startState *statelog.State,
 	ref refexpr.Reference) termStartStatus {
-	if p.templateAwaitsValue(view, ref) && !(ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)) {
+	if p.ideaTemplateAwaitsValue(view, ref) && !(ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)) {
 		return termStartStatus{isPresent: true}
 	}
 	var startStatus termStartStatus
@@ -204,10 +204,10 @@ func (f *planDataflow) checkOutputPath(callIndex int) {
 	s, startStatus := f.calls[callIndex], f.startStatusByCall[callIndex]
 	switch {
 	// checkTools reports a fixed path once, at the Tool
-	case startStatus.outsideSchemaReason != "" && s.outputLocation != s.jsonPath:
-		f.reportFinding(s, s.outputLocation, false, "%s", startStatus.outsideSchemaReason)
+	case startStatus.outsideSchemaReason != "" && s.outputPathLocation != s.jsonPath:
+		f.reportFinding(s, s.outputPathLocation, false, "%s", startStatus.outsideSchemaReason)
 	case startStatus.isBlocked:
-		f.reportFinding(s, s.outputLocation, true,
+		f.reportFinding(s, s.outputPathLocation, true,
 			"%s: something other than an object stands above it at the start, so the Call never runs",
 			s.outputPath.ReferenceText())
 	}

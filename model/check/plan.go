@@ -33,16 +33,16 @@ type planCall struct {
 	reads          []parameterRead
 	outputPath     refexpr.OutputPath
 	outputMethod   string
-	// outputLocation is where the file gives the output path: a key of the Call, or the Call itself where the designer
-	// fixed the path.
-	outputLocation string
-	isInvalid      bool
+	// outputPathLocation is where the file gives the output path: a key of the Call, or the Call itself where the
+	// designer fixed the path.
+	outputPathLocation string
+	isInvalid          bool
 }
 
 // parameterRead is a Reference or an expression in a Call's parameters.
 type parameterRead struct {
 	expr             refexpr.Expression
-	location         string       // in the file
+	jsonPath         string       // in the file
 	paramPath        jsonval.Path // in the parameters
 	isFromWiredParam bool
 	acceptsAnyType   bool // it is part of a text, which takes a value of any type
@@ -76,7 +76,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 		tokens = []string{m.InstanceToken}
 	}
 	p := &planChecker{checker: c, planJSONPath: m.jsonPath() + ".plan", runsDirectly: m.IsDirectPlan(),
-		applicableInstanceTokens: c.instancesForPlan(m, tokens), palette: ideafile.Palette{
+		applicableInstanceTokens: c.instanceTokensForPlan(m, tokens), palette: ideafile.Palette{
 			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens,
 			UntargetedCallsGoToAll: true,
 			AllowsDirectPlanKeys:   m.IsDirectPlan(),
@@ -87,7 +87,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 		}
 		p.calls = append(p.calls, p.readCall(n, call))
 	}
-	p.checkConditions()
+	p.checkCallConditions()
 	p.checkFitsOutputSchema(m.PlanOutput, m.jsonPath()+".output")
 	p.checkDataflow(p.readPlanOutput(m))
 }
@@ -101,7 +101,7 @@ func (p *planChecker) addCallError(s *planCall, path, format string, args ...any
 func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 	s := &planCall{jsonPath: fmt.Sprintf("%s[%d]", p.planJSONPath, n), index: n,
 		instanceTokens: p.palette.InstanceTokens}
-	s.outputLocation = s.jsonPath
+	s.outputPathLocation = s.jsonPath
 	s.rawCall = call.RawObject()
 	if s.rawCall == nil {
 		p.addCallError(s, s.jsonPath, "a Call is an object, not %s", jsonval.TypeOf(call.AsWritten()))
@@ -190,12 +190,12 @@ func (p *planChecker) checkParams(s *planCall) {
 		if strings.HasPrefix(k, "_") || s.isOutputPathAlias(k) {
 			continue
 		}
-		location := jsonval.JSONPathWithKey(s.jsonPath, k)
-		if !p.collectReferences(s, location, v, jsonval.Path{k}) || s.tool == nil {
+		jsonPath := jsonval.JSONPathWithKey(s.jsonPath, k)
+		if !p.collectReferences(s, jsonPath, v, jsonval.Path{k}) || s.tool == nil {
 			continue
 		}
 		if _, _, f := s.tool.ReadParam(k, v); f != nil {
-			p.addCallError(s, location, "%s%s", f.Message, s.suggestParam(k))
+			p.addCallError(s, jsonPath, "%s%s", f.Message, s.suggestParam(k))
 		}
 	}
 	if s.tool == nil {
@@ -205,7 +205,7 @@ func (p *planChecker) checkParams(s *planCall) {
 		expressions, _ := refexpr.FindExpressions(wiredValue) // the Tool's own check names an error
 		for _, e := range expressions {
 			if e.HasReferenceOfKind(ideafile.TypeState) {
-				s.reads = append(s.reads, parameterRead{expr: e, location: s.jsonPath, paramPath: jsonval.Path{k},
+				s.reads = append(s.reads, parameterRead{expr: e, jsonPath: s.jsonPath, paramPath: jsonval.Path{k},
 					isFromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wiredValue)})
 			}
 		}
@@ -214,33 +214,33 @@ func (p *planChecker) checkParams(s *planCall) {
 }
 
 // collectReferences collects the References in a value. It returns false if one of them is malformed.
-func (p *planChecker) collectReferences(s *planCall, location string, v any, paramPath jsonval.Path) bool {
+func (p *planChecker) collectReferences(s *planCall, jsonPath string, v any, paramPath jsonval.Path) bool {
 	ok := true
 	switch v := v.(type) {
 	case string:
 		expressions, err := refexpr.FindExpressions(v)
 		ok = err == nil
 		if !ok {
-			p.addCallError(s, location, "%s", err)
+			p.addCallError(s, jsonPath, "%s", err)
 		}
 		for _, e := range expressions {
-			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: paramPath,
+			s.reads = append(s.reads, parameterRead{expr: e, jsonPath: jsonPath, paramPath: paramPath,
 				acceptsAnyType: refexpr.IsTemplate(v)})
 		}
 		if refexpr.IsTemplate(v) {
-			ok = p.checkParamAcceptsType(s, location, v, paramPath, "a text with values in it is a string") && ok
+			ok = p.checkParamAcceptsType(s, jsonPath, v, paramPath, "a text with values in it is a string") && ok
 		}
 	case jsonval.Object:
-		ok = p.checkParamAcceptsType(s, location, v, paramPath, "an object with a Reference in it is of type object")
+		ok = p.checkParamAcceptsType(s, jsonPath, v, paramPath, "an object with a Reference in it is of type object")
 		for k, value := range jsonval.Sorted(v) {
-			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
+			ok = p.collectReferences(s, jsonval.JSONPathWithKey(jsonPath, k), value,
 				paramPath.WithStep(k)) && ok
 		}
 	case []any:
-		ok = p.checkParamAcceptsType(s, location, v, paramPath, "a list with a Reference in it is of type array")
+		ok = p.checkParamAcceptsType(s, jsonPath, v, paramPath, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
-			ok = p.collectReferences(s, location+"["+step+"]", e, paramPath.WithStep(step)) && ok
+			ok = p.collectReferences(s, jsonPath+"["+step+"]", e, paramPath.WithStep(step)) && ok
 		}
 	}
 	return ok
@@ -248,7 +248,7 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 
 // checkParamAcceptsType reports a value with References in it if the parameter does not take its type: whatever the
 // References resolve to, it stays a list, an object or a text. valueDescription describes the value.
-func (p *planChecker) checkParamAcceptsType(s *planCall, location string, v any, paramPath jsonval.Path,
+func (p *planChecker) checkParamAcceptsType(s *planCall, jsonPath string, v any, paramPath jsonval.Path,
 	valueDescription string) bool {
 	if s.tool == nil {
 		return true
@@ -260,7 +260,7 @@ func (p *planChecker) checkParamAcceptsType(s *planCall, location string, v any,
 	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wantedTypes) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "%s; the parameter %q wants %s", valueDescription, paramPath,
+	p.addCallError(s, jsonPath, "%s; the parameter %q wants %s", valueDescription, paramPath,
 		jsonschema.JoinWithOr(wantedTypes))
 	return false
 }
@@ -292,7 +292,7 @@ func (s *planCall) suggestParam(name string) string {
 			names = append(names, k)
 		}
 	}
-	return diag.DidYouMeanOrSay(name, names, "it has")
+	return diag.DidYouMeanOrListWithIntro(name, names, "it has")
 }
 
 // readMetaProperties reads where the result goes and the other meta properties that a Tool may leave to its Calls. For
@@ -303,15 +303,15 @@ func (p *planChecker) readMetaProperties(s *planCall) {
 		tool = &ideafile.Tool{}
 	}
 	if s.rawCall["_outputPath"] != nil {
-		s.outputLocation = s.jsonPath + "._outputPath"
+		s.outputPathLocation = s.jsonPath + "._outputPath"
 	} else if s.isOutputPathAlias("output") {
-		s.outputLocation = s.jsonPath + ".output"
+		s.outputPathLocation = s.jsonPath + ".output"
 	}
 	var c ideafile.Call
 	for key, f := range tool.OutputMetaFaults(&c, s.rawCall) {
 		switch {
-		case key == "_outputPath" && s.outputLocation != s.jsonPath: // else the Tool's own check names it
-			p.addCallError(s, s.outputLocation, "%s", f.Message)
+		case key == "_outputPath" && s.outputPathLocation != s.jsonPath: // else the Tool's own check names it
+			p.addCallError(s, s.outputPathLocation, "%s", f.Message)
 		case s.tool != nil && key != "_outputPath" && s.rawCall[key] != nil:
 			p.addCallError(s, s.jsonPath+"."+key, "%s", f.Message)
 		}
@@ -342,7 +342,7 @@ func (p *planChecker) readAfterProperty(s *planCall) {
 				"%s: the Calls of a Plan that runs by itself are 0.1, 0.2, …; write †call.0.%d", ref, key.Index)
 		}
 		if err == nil {
-			s.reads = append(s.reads, parameterRead{expr: refexpr.Expression{{ref}}, location: s.jsonPath + "._after",
+			s.reads = append(s.reads, parameterRead{expr: refexpr.Expression{{ref}}, jsonPath: s.jsonPath + "._after",
 				acceptsAnyType: true})
 		}
 	}

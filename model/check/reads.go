@@ -32,7 +32,7 @@ func (f *planDataflow) checkRead(callIndex, readIndex int) {
 	}
 	for _, reason := range impossibleReasons {
 		if reason != "" {
-			f.reportFinding(s, read.location, possibleCount > 0, "%s%s", wiredParamPrefix(read), reason)
+			f.reportFinding(s, read.jsonPath, possibleCount > 0, "%s%s", wiredParamPrefix(read), reason)
 		}
 	}
 }
@@ -72,17 +72,17 @@ func wiredParamPrefix(r parameterRead) string {
 }
 
 // checkType reports a value whose type cannot, or may not, fit the parameter that reads it.
-func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Reference, types []string,
-	origin string) {
+func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Reference, valueTypes []string,
+	valueSourcePhrase string) {
 	if s.tool == nil || read.acceptsAnyType {
 		return
 	}
 	wantedTypes := jsonschema.TypesAt(s.tool.Source, read.paramPath)
-	fit := jsonschema.CompareTypes(types, wantedTypes)
+	fit := jsonschema.CompareTypes(valueTypes, wantedTypes)
 	if fit != jsonschema.FitsByType {
-		f.reportFinding(s, read.location, fit == jsonschema.FitsPerhaps || len(read.expr) > 1,
+		f.reportFinding(s, read.jsonPath, fit == jsonschema.FitsPerhaps || len(read.expr) > 1,
 			"%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
-			wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath,
+			wiredParamPrefix(read), ref, valueSourcePhrase, jsonschema.JoinWithOr(valueTypes), read.paramPath,
 			jsonschema.JoinWithOr(wantedTypes))
 	}
 }
@@ -110,7 +110,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, subpath).IsForbidden {
 			missingPropertyCount++
 			if missingPropertyCount == len(writerIndexes) {
-				f.reportFinding(s, read.location, len(read.expr) > 1,
+				f.reportFinding(s, read.jsonPath, len(read.expr) > 1,
 					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath),
 					subpath, suggestOutputProperty(w.tool.OutputSchema.Source, subpath))
 			}
@@ -123,7 +123,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
 	props := jsonschema.Properties(jsonschema.SubschemaAt(schema, nil).Node)
-	return diag.DidYouMeanOrSay(firstPathStep(p), jsonval.SortedKeys(props), "it has")
+	return diag.DidYouMeanOrListWithIntro(firstPathStep(p), jsonval.SortedKeys(props), "it has")
 }
 
 // noWriterReason returns why a Reference to State can never find a value.

@@ -25,9 +25,9 @@ func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) 
 	return nil, fmt.Sprintf("reference %s: nothing there%s", ref, suggestNearestValue(payload, ref))
 }
 
-// templateAwaitsValue reports whether the instances of a template are to supply the value of a Reference: a schema has
-// a place for the value.
-func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Reference) bool {
+// ideaTemplateAwaitsValue reports whether the instances of a template are to supply the value of a Reference: a schema
+// has a place for the value.
+func (c *checker) ideaTemplateAwaitsValue(view ideafile.InstanceView, ref refexpr.Reference) bool {
 	schema := view.SchemaByKind[ref.Kind]
 	if !c.idea.IsUnfilledTemplate() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 		return false
@@ -49,7 +49,7 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 			if len(v) == 0 {
 				return fmt.Sprintf("; %s is empty", parent)
 			}
-			return diag.DidYouMeanOrSay(step, jsonval.SortedKeys(v), parent.String()+" has")
+			return diag.DidYouMeanOrListWithIntro(step, jsonval.SortedKeys(v), parent.String()+" has")
 		case []any:
 			return fmt.Sprintf("; %s has %d elements", parent, len(v))
 		}

@@ -81,17 +81,17 @@ func schemaMismatchReason(schema any, subschema jsonschema.Subschema, v any) str
 // locateValue returns the place in the file of the value that an instance sees at a path, and how many instances see
 // the same. The value is in the instance's own last Message that has one, or else in the last shared one.
 func (c *checker) locateValue(kind, token string, p jsonval.Path) (location string, instanceCount int) {
-	for _, instance := range []string{token, ""} {
+	for _, ownerToken := range []string{token, ""} {
 		for _, m := range slices.Backward(c.messages) {
 			_, ok := jsonval.ValueAt(m.Payload, p)
-			if !ok || m.PayloadKind != kind || m.InstanceToken != instance {
+			if !ok || m.PayloadKind != kind || m.InstanceToken != ownerToken {
 				continue
 			}
 			path := m.jsonPath()
 			if key := m.PayloadKey(); key != "" {
 				path = jsonval.JSONPathWithKey(path, key)
 			}
-			if location = jsonval.JSONPathWithKeys(path, p...); instance != "" {
+			if location = jsonval.JSONPathWithKeys(path, p...); ownerToken != "" {
 				return location, 1
 			}
 			return location, len(c.instanceTokens)

@@ -85,7 +85,7 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 		if reason != "" {
 			break
 		}
-		if c.templateAwaitsValue(view, ref) {
+		if c.ideaTemplateAwaitsValue(view, ref) {
 			continue
 		}
 		if ref.Kind == ideafile.TypeState {
@@ -98,7 +98,7 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 }
 
 // checkFixedOutputPath checks that the State schema allows a value at a path that the designer fixed.
-func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
+func (c *checker) checkFixedOutputPath(t *ideafile.Tool, jsonPath string) {
 	if !t.OutputPath.IsDeclared || t.OutputPath.Schema != nil {
 		return
 	}
@@ -107,15 +107,15 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 		return
 	}
 	for _, p := range path.Paths() {
-		c.checkStatePath(p, location)
+		c.checkStatePath(p, jsonPath)
 	}
 }
 
 // checkStatePath reports a path of State that the State schema of an instance does not allow.
-func (c *checker) checkStatePath(p jsonval.Path, location string) {
+func (c *checker) checkStatePath(p jsonval.Path, jsonPath string) {
 	for _, token := range c.instanceTokens {
 		if reason := outsideSchemaReason(c.viewOf(token).SchemaByKind[ideafile.TypeState], p); reason != "" {
-			c.addFinding(diag.Problem{JSONPath: location, Message: reason}, []string{token}, len(c.instanceTokens))
+			c.addFinding(diag.Problem{JSONPath: jsonPath, Message: reason}, []string{token}, len(c.instanceTokens))
 		}
 	}
 }

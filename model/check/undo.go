@@ -153,15 +153,15 @@ func (c *checker) checkUndoTypes(t, undoTool *ideafile.Tool, param jsonval.Path,
 				fmt.Sprintf("%s[%d]", paramJSONPath, n))
 		}
 	case string:
-		if !refexpr.IsReference(v) || refexpr.IsTemplate(v) {
+		if !refexpr.IsExpressionOrTemplate(v) || refexpr.IsTemplate(v) {
 			break
 		}
 		ref, err := refexpr.ParseReference(v)
-		source := c.undoSourceSchema(t, ref.Kind)
-		if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
+		referencedSchema := c.undoReferenceSchema(t, ref.Kind)
+		if err != nil || referencedSchema == nil || jsonschema.SubschemaAt(referencedSchema, ref.Path).IsForbidden {
 			return // any of several alternatives may fit
 		}
-		valueTypes, subject = jsonschema.TypesAt(source, ref.Path), ref.String()
+		valueTypes, subject = jsonschema.TypesAt(referencedSchema, ref.Path), ref.String()
 	}
 	wantedTypes := jsonschema.TypesAt(undoTool.ParamsSchemaSource(), param)
 	if jsonschema.CompareTypes(valueTypes, wantedTypes) == jsonschema.FitsNever {
@@ -176,8 +176,8 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, pa
 		c.checkStatePath(ref.Path, paramJSONPath)
 		return
 	}
-	source := c.undoSourceSchema(t, ref.Kind)
-	if source == nil || !jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
+	referencedSchema := c.undoReferenceSchema(t, ref.Kind)
+	if referencedSchema == nil || !jsonschema.SubschemaAt(referencedSchema, ref.Path).IsForbidden {
 		return
 	}
 	container := "_output has"
@@ -185,11 +185,11 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, pa
 		container = "parameters have"
 	}
 	c.addError(paramJSONPath, "%s: the tool's %s no %s%s", ref, container, ref.Path,
-		suggestOutputProperty(source, ref.Path))
+		suggestOutputProperty(referencedSchema, ref.Path))
 }
 
-// undoSourceSchema is the JSON Schema of what a Reference of a kind reads; nil: any value.
-func (c *checker) undoSourceSchema(t *ideafile.Tool, kind string) any {
+// undoReferenceSchema is the JSON Schema of what a Reference of a kind reads; nil: any value.
+func (c *checker) undoReferenceSchema(t *ideafile.Tool, kind string) any {
 	switch {
 	case kind == ideafile.ResultReferenceKind && t.OutputSchema != nil:
 		return t.OutputSchema.Source

@@ -37,28 +37,29 @@ func (c *checker) checkApprovalCondition(t *ideafile.Tool, path string) {
 	if m, ok := t.MCPToolRef(); t.AllowsExtraParams || ok && m.SpecDigest == "" {
 		params = nil // others may come
 	}
-	c.checkCondition(t.Approval.ParamsCondition.Source, params, nil, path+"._approval.when")
+	c.checkApprovalConditionPart(t.Approval.ParamsCondition.Source, params, nil, path+"._approval.when")
 }
 
-// memberNames lists the members that a value may have, by the parts of a schema that check it. isOpen reports whether
-// it may have others.
-func memberNames(parts []jsonval.Object) (names []string, isOpen bool) {
+// memberNames lists the members that a value may have, by the parts of a schema that check it. allowsOtherNames reports
+// whether it may have others.
+func memberNames(parts []jsonval.Object) (names []string, allowsOtherNames bool) {
 	for _, part := range parts {
 		ownNames := jsonval.SortedKeys(jsonschema.Properties(part))
 		names = append(names, ownNames...)
 		additionalProperties, hasAdditionalProperties := part["additionalProperties"]
 		hasParts := slices.ContainsFunc(jsonschema.InPlaceKeywords, func(k string) bool { return part[k] != nil })
-		isOpen = isOpen || len(part) == 0 || hasAdditionalProperties && additionalProperties != false ||
+		allowsOtherNames = allowsOtherNames || len(part) == 0 || hasAdditionalProperties &&
+			additionalProperties != false ||
 			part["patternProperties"] != nil ||
 			len(ownNames) == 0 && !hasParts && slices.Contains(jsonschema.Types(part), "object")
 	}
 	slices.Sort(names)
-	return slices.Compact(names), isOpen
+	return slices.Compact(names), allowsOtherNames
 }
 
-// checkCondition warns of parts of a condition that have no effect. valuePath is the path to the value that the part is
-// about, and params the schema of all parameters; nil: any.
-func (c *checker) checkCondition(schema, params any, valuePath jsonval.Path, path string) {
+// checkApprovalConditionPart warns of parts of a condition that have no effect. valuePath is the path to the value that
+// the part is about, and params the schema of all parameters; nil: any.
+func (c *checker) checkApprovalConditionPart(schema, paramsSchema any, valuePath jsonval.Path, path string) {
 	s, ok := schema.(jsonval.Object)
 	if !ok {
 		return
@@ -71,14 +72,14 @@ func (c *checker) checkCondition(schema, params any, valuePath jsonval.Path, pat
 			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.ClipForError(keys[0]))
 		return
 	}
-	c.checkConditionEffects(s, params, valuePath, path)
-	knownNames, isOpen := memberNames(jsonschema.SubschemasAt(params, valuePath))
+	c.checkApprovalKeywordEffects(s, paramsSchema, valuePath, path)
+	knownNames, allowsOtherNames := memberNames(jsonschema.SubschemasAt(paramsSchema, valuePath))
 	warnIfUnknown := func(k, propertyPath string) {
 		owner := "the Tool has no parameter"
 		if len(valuePath) > 0 {
 			owner = "the parameter has no member"
 		}
-		if len(knownNames) > 0 && !isOpen && !slices.Contains(knownNames, k) {
+		if len(knownNames) > 0 && !allowsOtherNames && !slices.Contains(knownNames, k) {
 			c.addWarning(propertyPath, "%s %q%s", owner, jsonval.ClipForError(k),
 				diag.DidYouMeanOrListNames(k, knownNames))
 		}
@@ -87,7 +88,7 @@ func (c *checker) checkCondition(schema, params any, valuePath jsonval.Path, pat
 	for k, property := range jsonval.Sorted(properties) {
 		propertyPath := jsonval.JSONPathWithKey(path+".properties", k)
 		warnIfUnknown(k, propertyPath)
-		c.checkCondition(property, params, valuePath.WithStep(k), propertyPath)
+		c.checkApprovalConditionPart(property, paramsSchema, valuePath.WithStep(k), propertyPath)
 	}
 	for _, k := range jsonschema.Required(s) {
 		if _, isKnown := properties[k]; !isKnown {
@@ -96,24 +97,25 @@ func (c *checker) checkCondition(schema, params any, valuePath jsonval.Path, pat
 	}
 	for _, k := range jsonschema.InPlaceKeywords {
 		for _, part := range jsonschema.PartsOfKeyword(s, k) {
-			c.checkCondition(part, params, valuePath, path+"."+k)
+			c.checkApprovalConditionPart(part, paramsSchema, valuePath, path+"."+k)
 		}
 	}
 	for _, k := range []string{"items", "contains", "prefixItems"} {
 		for _, part := range jsonschema.PartsOfKeyword(s, k) {
-			c.checkCondition(part, params, valuePath.WithStep("0"), path+"."+k)
+			c.checkApprovalConditionPart(part, paramsSchema, valuePath.WithStep("0"), path+"."+k)
 		}
 	}
 }
 
-// checkConditionEffects warns of keywords that have no effect on the values that they apply to.
-func (c *checker) checkConditionEffects(s jsonval.Object, params any, valuePath jsonval.Path, path string) {
+// checkApprovalKeywordEffects warns of keywords that have no effect on the values that they apply to.
+func (c *checker) checkApprovalKeywordEffects(s jsonval.Object, paramsSchema any, valuePath jsonval.Path, path string) {
 	_, hasThen := s["then"]
 	_, hasElse := s["else"]
 	if _, hasIf := s["if"]; hasIf != (hasThen || hasElse) {
 		c.addWarning(path, "if without then or else has no effect, nor have these without if")
 	}
-	paramTypes, subschema := jsonschema.TypesAt(params, valuePath), jsonschema.SubschemaAt(params, valuePath)
+	paramTypes, subschema := jsonschema.TypesAt(paramsSchema, valuePath),
+		jsonschema.SubschemaAt(paramsSchema, valuePath)
 	isOfType := func(t string) bool {
 		return slices.Contains(paramTypes, t) || t == "integer" && slices.Contains(paramTypes, "number") ||
 			t == "number" && slices.Contains(paramTypes, "integer")
@@ -135,7 +137,7 @@ func (c *checker) checkConditionEffects(s jsonval.Object, params any, valuePath 
 		values = append(values, v)
 	}
 	for _, v := range values {
-		if params != nil && subschema.IsDescribed && schemaMismatchReason(params, subschema, v) != "" {
+		if paramsSchema != nil && subschema.IsDescribed && schemaMismatchReason(paramsSchema, subschema, v) != "" {
 			c.addWarning(path, "no Call can have the value %s here: the Tool's schema does not allow it",
 				jsonval.ClipForError(jsonval.EncodeToString(v)))
 		}

@@ -81,7 +81,7 @@ func (i *Instance) prepareCall(rec *CallRecord) *diag.Fault {
 			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{ref}})
 		}
 	}
-	rec.scopePaths = rec.ScopePaths()
+	rec.scopePaths = rec.StateScopePaths()
 	if t := ideafile.FindTool(i.palette.Tools, rec.Tool); t != nil {
 		rec.delegateWritePaths = t.DelegateWritablePaths
 	}

@@ -34,27 +34,27 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 // isLLMForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
 func (i *Instance) isLLMForbidden() bool {
 	planIndex, noPlanMatches := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
-	return noPlanMatches || (planIndex >= 0 && i.contextMessages[planIndex].PlanStage == ideafile.StageComplete)
+	return noPlanMatches || (planIndex >= 0 && i.contextMessages[planIndex].PlanStage == ideafile.PlanStageComplete)
 }
 
 // paramsToAdapt lists the parameters to adapt, among those with References: the ones that do not fit by themselves or,
 // if each fits but together they do not, all of them. The activity checks values in the blob store.
 func paramsToAdapt(t *ideafile.Tool, rawParams, params jsonval.Object) []string {
-	var referencingParams, invalidParams []string
+	var referencingParamNames, invalidParamNames []string
 	for k, v := range jsonval.Sorted(rawParams) {
 		if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 ||
 			jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
-		referencingParams = append(referencingParams, k)
+		referencingParamNames = append(referencingParamNames, k)
 		if t.SchemaByParam[k].Validate(params[k]) != nil {
-			invalidParams = append(invalidParams, k)
+			invalidParamNames = append(invalidParamNames, k)
 		}
 	}
-	if invalidParams == nil && t.ParamsSchema.Validate(params) != nil {
-		return referencingParams
+	if invalidParamNames == nil && t.ParamsSchema.Validate(params) != nil {
+		return referencingParamNames
 	}
-	return invalidParams
+	return invalidParamNames
 }
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
@@ -91,8 +91,8 @@ func checkLiteral(t *ideafile.Tool, path jsonval.Path, v any) error {
 
 // ApplyAdaptedParams applies the parameters that the LLM adapted. It fails the Call where a required one is missing or
 // a literal part was changed, and ignores parameters that were not asked for.
-func (i *Instance) ApplyAdaptedParams(id string, params jsonval.Object) {
-	rec := i.FindCall(id)
+func (i *Instance) ApplyAdaptedParams(callID string, params jsonval.Object) {
+	rec := i.FindCall(callID)
 	if rec == nil || rec.phase != phaseAdapting {
 		return
 	}
@@ -143,7 +143,7 @@ func areLiteralsUnchanged(rawValue, adaptedValue any) bool {
 func (i *Instance) QuestionsToLLM() []turn.QuestionToLLM {
 	var list []turn.QuestionToLLM
 	for _, rec := range i.CallsAwaitingLLM() {
-		q := turn.QuestionToLLM{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
+		q := turn.QuestionToLLM{CallID: rec.ID, InstanceToken: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
 		var err error
 		if rec.phase == phaseAdapting {
 			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.MisfitReason

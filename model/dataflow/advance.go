@@ -109,12 +109,12 @@ func (i *Instance) resolveAndStartCall(rec *CallRecord) []ReadyCall {
 	}
 	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params,
 		ScopeValues: i.scopeValues(rec)}
-	approvalPolicy, reason := i.reviewPolicy(ready)
+	approvalPolicy, reviewReason := i.reviewPolicy(ready)
 	rec.ReviewReason = ""
 	if approvalPolicy == nil {
 		return i.startCall(rec, ready)
 	}
-	i.requestReview(rec, ready, approvalPolicy, reason)
+	i.requestReview(rec, ready, approvalPolicy, reviewReason)
 	if ready.Binding.Simulation != nil {
 		i.autoApproveInSimulation(rec)
 	}
@@ -123,14 +123,14 @@ func (i *Instance) resolveAndStartCall(rec *CallRecord) []ReadyCall {
 
 // reviewPolicy returns the policy by which a person must review a Call, and the reason if the review has another
 // reason than the policy. It returns nil if no review is needed.
-func (i *Instance) reviewPolicy(ready ReadyCall) (approvalPolicy *policy.Approval, reason string) {
-	approvalPolicy, reason = i.palette.Oversight.PolicyFor(ready.Tool.Name, ready.Tool.Approval),
+func (i *Instance) reviewPolicy(ready ReadyCall) (approvalPolicy *policy.Approval, reviewReason string) {
+	approvalPolicy, reviewReason = i.palette.ApprovalOversight.PolicyFor(ready.Tool.Name, ready.Tool.Approval),
 		ready.Record.ReviewReason
 	switch {
 	case approvalPolicy.RequiresReviewOf(ready.Params):
-		return approvalPolicy, reason
-	case reason != "":
-		return &policy.Approval{AllowedDecisions: []string{policy.Approve, policy.Reject, policy.Answer}}, reason
+		return approvalPolicy, reviewReason
+	case reviewReason != "":
+		return &policy.Approval{AllowedDecisions: []string{policy.Approve, policy.Reject, policy.Answer}}, reviewReason
 	}
 	return nil, ""
 }
@@ -148,8 +148,8 @@ func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	case ready.Binding.Kind != ideafile.KindLatent:
 		rec.setPhase(phaseRunning)
 		return []ReadyCall{ready}
-	case rec.HasOutput:
-		result, _ := i.selectResultBranch(rec, rec.Output) // never an error: a latent Tool names no branch
+	case rec.HasLatentOutput:
+		result, _ := i.selectResultBranch(rec, rec.LatentOutput) // never an error: a latent Tool names no branch
 		i.acceptResult(rec, result)
 	default:
 		rec.setPhase(phaseAskingLLM)

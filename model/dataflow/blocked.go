@@ -22,9 +22,9 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	isSatisfiable, callToBlock := i.satisfiableCalls(), (*CallRecord)(nil)
 	isDelaying := i.callsDelayingSkips()
 	for _, rec := range i.callRecords {
-		isBetter := callToBlock == nil || isDelaying[rec] && !isDelaying[callToBlock]
+		isBetterToBlock := callToBlock == nil || isDelaying[rec] && !isDelaying[callToBlock]
 		mustWait := i.hasUnfinishedEarlierWriter(rec) || rec.hasPendingCondition()
-		if rec.Status == ideafile.CallWaiting && isBetter && !isSatisfiable[rec] && !mustWait {
+		if rec.Status == ideafile.CallWaiting && isBetterToBlock && !isSatisfiable[rec] && !mustWait {
 			callToBlock = rec
 		}
 	}
@@ -181,8 +181,8 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 	return strings.Join(reasons, "; ")
 }
 
-// awaitedCallReason words why a Call that `_after` names is not done.
-func (i *Instance) awaitedCallReason(ref refexpr.Reference) string {
+// awaitedCallNotDoneReason words why a Call that `_after` names is not done.
+func (i *Instance) awaitedCallNotDoneReason(ref refexpr.Reference) string {
 	callName := strings.Join(ref.Path, ".")
 	if w := i.callOfReference(ref); w != nil {
 		return "it is to come after " + callName + " (" + string(w.Status) + ")"
@@ -192,7 +192,7 @@ func (i *Instance) awaitedCallReason(ref refexpr.Reference) string {
 
 func (i *Instance) missingValueReason(reader *CallRecord, ref refexpr.Reference) string {
 	if ref.Kind == awaitedCallKind {
-		return i.awaitedCallReason(ref)
+		return i.awaitedCallNotDoneReason(ref)
 	}
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"

@@ -14,7 +14,7 @@ import (
 // CarriedInstance is an Instance as data, without what it was started with (StartParameters). Its workflow carries it
 // over continue-as-new.
 type CarriedInstance struct {
-	instanceProgress
+	carriedInstanceFields
 	// AddedMessages holds the Messages by which people corrected the instance.
 	AddedMessages      []any               `json:"context,omitempty"`
 	Writes             []statelog.Write    `json:"writes,omitempty"` // in Plan order
@@ -22,8 +22,8 @@ type CarriedInstance struct {
 	OpenRequestNumbers []int               `json:"open,omitempty"`
 }
 
-// instanceProgress holds the fields of an Instance that are carried unchanged.
-type instanceProgress struct {
+// carriedInstanceFields holds the fields of an Instance that are carried unchanged.
+type carriedInstanceFields struct {
 	// UnreportedWrites are the writes that TakeUnreportedWrites has not returned yet.
 	UnreportedWrites      []statelog.Write `json:"fresh,omitempty"`
 	ClosedThroughRequest  int              `json:"closed,omitempty"`  // the highest closed Request, with all before it
@@ -32,11 +32,11 @@ type instanceProgress struct {
 	CurrentTime time.Time   `json:"now,omitzero"`
 	PauseFault  *diag.Fault `json:"overdue,omitempty"` // TakePauseFault has not returned it yet
 
-	CorrectionCount int  `json:"corrections,omitempty"` // values of State that people set
-	IsPlanStarted   bool `json:"begun,omitempty"`       // StartDirectPlan was called
-	// PlanIndexOffset is the index after which the Calls of the current direct Plan are numbered; 0: it replaced no
-	// other Plan.
-	PlanIndexOffset int `json:"planAfter,omitempty"`
+	CorrectedValueCount int  `json:"corrections,omitempty"` // values of State that people set
+	IsDirectPlanStarted bool `json:"begun,omitempty"`       // StartDirectPlan was called
+	// DirectPlanCallIndexOffset is the index after which the Calls of the current direct Plan are numbered; 0: it
+	// replaced no other Plan.
+	DirectPlanCallIndexOffset int `json:"planAfter,omitempty"`
 
 	ActiveUndo  *InstanceUndo `json:"undoing,omitempty"` // the undo under way; nil: none
 	LogicalTime int           `json:"moments,omitempty"` // how many times a Call has begun or written its result
@@ -57,7 +57,7 @@ type CarriedCallRecord struct {
 
 // CarryIntoNextRun returns the Instance as data for Restore.
 func (i *Instance) CarryIntoNextRun() CarriedInstance {
-	c := CarriedInstance{instanceProgress: i.instanceProgress, Writes: i.state.Writes(),
+	c := CarriedInstance{carriedInstanceFields: i.carriedInstanceFields, Writes: i.state.Writes(),
 		OpenRequestNumbers: jsonval.SortedKeys(i.isRequestOpen)}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)
@@ -88,7 +88,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 	for _, n := range c.OpenRequestNumbers {
 		i.isRequestOpen[n] = true
 	}
-	i.instanceProgress = c.instanceProgress
+	i.carriedInstanceFields = c.carriedInstanceFields
 	i.callRecords = jsonval.Map(c.CallRecords, i.restoreRecord)
 	return i
 }
@@ -109,7 +109,7 @@ func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 }
 
 // restorePhase distinguishes the phases that share a status.
-func (c CarriedCallRecord) restorePhase() phase {
+func (c CarriedCallRecord) restorePhase() callPhase {
 	switch {
 	case c.Status.IsFinal():
 		return phaseEnded
@@ -137,10 +137,11 @@ func (c CarriedCallRecord) restorePhase() phase {
 // ended Calls. Restore turns it into the Instance that goes on. Its context must have no direct Plan.
 func RebuildFromReports(token string, closedThroughRequest int, stateWrites []statelog.Write,
 	callReports []turn.CallReport) CarriedInstance {
-	c := CarriedInstance{Writes: stateWrites, instanceProgress: instanceProgress{
-		ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest, IsPlanStarted: true}}
+	c := CarriedInstance{Writes: stateWrites, carriedInstanceFields: carriedInstanceFields{
+		ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest,
+		IsDirectPlanStarted: true}}
 	for _, w := range stateWrites {
-		c.CorrectionCount = max(c.CorrectionCount, w.CorrectionNumber)
+		c.CorrectedValueCount = max(c.CorrectedValueCount, w.CorrectionNumber)
 	}
 	for _, call := range callReports {
 		if !call.Status.IsFinal() {

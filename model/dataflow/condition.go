@@ -29,9 +29,9 @@ func (i *Instance) writersAwaitedByCondition(rec *CallRecord) (list []*CallRecor
 // applyCondition decides whether a Call runs. Invariant: no earlier Call can still write what its condition reads.
 func (i *Instance) applyCondition(rec *CallRecord) {
 	readPaths := rec.Condition.PathsRead(ideafile.TypeState)
-	view := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
+	payloadByKind := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
 		i.state.ValuesBeforeCall(rec.Request, rec.Index, readPaths))
-	switch rec.Condition.Decide(view) {
+	switch rec.Condition.Decide(payloadByKind) {
 	case refexpr.Do:
 		rec.IsConditionMet = true
 	case refexpr.VerdictOmit:

@@ -84,7 +84,7 @@ func (i *Instance) checkHandOverRecipient(rec *CallRecord, d approval.Decision) 
 // checkDecider returns why the sender of a decision may not decide on the waiting Call.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	rules, exclusions := rec.PendingApproval.Deciders,
-		approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
+		approval.ExcludedPeople{PriorDecisions: i.excludingPriorDecisions(rec)}
 	if reason := exclusions.DecidedElsewhereReason(d.Identities(), rec.ID); reason != "" {
 		return errors.New(reason)
 	}
@@ -92,7 +92,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 		return err
 	}
 	for _, callName := range rules.CallsWithExcludedDeciders() {
-		if _, isID := ideafile.ParseCallKey(callName); isID && !i.hasCall(callName) {
+		if _, isID := ideafile.ParseCallKey(callName); isID && !i.hasCurrentOrPriorCall(callName) {
 			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", callName)
 		}
 	}
@@ -106,7 +106,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 // excludedDeciders returns the people whom rules exclude from the decision on a waiting Call; nil if nobody is
 // excluded.
 func (i *Instance) excludedDeciders(rec *CallRecord) *approval.ExcludedPeople {
-	e := &approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
+	e := &approval.ExcludedPeople{PriorDecisions: i.excludingPriorDecisions(rec)}
 	if rec.PendingApproval.Deciders.ExcludesStarter() {
 		e.StartedBy, e.CausedBy = i.starters, i.CausersOf(rec)
 	} else if len(e.PriorDecisions) == 0 {
@@ -115,9 +115,9 @@ func (i *Instance) excludedDeciders(rec *CallRecord) *approval.ExcludedPeople {
 	return e
 }
 
-// conflictingDecisions lists the people who may not decide on this Call because they decided on another one, by a rule
-// of either Call. Each person is listed once, with the first such Call.
-func (i *Instance) conflictingDecisions(rec *CallRecord) (list []policy.PriorDecision) {
+// excludingPriorDecisions lists the people who may not decide on this Call because they decided on another one, by a
+// rule of either Call. Each person is listed once, with the first such Call.
+func (i *Instance) excludingPriorDecisions(rec *CallRecord) (list []policy.PriorDecision) {
 	addDecision := func(id string, people ...policy.Identity) {
 		for _, person := range people {
 			if !slices.ContainsFunc(list, func(prior policy.PriorDecision) bool {
@@ -173,7 +173,7 @@ func (i *Instance) callIDsForName(name string) []string {
 	return ids
 }
 
-func (i *Instance) hasCall(name string) bool {
+func (i *Instance) hasCurrentOrPriorCall(name string) bool {
 	return slices.ContainsFunc(i.callIDsForName(name), func(id string) bool {
 		return i.FindCall(id) != nil ||
 			slices.ContainsFunc(i.priorDecisions, func(e policy.PriorDecision) bool { return e.CallID == id })
@@ -195,8 +195,8 @@ func findVoteOfSamePerson(rec *CallRecord, d approval.Decision) (approval.Vote, 
 	return rec.PendingApproval.VotesSoFar[index], true
 }
 
-// needsMoreDecisions reports whether more people must decide the same before a decision counts.
-func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool {
+// needsMoreVotes reports whether more people must decide the same before a decision counts.
+func (i *Instance) needsMoreVotes(rec *CallRecord, d approval.Decision) bool {
 	sameDecisionCount := 1
 	for _, prior := range rec.Decisions {
 		if prior.ApprovalDigest == d.ApprovalDigest && prior.Kind == d.Kind &&

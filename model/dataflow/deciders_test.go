@@ -31,7 +31,7 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 		if len(ps.Errors()) > 0 {
 			t.Fatal(ps)
 		}
-		palette.Oversight = idea.Config.ApprovalOverride
+		palette.ApprovalOversight = idea.Config.ApprovalOversight
 	}
 	i := dataflow.New(*palette, nil, "")
 	i.SetStartersAndPriorDecisions(policy.IdentitiesNamed("sam"), nil)
@@ -356,13 +356,13 @@ func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	t.Parallel()
 	palette := modeltest.PaletteFrom(t,
 		`{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
-	palette.Oversight.Deciders = &policy.Rule{RequiredCount: 2}
+	palette.ApprovalOversight.Deciders = &policy.DeciderRule{RequiredApprovalCount: 2}
 	i := dataflow.New(*palette, nil, "")
 	i.SetTime(modeltest.StartTime)
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool": "pay"}`)))
 	i.CloseRequest(1)
 	i.Advance()
-	deadline, _ := i.NextDueTime()
+	deadline, _ := i.NextReviewDueTime()
 	i.SetTime(deadline)
 	i.ApplyDeadlines()
 	if rec := i.CallRecords()[0]; rec.Status != ideafile.CallRejected ||

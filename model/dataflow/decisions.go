@@ -24,7 +24,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return err
 	}
 	rec.PendingApproval.AdvanceSchedule(i.CurrentTime) // a person who may decide since a moment ago is allowed
-	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.CurrentTime); err != nil {
+	if err := d.CheckStandingOrderCovers(*rec.PendingApproval, rec.Decisions, i.CurrentTime); err != nil {
 		return err
 	}
 	if d, err = d.VerifyProof(*rec.PendingApproval, rec.Decisions, i.CurrentTime); err != nil {
@@ -34,9 +34,9 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return err
 	}
 	d.Order = nil // OrderID names the order from here on
-	d = i.completeDecision(rec, d)
+	d = i.decisionWithSubjectAndTime(rec, d)
 	d.Deciders = rec.PendingApproval.Deciders
-	if i.needsMoreDecisions(rec, d) {
+	if i.needsMoreVotes(rec, d) {
 		return i.addVote(rec, d)
 	}
 	switch d.Kind {
@@ -56,15 +56,15 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	return fmt.Errorf("there is no decision %q", jsonval.ClipForError(d.Kind))
 }
 
-// completeDecision returns a decision with its subject and time.
-func (i *Instance) completeDecision(rec *CallRecord, d approval.Decision) approval.Decision {
+// decisionWithSubjectAndTime returns a decision with its subject and time.
+func (i *Instance) decisionWithSubjectAndTime(rec *CallRecord, d approval.Decision) approval.Decision {
 	p := rec.PendingApproval
 	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.CurrentTime, p.Tool, p.Params
 	return d
 }
 
-// maxRemarks bounds the remarks on one Call.
-const maxRemarks = 100
+// maxRemarksPerCall bounds the remarks on one Call.
+const maxRemarksPerCall = 100
 
 // addRemark keeps a remark on a Call that waits. The Call goes on waiting, under the same digest.
 func (i *Instance) addRemark(d approval.Decision) error {
@@ -83,8 +83,9 @@ func (i *Instance) addRemark(d approval.Decision) error {
 			return err
 		}
 	}
-	if len(rec.Remarks) >= maxRemarks {
-		return fmt.Errorf("it has %d remarks already, and no more are kept: decide, or say it elsewhere", maxRemarks)
+	if len(rec.Remarks) >= maxRemarksPerCall {
+		return fmt.Errorf("it has %d remarks already, and no more are kept: decide, or say it elsewhere",
+			maxRemarksPerCall)
 	}
 	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.CurrentTime, rec.PendingApproval.Tool
 	if d.Kind != approval.SteerDeputy && !jsonval.Equal(approval.LastShownParams(rec.Remarks),
@@ -147,7 +148,7 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	}
 	ready.Params, d.AmendedParams = mergedParams, mergedParams
 	rec.recordDecision(d)
-	if approvalPolicy := i.palette.Oversight.PolicyFor(ready.Tool.Name,
+	if approvalPolicy := i.palette.ApprovalOversight.PolicyFor(ready.Tool.Name,
 		ready.Tool.Approval); approvalPolicy.RequiresReviewOf(ready.Params) {
 		i.requestReview(rec, ready, approvalPolicy, "")
 		return nil
@@ -162,10 +163,11 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	palette := i.palette
 	palette.UntargetedCallsGoToAll = true
-	normalizedCalls := ideafile.WithTokensNormalized([]any{d.Replacement}, func(typedToken string) (string, bool) {
-		return i.token,
-			spelling.MatchesToken(typedToken, i.token)
-	})
+	normalizedCalls := ideafile.WithInstanceTokensNormalized([]any{d.Replacement},
+		func(typedToken string) (string, bool) {
+			return i.token,
+				spelling.MatchesInstanceToken(typedToken, i.token)
+		})
 	call, tokens, f := palette.ReadCall(ideafile.ParseWrittenCall(normalizedCalls[0]))
 	switch {
 	case f != nil:

@@ -10,18 +10,19 @@ import (
 
 // ApplyDelegateResult ends a Call with the output of its delegate, and keeps the values that the delegate handed back
 // until the result is applied. An output that does not fit the Tool's `_output` fails the Call.
-func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, valuesByPath jsonval.Object) {
+func (i *Instance) ApplyDelegateResult(callID string, tool *ideafile.Tool, output any,
+	delegateValuesByPath jsonval.Object) {
 	if tool != nil && !jsonval.ContainsBlobHandle(output) {
 		if err := tool.OutputSchema.Validate(output); err != nil {
-			i.FailCall(id, diag.Faultf(ideafile.CodeBadOutput,
+			i.FailCall(callID, diag.Faultf(ideafile.CodeBadOutput,
 				"the delegate's output does not fit the tool's _output: %s", err))
 			return
 		}
 	}
-	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(valuesByPath) > 0 {
-		rec.DelegateValuesByPath = valuesByPath
+	if rec := i.FindCall(callID); rec != nil && rec.expectsResult() && len(delegateValuesByPath) > 0 {
+		rec.DelegateValuesByPath = delegateValuesByPath
 	}
-	i.SucceedCall(id, output)
+	i.SucceedCall(callID, output)
 }
 
 // delegateValueWrites returns the values that a delegate handed back as writes. They are write-once: a closed path

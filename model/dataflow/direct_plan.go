@@ -17,7 +17,7 @@ func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0
 func (i *Instance) directPlanContextIndex() int {
 	planIndex, _ := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
 	if planIndex < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" ||
-		slices.Contains(i.contextMessages[planIndex].FallbackTokens, i.token) {
+		slices.Contains(i.contextMessages[planIndex].FallbackInstanceTokens, i.token) {
 		return -1
 	}
 	return planIndex
@@ -27,15 +27,15 @@ func (i *Instance) directPlanContextIndex() int {
 // A Call keeps the outcome that an earlier process recorded. It is evaluated anew if it had not ended there, or if its
 // end depends on State alone.
 func (i *Instance) StartDirectPlan() {
-	if i.IsPlanStarted {
+	if i.IsDirectPlanStarted {
 		return
 	}
-	i.IsPlanStarted = true
+	i.IsDirectPlanStarted = true
 	planIndex := i.directPlanContextIndex()
 	if planIndex < 0 {
 		return
 	}
-	i.PlanIndexOffset = i.contextMessages[planIndex].CallIndexOffset
+	i.DirectPlanCallIndexOffset = i.contextMessages[planIndex].CallIndexOffset
 	i.insertDirectPlan(planIndex)
 }
 
@@ -43,10 +43,10 @@ func (i *Instance) StartDirectPlan() {
 // instance. Calls of the old Plan that have not begun are skipped. Calls that are done are not done again.
 func (i *Instance) replaceDirectPlan(revisedBy string) {
 	planIndex := i.directPlanContextIndex()
-	if planIndex < 0 || i.contextMessages[planIndex].CallIndexOffset <= i.PlanIndexOffset {
+	if planIndex < 0 || i.contextMessages[planIndex].CallIndexOffset <= i.DirectPlanCallIndexOffset {
 		return
 	}
-	i.PlanIndexOffset = i.contextMessages[planIndex].CallIndexOffset
+	i.DirectPlanCallIndexOffset = i.contextMessages[planIndex].CallIndexOffset
 	for _, rec := range i.callRecords {
 		if rec.isDirectPlanCall() && (rec.isUnstarted() || rec.phase == phaseReviewing || rec.isAwaitingLLM()) {
 			rec.skip(turn.AuthorOfPerson(revisedBy))
@@ -56,19 +56,19 @@ func (i *Instance) replaceDirectPlan(revisedBy string) {
 	i.insertDirectPlan(planIndex)
 }
 
-func (i *Instance) insertDirectPlan(planIndex int) {
+func (i *Instance) insertDirectPlan(planContextIndex int) {
 	recordedCallByIndex := map[int]turn.RecordedCall{}
-	for _, recordedCall := range turn.ReadDirectPlanRecord(i.contextMessages[planIndex], []string{i.token}) {
+	for _, recordedCall := range turn.ReadDirectPlanRecord(i.contextMessages[planContextIndex], []string{i.token}) {
 		recordedCallByIndex[recordedCall.Index] = recordedCall
 	}
 	palette := i.palette
 	palette.UntargetedCallsGoToAll, palette.AllowsDirectPlanKeys = true, true
-	for n, call := range i.contextMessages[planIndex].PlanCalls {
+	for n, call := range i.contextMessages[planContextIndex].PlanCalls {
 		if call.TargetsOtherInstance(i.token) {
 			continue
 		}
-		index := i.contextMessages[planIndex].CallIndexOffset + n + 1
-		earlierCall := i.findSameEarlierCall(call, i.contextMessages[planIndex].CallIndexOffset)
+		index := i.contextMessages[planContextIndex].CallIndexOffset + n + 1
+		earlierCall := i.findSameEarlierCall(call, i.contextMessages[planContextIndex].CallIndexOffset)
 		rec := i.insertCall(palette, ideafile.CallKey{Request: 0, Index: index}, call)
 		recordedCall, isRecorded := recordedCallByIndex[index]
 		switch {
@@ -87,9 +87,9 @@ func (i *Instance) insertDirectPlan(planIndex int) {
 
 // findSameEarlierCall returns the same Call of an earlier Plan, if that Call is done or running and has no output path.
 // A Call with an output path needs no such search: it is skipped if State has its value.
-func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, maxIndex int) *CallRecord {
+func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, maxCallIndex int) *CallRecord {
 	for _, rec := range i.callRecords {
-		isEarlier := rec.Request == 0 && rec.Index <= maxIndex && len(rec.OutputPath) == 0
+		isEarlier := rec.Request == 0 && rec.Index <= maxCallIndex && len(rec.OutputPath) == 0
 		if isEarlier && (rec.Status == ideafile.CallDone || rec.phase == phaseRunning) &&
 			rec.WrittenCall.SameCallAs(call) {
 			return rec
@@ -122,7 +122,8 @@ func (r *CallRecord) isDirectPlanCall() bool { return r.Request == 0 && !r.Key()
 // value from elsewhere; nil if there is none.
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
-		if rec.isDirectPlanCall() && rec.Index > i.PlanIndexOffset && rec.Fault != nil && rec.Status.IsFinal() &&
+		if rec.isDirectPlanCall() && rec.Index > i.DirectPlanCallIndexOffset && rec.Fault != nil &&
+			rec.Status.IsFinal() &&
 			(rec.resultUpdatesPath() || !rec.OutputPath.HasValueIn(i.state.CurrentValue)) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}

@@ -11,11 +11,11 @@ import (
 func (r *CallRecord) Expects() bool              { return r.expectsResult() }
 func (r *CallRecord) Update() bool               { return r.resultUpdatesPath() }
 func (r *CallRecord) Writes(p jsonval.Path) bool { return r.mayWrite(p) }
-func (i *Instance) ExpireCall(rec *CallRecord)   { i.expireCall(rec) }
+func (i *Instance) ExpireCall(rec *CallRecord)   { i.applyTimeoutAction(rec) }
 
 // In is a Record that stands in a phase.
 func (r CallRecord) In(phaseName string) CallRecord {
-	p := phase(slices.Index(phaseNames[:], phaseName))
+	p := callPhase(slices.Index(phaseNames[:], phaseName))
 	r.phase = p
 	if p != phaseEnded {
 		r.Status = statusByPhase[p]

@@ -23,7 +23,7 @@ type Instance struct {
 	callRecords         []*CallRecord                   // in Plan order
 	writerIndex         *jsonval.PathIndex[*CallRecord] // set only during Advance
 	isRequestOpen       map[int]bool
-	instanceProgress
+	carriedInstanceFields
 	// starters started the process; priorDecisions were taken in the processes that it was forked from. See
 	// SetStartersAndPriorDecisions.
 	starters       []policy.Identity
@@ -56,13 +56,13 @@ func (i *Instance) refreshContextView() {
 func (i *Instance) State() any { return i.state.Snapshot() }
 
 // InstanceInput returns the instance's own input, nil if it has none.
-func (i *Instance) InstanceInput() any { return ideafile.InstanceInput(i.contextMessages, i.token) }
+func (i *Instance) InstanceInput() any { return ideafile.OwnInstanceInput(i.contextMessages, i.token) }
 
 // StateWrites lists every write since the start, in Plan order.
 func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
 
 // IsCorrected reports whether people have set values of State.
-func (i *Instance) IsCorrected() bool { return i.CorrectionCount > 0 }
+func (i *Instance) IsCorrected() bool { return i.CorrectedValueCount > 0 }
 
 // TakeUnreportedWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeUnreportedWrites() []statelog.Write {
@@ -123,9 +123,9 @@ func (i *Instance) ApplyRevision(messages []ideafile.Message, revisedBy, reason 
 			continue
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
-			i.CorrectionCount++
+			i.CorrectedValueCount++
 			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(revisedBy), reason, i.CurrentTime,
-				i.CorrectionCount
+				i.CorrectedValueCount
 			for _, earlierWrite := range i.state.Writes() {
 				if earlierWrite.Path.Overlaps(w.Path) {
 					w.Request, w.Index = earlierWrite.Request, earlierWrite.Index

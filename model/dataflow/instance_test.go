@@ -335,7 +335,8 @@ func (s *scene) fate(rec *dataflow.CallRecord) string {
 	case rec.Phase() == "combining":
 		var updates []string
 		for _, u := range s.updates[rec.ID].Updates {
-			updates = append(updates, fmt.Sprintf("%s to %s", jsonval.Encode(u.NewValue), jsonval.Encode(u.OldValue)))
+			updates = append(updates, fmt.Sprintf("%s to %s", jsonval.Encode(u.ResultValue),
+				jsonval.Encode(u.OldValue)))
 		}
 		return "has " + s.updates[rec.ID].OutputMethod + " done by an activity: " + strings.Join(updates, ", ")
 	case rec.UntakenBranchReference != "":

@@ -32,7 +32,7 @@ func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
 	if n := jsonval.SizeWithBlobsUpToLimit(params,
 		jsonval.MaxResolvedBytes); n+jsonval.SizeWithBlobsUpToLimit(scopeValues,
 		jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
-		return nil, fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
+		return nil, fmt.Errorf("parameters and scopes: %w", refexpr.ErrResolvedTooLarge)
 	}
 	return params, nil
 }

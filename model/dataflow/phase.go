@@ -9,7 +9,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// phase is the current activity of a Call. It determines the Status. In phase ended, the record says how the Call
+// callPhase is the current activity of a Call. It determines the Status. In phase ended, the record says how the Call
 // ended.
 //
 //	phase          status             what it waits for
@@ -25,10 +25,10 @@ import (
 //	ended          an end             nothing
 //
 // nextPhasesByPhase lists the phases that may follow each.
-type phase int
+type callPhase int
 
 const (
-	phaseWaiting phase = iota
+	phaseWaiting callPhase = iota
 	phaseAdapting
 	phaseAdapted
 	phaseReviewing
@@ -43,10 +43,10 @@ const (
 var phaseNames = strings.Fields(`waiting adapting adapted reviewing approved askingLLM running resultPending
 	combining ended`)
 
-func (p phase) String() string { return phaseNames[p] }
+func (p callPhase) String() string { return phaseNames[p] }
 
 // nextPhasesByPhase lists the phases that may follow each. Invariant: a Call that has ended stays so.
-var nextPhasesByPhase = map[phase][]phase{
+var nextPhasesByPhase = map[callPhase][]callPhase{
 	phaseWaiting:  {phaseAdapting, phaseReviewing, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
 	phaseAdapting: {phaseAdapted, phaseEnded},
 	phaseAdapted:  {phaseReviewing, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
@@ -61,7 +61,7 @@ var nextPhasesByPhase = map[phase][]phase{
 	phaseUpdatingBlobs: {phaseResultPending, phaseEnded},
 }
 
-var statusByPhase = map[phase]ideafile.CallStatus{
+var statusByPhase = map[callPhase]ideafile.CallStatus{
 	phaseWaiting: ideafile.CallWaiting, phaseAdapting: ideafile.CallWaiting, phaseAdapted: ideafile.CallWaiting,
 	phaseReviewing: ideafile.CallAwaitingApproval, phaseApproved: ideafile.CallWaiting,
 	phaseAskingLLM: ideafile.CallWaiting, phaseRunning: ideafile.CallRunning, phaseResultPending: ideafile.CallRunning,
@@ -70,7 +70,7 @@ var statusByPhase = map[phase]ideafile.CallStatus{
 
 // setPhase moves a Call to a phase other than ended. A move that nextPhasesByPhase forbids is a bug in this package and
 // panics, so that the workflow task does not go on with it.
-func (r *CallRecord) setPhase(next phase) {
+func (r *CallRecord) setPhase(next callPhase) {
 	r.checkTransition(next)
 	r.phase, r.Status = next, statusByPhase[next]
 }
@@ -93,7 +93,7 @@ func (r *CallRecord) skip(cause string) {
 	r.SkippedBecauseOf = cause
 }
 
-func (r *CallRecord) checkTransition(next phase) {
+func (r *CallRecord) checkTransition(next callPhase) {
 	if !slices.Contains(nextPhasesByPhase[r.phase], next) {
 		panic(fmt.Sprintf("dataflow: move Call %s: from %s to %s", r.ID, r.phase, next))
 	}

@@ -128,12 +128,12 @@ func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
 }
 
 // mustWriteBefore reports whether a later Call must wait for this one because both write the same path.
-func (r *CallRecord) mustWriteBefore(later *CallRecord, ancestorsOnly bool) bool {
+func (r *CallRecord) mustWriteBefore(later *CallRecord, onlyIfWritesAncestor bool) bool {
 	if r.Status.IsFinal() {
 		return false
 	}
 	for _, p := range later.possibleWritePaths() {
-		if r.mayWrite(p) && (!ancestorsOnly || r.writesAncestorOf(p)) {
+		if r.mayWrite(p) && (!onlyIfWritesAncestor || r.writesAncestorOf(p)) {
 			return true
 		}
 	}

@@ -59,7 +59,7 @@ type CallRecord struct {
 	scopePaths         []jsonval.Path       // the scopes in State
 	delegateWritePaths []jsonval.Path       // where a delegate may return values
 
-	phase     phase
+	phase     callPhase
 	readyCall *ReadyCall // as it was started, or shown to a person
 	// isBlobUpdateTaken is set once TakeBlobUpdates has returned the Call's update. A restored instance returns it
 	// again.

@@ -24,11 +24,11 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 	t.Parallel()
 	i := vault(t, withEscalation, "")
 	digest := i.PendingApprovals()[0].Digest
-	if next, ok := i.NextDueTime(); !ok || !next.Equal(modeltest.StartTime.Add(4*time.Hour)) {
+	if next, ok := i.NextReviewDueTime(); !ok || !next.Equal(modeltest.StartTime.Add(4*time.Hour)) {
 		t.Error(next, ok)
 	}
 	i = at(t, i, 4*time.Hour)
-	if p := i.PendingApprovals()[0]; p.ReminderSchedule.NotificationKey() != "r1e0" || p.Digest != digest {
+	if p := i.PendingApprovals()[0]; p.ReminderSchedule.NotificationProgressKey() != "r1e0" || p.Digest != digest {
 		t.Errorf("%+v", p)
 	}
 	if err := approve(i, "1.1", "hal", "heads"); err == nil ||
@@ -37,11 +37,11 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 	}
 	i = at(t, i, 48*time.Hour)
 	p := i.PendingApprovals()[0]
-	if p.ReminderSchedule.NotificationKey() != "r2e1" ||
+	if p.ReminderSchedule.NotificationProgressKey() != "r2e1" ||
 		p.DecidersInWords() != "2 of: people of finance, heads; not who started the process" {
 		t.Errorf("%+v, %s", p, p.DecidersInWords())
 	}
-	if _, ok := i.NextDueTime(); ok {
+	if _, ok := i.NextReviewDueTime(); ok {
 		t.Error("more is to happen")
 	}
 	// How many must decide, and who may not, has stayed.
@@ -77,10 +77,11 @@ func TestAConfigsEscalationLoosensNoToolsLimit(t *testing.T) {
 	t.Parallel()
 	const rest = `"remind": ["1h"], "escalate": {"after": "2h", "by": {"groups": ["heads"]}}}`
 	i := at(t, vault(t, `{"groups": ["finance"]}`, `{`+rest), 2*time.Hour)
-	if p := i.PendingApprovals()[0]; p.ReminderSchedule.NotificationKey() != "r1e1" {
+	if p := i.PendingApprovals()[0]; p.ReminderSchedule.NotificationProgressKey() != "r1e1" {
 		t.Errorf("%+v", p.ReminderSchedule)
 	}
-	if p := i.PendingApprovals()[1]; p.Tool != "prepare" || p.ReminderSchedule.NotificationKey() != "r1e1" || len(p.Deciders) != 0 {
+	if p := i.PendingApprovals()[1]; p.Tool != "prepare" || p.ReminderSchedule.NotificationProgressKey() != "r1e1" ||
+		len(p.Deciders) != 0 {
 		t.Errorf("%+v", p)
 	}
 	if err := approve(i, "1.1", "hal", "heads"); err == nil ||

@@ -6,9 +6,9 @@ import (
 	"processidea/model/turn"
 )
 
-// ReportedCall is what the process was last told about a Call: its status, how often people acted on it, and why one of
-// them must.
-type ReportedCall struct {
+// LastReportedCall is what the process was last told about a Call: its status, how often people acted on it, and why
+// one of them must.
+type LastReportedCall struct {
 	ID                     string              `json:"id"`
 	Status                 ideafile.CallStatus `json:"status"`
 	DecisionAndRemarkCount int                 `json:"decisions,omitempty"`
@@ -33,10 +33,10 @@ func (i *Instance) StatusDetails() turn.InstanceStatusDetails {
 
 // ReportChangedCalls returns reports of the Calls that differ from their last report, and updates last, which has these
 // by id. Where tell returns true, the report includes the Call as it was written.
-func (i *Instance) ReportChangedCalls(lastReportedByID map[string]ReportedCall,
+func (i *Instance) ReportChangedCalls(lastReportedByID map[string]LastReportedCall,
 	includeWrittenCall func(*CallRecord) bool) (list []turn.CallReport) {
 	for _, rec := range i.callRecords {
-		current := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks), rec.ReviewReason}
+		current := LastReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks), rec.ReviewReason}
 		if p := rec.PendingApproval; p != nil {
 			current.ReviewReason = p.ReviewReason
 		}

@@ -21,7 +21,7 @@ func (i *Instance) SucceedCall(id string, value any) {
 	}
 	result, err := i.selectResultBranch(rec, value)
 	if err != nil {
-		i.failRecord(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
+		i.failOrTakeLastBranch(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
 		return
 	}
 	i.acceptResult(rec, result)
@@ -31,7 +31,7 @@ func (i *Instance) SucceedCall(id string, value any) {
 // branch instead of failing.
 func (i *Instance) FailCall(id string, f *diag.Fault) {
 	if rec := i.FindCall(id); rec != nil && rec.expectsResult() {
-		i.failRecord(rec, f)
+		i.failOrTakeLastBranch(rec, f)
 	}
 }
 
@@ -59,7 +59,7 @@ func (i *Instance) RevertStart(id string) *CallRecord {
 	return rec
 }
 
-func (i *Instance) failRecord(rec *CallRecord, f *diag.Fault) {
+func (i *Instance) failOrTakeLastBranch(rec *CallRecord, f *diag.Fault) {
 	if !rec.OutputPath.HasBranches() {
 		rec.endWithStatus(ideafile.CallFailed, f)
 		return
@@ -177,7 +177,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 			i.recordUnwrittenPath(rec, p)
 			continue
 		}
-		w, f := i.newWrite(rec, p, value)
+		w, f := i.newResultWrite(rec, p, value)
 		if f != nil {
 			return nil, f
 		}
@@ -199,12 +199,12 @@ func (i *Instance) applyWrite(w statelog.Write) {
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 	author, _ := i.state.AuthorWhoClosedPath(p)
 	rec.UnwrittenPaths = append(rec.UnwrittenPaths,
-		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), WrittenBy: author})
+		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), EarlierAuthor: author})
 }
 
-// newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
+// newResultWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
 // leaves out keys that Calls or people wrote: that part of the result stays on the Record.
-func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
+func (i *Instance) newResultWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
 	w := i.baseWrite(rec, p, value)
 	w.OutputMethod = rec.OutputMethod
 	if _, isBlobHandle := jsonval.AsBlobHandle(value); len(p) == 0 &&
@@ -241,9 +241,9 @@ func (i *Instance) baseWrite(rec *CallRecord, p jsonval.Path, value any) statelo
 
 // keepUnwrittenResultKeys saves in a Call's Record those keys of its result that are not written. Only a result for the
 // whole State has such keys.
-func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, writtenMembers jsonval.Object) {
+func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, resultMembers, writtenMembers jsonval.Object) {
 	unwrittenMembers := jsonval.Object{}
-	for k, v := range jsonval.Sorted(value) {
+	for k, v := range jsonval.Sorted(resultMembers) {
 		if _, ok := writtenMembers[k]; !ok {
 			unwrittenMembers[k] = v
 			i.recordUnwrittenPath(rec, jsonval.Path{k})

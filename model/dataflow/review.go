@@ -29,16 +29,17 @@ func (i *Instance) ApplyDeadlines() {
 		}
 		p.AdvanceSchedule(i.CurrentTime)
 		if p.Deadline != nil && !i.CurrentTime.Before(*p.Deadline) {
-			i.expireCall(rec)
+			i.applyTimeoutAction(rec)
 		}
 	}
 }
 
-func (i *Instance) expireCall(rec *CallRecord) {
+func (i *Instance) applyTimeoutAction(rec *CallRecord) {
 	p := rec.PendingApproval
 	waitTime := p.Deadline.Sub(p.Since)
-	d := i.completeDecision(rec, approval.Decision{Kind: p.TimeoutAction, DecidedBy: approval.DecidedByTimeout,
-		Reason: fmt.Sprintf("nobody decided within %s", waitTime)})
+	d := i.decisionWithSubjectAndTime(rec, approval.Decision{Kind: p.TimeoutAction,
+		DecidedBy: approval.DecidedByTimeout,
+		Reason:    fmt.Sprintf("nobody decided within %s", waitTime)})
 	switch p.TimeoutAction {
 	case policy.Approve:
 		i.approveCall(rec, d)
@@ -58,8 +59,8 @@ func (i *Instance) TakePauseFault() *diag.Fault {
 	return f
 }
 
-// NextDueTime returns when the next decision or notification is due; ok is false if neither is.
-func (i *Instance) NextDueTime() (next time.Time, ok bool) {
+// NextReviewDueTime returns when the next decision or notification is due; ok is false if neither is.
+func (i *Instance) NextReviewDueTime() (next time.Time, ok bool) {
 	for _, p := range i.PendingApprovals() {
 		if dueTime, exists := p.NextDueTime(); exists && (!ok || dueTime.Before(next)) {
 			next, ok = dueTime, true
@@ -80,20 +81,21 @@ func (i *Instance) PendingApprovals() []approval.PendingCall {
 }
 
 // requestReview makes a Call wait for a person. Invariant: what is shown is kept, and is exactly what will run.
-func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolicy *policy.Approval, reason string) {
+func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolicy *policy.Approval,
+	reviewReason string) {
 	p := &approval.PendingCall{
 		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath,
 		OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
 		ParamsAdaptation: rec.ParamsAdaptation, Since: i.CurrentTime, AllowedDecisions: approvalPolicy.AllowedDecisions,
-		ReviewReason: reason, Remarks: rec.Remarks,
+		ReviewReason: reviewReason, Remarks: rec.Remarks,
 	}
-	if rec.HasOutput {
-		p.Output = rec.Output
+	if rec.HasLatentOutput {
+		p.Output = rec.LatentOutput
 	}
 	if toolPolicy := ready.Tool.Approval; toolPolicy != nil {
 		p.Note = toolPolicy.Note
 	}
-	rules, reminders := i.palette.Oversight.DecidersAndReminders(ready.Tool.Name, ready.Tool.Approval)
+	rules, reminders := i.palette.ApprovalOversight.DecidersAndReminders(ready.Tool.Name, ready.Tool.Approval)
 	p.Deciders, p.ReminderSchedule = rules, reminders.Schedule(i.CurrentTime)
 	if approvalPolicy.Timeout > 0 {
 		deadline := i.CurrentTime.Add(approvalPolicy.Timeout)
@@ -113,15 +115,15 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolic
 
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
-	i.approveCall(rec, i.completeDecision(rec,
+	i.approveCall(rec, i.decisionWithSubjectAndTime(rec,
 		approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedDecider,
 			Reason: "nobody is asked in a simulation"}))
 }
 
 // RequireReview requires a person's review of a Call that has not started, even if its Tool's policy does not. If the
 // Call waits for a person already, the reason is shown.
-func (i *Instance) RequireReview(id, reason string) {
-	rec := i.FindCall(id)
+func (i *Instance) RequireReview(callID, reason string) {
+	rec := i.FindCall(callID)
 	switch {
 	case rec == nil:
 	case rec.Status == ideafile.CallWaiting:
@@ -133,18 +135,18 @@ func (i *Instance) RequireReview(id, reason string) {
 
 // RequireUnknownOutcomeReview makes a person decide on a running Call that may or may not have had its effect: it must
 // not run twice automatically.
-func (i *Instance) RequireUnknownOutcomeReview(id, reason string) {
-	i.requestReviewWhileRunning(id, reason, policy.Approve, policy.Reject, policy.Answer)
+func (i *Instance) RequireUnknownOutcomeReview(callID, reason string) {
+	i.requestReviewWhileRunning(callID, reason, policy.Approve, policy.Reject, policy.Answer)
 }
 
 // RequireResultFromPerson makes a person give the result of a running Call, or reject it, because its Tool asks for
 // more than it got.
-func (i *Instance) RequireResultFromPerson(id, reason string) {
-	i.requestReviewWhileRunning(id, reason, policy.Answer, policy.Reject)
+func (i *Instance) RequireResultFromPerson(callID, reason string) {
+	i.requestReviewWhileRunning(callID, reason, policy.Answer, policy.Reject)
 }
 
-func (i *Instance) requestReviewWhileRunning(id, reason string, allowedDecisions ...string) {
-	rec := i.FindCall(id)
+func (i *Instance) requestReviewWhileRunning(callID, reason string, allowedDecisions ...string) {
+	rec := i.FindCall(callID)
 	if rec != nil && rec.phase == phaseRunning && rec.readyCall != nil {
 		i.requestReview(rec, *rec.readyCall, &policy.Approval{AllowedDecisions: allowedDecisions}, reason)
 	}

@@ -47,8 +47,8 @@ func (i *Instance) ApplyBlobUpdate(u BlobUpdate, updatedValues []any) {
 
 // FailBlobUpdate ends a Call whose update cannot be combined, or does not fit. A Call with several branches writes the
 // fault to its last branch instead of failing.
-func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
-	rec := i.FindCall(id)
+func (i *Instance) FailBlobUpdate(callID string, f *diag.Fault) {
+	rec := i.FindCall(callID)
 	if rec == nil || rec.phase != phaseUpdatingBlobs {
 		return
 	}
@@ -57,30 +57,30 @@ func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
 }
 
 // startBlobUpdateIfNeeded moves a Call to the phase combining if its update needs the content of a stored value.
-func (i *Instance) startBlobUpdateIfNeeded(rec *CallRecord, value any) bool {
+func (i *Instance) startBlobUpdateIfNeeded(rec *CallRecord, resultValue any) bool {
 	if !rec.resultUpdatesPath() {
 		return false
 	}
-	u := i.newBlobUpdate(rec, value)
+	u := i.newBlobUpdate(rec, resultValue)
 	if !slices.ContainsFunc(u.Updates,
 		func(update statelog.Update) bool {
-			return statelog.NeedsBlobContent(u.OutputMethod, update.OldValue, update.NewValue)
+			return statelog.NeedsBlobContent(u.OutputMethod, update.OldValue, update.ResultValue)
 		}) {
 		return false
 	}
-	rec.PendingResult, rec.isBlobUpdateTaken = value, false
+	rec.PendingResult, rec.isBlobUpdateTaken = resultValue, false
 	rec.setPhase(phaseUpdatingBlobs)
 	return true
 }
 
-func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
+func (i *Instance) newBlobUpdate(rec *CallRecord, resultValue any) BlobUpdate {
 	u := BlobUpdate{CallID: rec.ID, OutputMethod: rec.OutputMethod, ResultContract: i.ResultContract(rec)}
 	for _, p := range rec.branchOutputPaths() {
 		oldValue := i.valueBeforeCall(rec, p)
 		if len(p) == 0 {
-			oldValue = pickKeys(value, oldValue)
+			oldValue = pickKeys(resultValue, oldValue)
 		}
-		u.Updates = append(u.Updates, statelog.Update{Path: p, OldValue: oldValue, NewValue: value})
+		u.Updates = append(u.Updates, statelog.Update{Path: p, OldValue: oldValue, ResultValue: resultValue})
 	}
 	return u
 }
@@ -111,6 +111,6 @@ func pickKeys(keyObject, object any) jsonval.Object {
 func areUpdatesEqual(a, b []statelog.Update) bool {
 	return slices.EqualFunc(a, b, func(x, y statelog.Update) bool {
 		return slices.Equal(x.Path, y.Path) && jsonval.Equal(x.OldValue, y.OldValue) &&
-			jsonval.Equal(x.NewValue, y.NewValue)
+			jsonval.Equal(x.ResultValue, y.ResultValue)
 	})
 }

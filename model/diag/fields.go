@@ -19,7 +19,7 @@ func ReadOptionalText(m jsonval.Object, key, path string, ps *Problems) string {
 func readAs[T any](m jsonval.Object, key, path, wantedType string, ps *Problems) T {
 	v, ok := m[key].(T)
 	if !ok && m[key] != nil {
-		ps.AddAt(path, key, "want %s, not %s", wantedType, jsonval.TypeOf(m[key]))
+		ps.AddAtKey(path, key, "want %s, not %s", wantedType, jsonval.TypeOf(m[key]))
 	}
 	return v
 }

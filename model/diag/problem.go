@@ -33,8 +33,8 @@ const MaxListedProblems = 100
 
 // Limits of a path and of a message, in characters: they contain keys and values of any length.
 const (
-	maxPathLength    = 500
-	maxMessageLength = 4000
+	maxPathRunes    = 500
+	maxMessageRunes = 4000
 )
 
 // Problems are the errors and warnings for a file, in the order of the file's parts. A file of millions of mistakes
@@ -76,8 +76,8 @@ func (ps *Problems) AddWrongType(path, wanted string, v any) {
 	ps.Add(path, "%s, not %s", wanted, jsonval.TypeOf(v))
 }
 
-// AddAt is Add for the value at a key of the object at the path.
-func (ps *Problems) AddAt(path, key, format string, args ...any) {
+// AddAtKey is Add for the value at a key of the object at the path.
+func (ps *Problems) AddAtKey(path, key, format string, args ...any) {
 	ps.addf(false, jsonval.JSONPathWithKey(path, key), format, args)
 }
 
@@ -88,15 +88,15 @@ func (ps *Problems) addf(isWarning bool, path, format string, args []any) {
 	if ps == nil || !ps.countIfListIsFull(isWarning, 1) {
 		return
 	}
-	message := jsonval.Clip(fmt.Sprintf(format, args...), maxMessageLength)
-	*ps = append(*ps, Problem{JSONPath: jsonval.Clip(path, maxPathLength), Message: message, IsWarning: isWarning})
+	message := jsonval.Clip(fmt.Sprintf(format, args...), maxMessageRunes)
+	*ps = append(*ps, Problem{JSONPath: jsonval.Clip(path, maxPathRunes), Message: message, IsWarning: isWarning})
 }
 
 // Append appends Problems of another list.
 func (ps *Problems) Append(problems ...Problem) {
 	for _, p := range problems {
 		if ps.countIfListIsFull(p.IsWarning, max(1, p.UnlistedCount)) {
-			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPathLength), jsonval.Clip(p.Message, maxMessageLength)
+			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPathRunes), jsonval.Clip(p.Message, maxMessageRunes)
 			*ps = append(*ps, p)
 		}
 	}

@@ -17,11 +17,11 @@ func DidYouMean(name string, names []string) string {
 
 // DidYouMeanOrListNames is DidYouMean, or a list of the first names if none is near.
 func DidYouMeanOrListNames(name string, names []string) string {
-	return DidYouMeanOrSay(name, names, "there are")
+	return DidYouMeanOrListWithIntro(name, names, "there are")
 }
 
-// DidYouMeanOrSay is DidYouMeanOrListNames with a text before the names, such as "it has".
-func DidYouMeanOrSay(name string, names []string, introduction string) string {
+// DidYouMeanOrListWithIntro is DidYouMeanOrListNames with a text before the names, such as "it has".
+func DidYouMeanOrListWithIntro(name string, names []string, introduction string) string {
 	if s := DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
 	}

@@ -8,9 +8,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkOversight refuses unknown Tools: an author who names one relies on a person being asked.
-func (i *Idea) checkOversight(ps *diag.Problems) {
-	for n, name := range i.Config.ApprovalOverride.ToolNames {
+// checkApprovalToolNames refuses unknown Tools: an author who names one relies on a person being asked.
+func (i *Idea) checkApprovalToolNames(ps *diag.Problems) {
+	for n, name := range i.Config.ApprovalOversight.ToolNames {
 		ps.Append(i.UnknownToolProblems(name, fmt.Sprintf("$.config.approval.tools[%d]", n))...)
 	}
 }

@@ -36,14 +36,14 @@ type Call struct {
 	Condition *refexpr.Condition `json:"condition,omitempty"`
 	// Undoes is the Call that this one undoes; nil: none.
 	Undoes *UndoneCall `json:"undoes,omitempty"`
-	// Output is the result that the LLM wrote for a latent Tool. It counts if HasOutput.
-	Output    any    `json:"output,omitempty"`
-	HasOutput bool   `json:"hasOutput,omitempty"`
-	Reasoning string `json:"reasoning,omitempty"`
+	// LatentOutput is the result that the LLM wrote for a latent Tool. It counts if HasLatentOutput.
+	LatentOutput    any    `json:"output,omitempty"`
+	HasLatentOutput bool   `json:"hasOutput,omitempty"`
+	Reasoning       string `json:"reasoning,omitempty"`
 }
 
-// ScopePaths lists the paths in State among its ReadableScopes.
-func (c Call) ScopePaths() (paths []jsonval.Path) {
+// StateScopePaths lists the paths in State among its ReadableScopes.
+func (c Call) StateScopePaths() (paths []jsonval.Path) {
 	for _, scope := range c.ReadableScopes {
 		if ref, err := refexpr.ParseScope(scope); err == nil && ref.Kind == TypeState {
 			paths = append(paths, ref.Path)
@@ -64,14 +64,14 @@ type UndoneCall struct {
 
 // FormatCallID returns the id of a Call. requestNumber and callIndex count from 1; a Plan that runs directly is Request
 // 0.
-func FormatCallID(requestNumber, callIndex int, token string) string {
+func FormatCallID(requestNumber, callIndex int, instanceToken string) string {
 	key := CallKey{requestNumber, callIndex}
 	id := strconv.Itoa(requestNumber) + "." + strconv.Itoa(key.OriginalKey().Index)
 	if key.IsUndo() {
 		id += undoSuffix
 	}
-	if token != "" {
-		id += "@" + token
+	if instanceToken != "" {
+		id += "@" + instanceToken
 	}
 	return id
 }
@@ -88,7 +88,7 @@ func TypeableCallID(id string) string {
 	if !hasToken {
 		return id
 	}
-	return key + "@" + spelling.TypeableToken(token)
+	return key + "@" + spelling.TypeableInstanceToken(token)
 }
 
 // MatchesCallID reports whether what was typed is a Call's id, in either spelling.
@@ -98,7 +98,7 @@ func MatchesCallID(typedID, id string) bool { return typedID == id || typedID ==
 // differently. An id that names another instance stays as it is.
 func CallIDWithExactToken(id, token string) string {
 	key, typedToken, hasToken := strings.Cut(id, "@")
-	if hasToken && token != "" && spelling.MatchesToken(typedToken, token) {
+	if hasToken && token != "" && spelling.MatchesInstanceToken(typedToken, token) {
 		return key + "@" + token
 	}
 	return id
@@ -135,7 +135,9 @@ func (k CallKey) Compare(o CallKey) int {
 }
 
 // ID returns the Call's id in an instance.
-func (k CallKey) ID(token string) string { return FormatCallID(k.Request, k.Index, token) }
+func (k CallKey) ID(instanceToken string) string {
+	return FormatCallID(k.Request, k.Index, instanceToken)
+}
 
 // MarshalJSON returns [request, index].
 func (k CallKey) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{k.Request, k.Index}) }

@@ -250,6 +250,6 @@ func (t *Tool) ReadLatentResult(c *Call, m jsonval.Object, kind ToolKind) *diag.
 			return diag.Faultf(CodeBadOutput, "_output: %s", err)
 		}
 	}
-	c.Output, c.HasOutput = out, true
+	c.LatentOutput, c.HasLatentOutput = out, true
 	return nil
 }

@@ -17,8 +17,8 @@ type Config struct {
 	Limits Limits
 	// Prices of LLMs take precedence over those of the worker.
 	Prices price.List
-	// ApprovalOverride adds to the Tools' approval policies.
-	ApprovalOverride policy.Oversight
+	// ApprovalOversight adds to the Tools' approval policies.
+	ApprovalOversight policy.Oversight
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// AskLLMBeforeSettling makes the process ask the LLM before an instance settles, even if its State has all that is
@@ -54,8 +54,8 @@ type Config struct {
 // Defaults of a Config.
 const (
 	DefaultGatherDelay = 10 * time.Second
-	// maxConcurrentParts bounds how many parts report to one workflow at a time.
-	maxConcurrentParts = 1000
+	// maxAllowedConcurrentParts bounds how many parts report to one workflow at a time.
+	maxAllowedConcurrentParts = 1000
 )
 
 func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
@@ -75,7 +75,7 @@ func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(v)
 		case "partsAtOnce":
-			c.MaxConcurrentParts, err = jsonval.ReadCount(v, maxConcurrentParts)
+			c.MaxConcurrentParts, err = jsonval.ReadCount(v, maxAllowedConcurrentParts)
 		case "quality":
 			if m := readObject(); m != nil {
 				c.Quality = readQuality(m, keyPath, ps)
@@ -87,9 +87,9 @@ func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 		case "adapt":
 			c.AdaptValuesWithLLM, err = readBool(v)
 		case "approval":
-			c.ApprovalOverride = policy.ReadOversight(readObject(), keyPath, ps)
+			c.ApprovalOversight = policy.ReadOversight(readObject(), keyPath, ps)
 		case "instanceName":
-			c.InstanceNameTemplate = readTemplate(v, keyPath, ps)
+			c.InstanceNameTemplate = readDisplayTemplate(v, keyPath, ps)
 		case "onFailure":
 			if c.UndoOnFailure = v == "undo"; !c.UndoOnFailure {
 				err = errors.New(`want "undo": an instance that fails undoes what it did`)

@@ -9,18 +9,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkDeciders refuses policies that name unknown Calls or Tools: an author who names one relies on somebody else
-// deciding.
-func (i *Idea) checkDeciders(ps *diag.Problems) {
+// checkDeciderExclusions refuses policies that name unknown Calls or Tools: an author who names one relies on somebody
+// else deciding.
+func (i *Idea) checkDeciderExclusions(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {
 			i.checkExcludedCallNames(t.Approval.Deciders, t.JSONPath()+"._approval.by", ps)
 		}
 	}
-	i.checkExcludedCallNames(i.Config.ApprovalOverride.Deciders, "$.config.approval.by", ps)
+	i.checkExcludedCallNames(i.Config.ApprovalOversight.Deciders, "$.config.approval.by", ps)
 }
 
-func (i *Idea) checkExcludedCallNames(r *policy.Rule, path string, ps *diag.Problems) {
+func (i *Idea) checkExcludedCallNames(r *policy.DeciderRule, path string, ps *diag.Problems) {
 	if r == nil {
 		return
 	}
@@ -62,8 +62,8 @@ func (i *Idea) maxDirectPlanLength() (n int) {
 
 // HasDeciderExclusions reports whether a policy excludes people who decided on other Calls.
 func (i *Idea) HasDeciderExclusions() bool {
-	hasExclusions := i.Config.ApprovalOverride.Deciders != nil &&
-		len(i.Config.ApprovalOverride.Deciders.CallsWithExcludedDeciders) > 0
+	hasExclusions := i.Config.ApprovalOversight.Deciders != nil &&
+		len(i.Config.ApprovalOversight.Deciders.CallsWithExcludedDeciders) > 0
 	for _, t := range i.Tools {
 		hasExclusions = hasExclusions || t.Approval != nil && t.Approval.Deciders != nil &&
 			len(t.Approval.Deciders.CallsWithExcludedDeciders) > 0

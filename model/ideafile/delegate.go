@@ -27,7 +27,7 @@ func (t *Tool) readDelegate(jsonPath string, ps *diag.Problems) {
 	}
 	for _, k := range []string{"_activity", "_timeout", "_retry", "_rate"} {
 		if t.Source[k] != nil {
-			ps.AddAt(jsonPath, k, "a delegate cannot have it: it is a process with limits of "+
+			ps.AddAtKey(jsonPath, k, "a delegate cannot have it: it is a process with limits of "+
 				"its own")
 		}
 	}

@@ -33,8 +33,8 @@ func FindDirectPlans(context []Message) DirectPlans {
 
 // ChooseForInstance returns the position of an instance's Plan: the first that applies to its view, its own Plans
 // before the shared ones, and a Plan before the Plan that it replaces. It returns -1 if none applies. isLLMForbidden
-// then reports whether there are Plans for the instance and all are StageComplete. A Plan that was begun in an earlier
-// process stays the instance's, even if its Calls have changed the view.
+// then reports whether there are Plans for the instance and all are PlanStageComplete. A Plan that was begun in an
+// earlier process stays the instance's, even if its Calls have changed the view.
 func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (planIndex int, isLLMForbidden bool) {
 	planIndexes := d.planIndexesByInstance[token]
 	if token != "" {
@@ -54,18 +54,18 @@ func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (planInd
 		if d.messages[n].PlanAppliesTo(view) {
 			return n, false
 		}
-		isLLMForbidden = isLLMForbidden && d.messages[n].PlanStage == StageComplete
+		isLLMForbidden = isLLMForbidden && d.messages[n].PlanStage == PlanStageComplete
 	}
 	return -1, isLLMForbidden
 }
 
-// IsLLMForbidden reports whether the LLM is never asked: each instance has direct Plans, and all are StageComplete.
+// IsLLMForbidden reports whether the LLM is never asked: each instance has direct Plans, and all are PlanStageComplete.
 func (i *Idea) IsLLMForbidden() bool {
 	planIndexesByInstance := FindDirectPlans(i.Context).planIndexesByInstance
 	isUnplanned := func(token string) bool {
 		return len(planIndexesByInstance[token])+len(planIndexesByInstance[""]) == 0
 	}
-	isOptimal := func(m Message) bool { return m.PlanStage == StageOptimal }
+	isOptimal := func(m Message) bool { return m.PlanStage == PlanStageOptimal }
 	return !slices.ContainsFunc(i.Context, isOptimal) && !slices.ContainsFunc(i.InstanceTokens(), isUnplanned)
 }
 
@@ -93,11 +93,12 @@ func NumberDirectPlans(context []Message, newMessages []any) []any {
 
 // UnansweredLatentCallIndexes lists the positions of the Plan's Calls whose results the LLM would have to write in an
 // instance.
-func UnansweredLatentCallIndexes(plan Message, token string, bindings ToolBindings) []int {
+func UnansweredLatentCallIndexes(plan Message, instanceToken string, bindings ToolBindings) []int {
 	var indexes []int
 	callIDs := plan.RecordedCallIDs()
 	for n, w := range plan.PlanCalls {
-		isDone := callIDs != nil && plan.RecordedStatusByInstance(callIDs[n], []string{token})[token] == CallDone
+		isDone := callIDs != nil && plan.RecordedStatusByInstance(callIDs[n],
+			[]string{instanceToken})[instanceToken] == CallDone
 		if bindings[w.Tool].Kind == KindLatent && w.RawObject()["_output"] == nil && !isDone {
 			indexes = append(indexes, n)
 		}

@@ -13,8 +13,8 @@ import (
 
 // The stages of a Plan that runs directly.
 const (
-	StageOptimal  = "optimal"  // an instance in which a Call fails or blocks falls back to the LLM
-	StageComplete = "complete" // the LLM is never asked: such an instance fails
+	PlanStageOptimal  = "optimal"  // an instance in which a Call fails or blocks falls back to the LLM
+	PlanStageComplete = "complete" // the LLM is never asked: such an instance fails
 )
 
 // IsDirectPlan reports whether the Message is a Plan that runs without a Request. Other Plans guide the LLM.
@@ -35,10 +35,11 @@ func (m Message) PlanAppliesTo(view InstanceView) bool {
 func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	switch stage := m.Source["stage"]; stage {
 	case nil:
-	case StageOptimal, StageComplete:
+	case PlanStageOptimal, PlanStageComplete:
 		m.PlanStage = stage.(string)
 	default:
-		ps.Add(path+".stage", "want %s or %s; without a stage the Plan guides the LLM", StageOptimal, StageComplete)
+		ps.Add(path+".stage", "want %s or %s; without a stage the Plan guides the LLM", PlanStageOptimal,
+			PlanStageComplete)
 	}
 	m.PlanName = diag.ReadOptionalText(m.Source, "name", path, ps)
 	if condition := m.Source["when"]; condition != nil {
@@ -53,17 +54,17 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 		m.CallIndexOffset = n
 	}
 	m.readPlanRecord(path, ps)
-	if v := m.Source[FallbackTokensKey]; v != nil {
+	if v := m.Source[FallbackInstanceTokensKey]; v != nil {
 		var ok bool
-		if m.FallbackTokens, ok = jsonval.AsStringList(v); !ok {
-			ps.Add(path+"."+FallbackTokensKey, "want a list of instances' tokens")
+		if m.FallbackInstanceTokens, ok = jsonval.AsStringList(v); !ok {
+			ps.Add(path+"."+FallbackInstanceTokensKey, "want a list of instances' tokens")
 		}
 	}
 }
 
-// FallbackTokensKey is the key of a Plan message that lists the instances in which the Plan did not suffice. The LLM
-// plans for these from then on.
-const FallbackTokensKey = "fellBack"
+// FallbackInstanceTokensKey is the key of a Plan message that lists the instances in which the Plan did not suffice.
+// The LLM plans for these from then on.
+const FallbackInstanceTokensKey = "fellBack"
 
 // CallIndexOffsetKey is the key of Message.CallIndexOffset.
 const CallIndexOffsetKey = "after"
@@ -72,7 +73,7 @@ const CallIndexOffsetKey = "after"
 // names the anonymous instance. An entry that is only a status names none, because it is for all instances.
 func (m Message) RecordedInstanceTokens() map[string]bool {
 	tokens := map[string]bool{}
-	for _, token := range m.FallbackTokens {
+	for _, token := range m.FallbackInstanceTokens {
 		tokens[token] = true
 	}
 	//workflowcheck:ignore -- a set
@@ -139,12 +140,12 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, entryPath string, p
 	}
 	for k, v := range jsonval.Sorted(entryByStatus) {
 		if suggestion := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && suggestion != "" {
-			ps.AddAt(entryPath, k, "unknown status %q%s", jsonval.Clip(k, 40), suggestion)
+			ps.AddAtKey(entryPath, k, "unknown status %q%s", jsonval.Clip(k, 40), suggestion)
 		}
 		_, isList := jsonval.AsStringList(v)
 		// Anything else would count for all instances.
 		if _, countErr := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && countErr != nil {
-			ps.AddAt(entryPath, k, "want a list of instances, or how many, not %s", jsonval.QuoteForError(v))
+			ps.AddAtKey(entryPath, k, "want a list of instances, or how many, not %s", jsonval.QuoteForError(v))
 		}
 	}
 }
@@ -170,15 +171,15 @@ func ParseCallKey(id string) (k CallKey, ok bool) {
 
 // RecordedStatusByInstance returns the recorded status of a Call by instance; id is one of RecordedCallIDs. Instances
 // without a recorded status are left out.
-func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string]CallStatus {
+func (m Message) RecordedStatusByInstance(callID string, tokens []string) map[string]CallStatus {
 	statusByInstance := map[string]CallStatus{}
-	statusByToken, defaultStatus := statusesInRecordEntry(m.PlanRecordByCallID[id])
+	statusByToken, defaultStatus := statusesInRecordEntry(m.PlanRecordByCallID[callID])
 	for _, token := range tokens {
 		status, ok := statusByToken[token]
 		if !ok {
 			status = defaultStatus
 		}
-		if entry, ok := m.PlanRecordByCallID[id+"@"+token]; ok && token != "" {
+		if entry, ok := m.PlanRecordByCallID[callID+"@"+token]; ok && token != "" {
 			_, status = statusesInRecordEntry(entry)
 		}
 		if status != "" {

@@ -106,9 +106,9 @@ func readIdea(v any, skipToolChecks bool) (*Idea, diag.Problems) {
 	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
 	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), skipToolChecks, &ps)
 	i.checkMCPServerNames(&ps)
-	i.checkOversight(&ps)
+	i.checkApprovalToolNames(&ps)
 	i.readContext(source["context"], &ps)
-	i.checkDeciders(&ps)
+	i.checkDeciderExclusions(&ps)
 	i.checkConfusableTokens(&ps)
 	i.inferSimulationFromMessages()
 	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles reports what is wrong in it

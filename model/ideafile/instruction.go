@@ -162,7 +162,7 @@ func evidenceMemberNames(evidenceSchema any) (names []string) {
 func rejectKeysExcept(source jsonval.Object, path string, ps *diag.Problems, subject string, allowedKeys ...string) {
 	for k := range jsonval.Sorted(source) {
 		if !slices.Contains(allowedKeys, k) {
-			ps.AddAt(path, k, "unknown key %q; %s has %s%s", jsonval.ClipForError(k), subject,
+			ps.AddAtKey(path, k, "unknown key %q; %s has %s%s", jsonval.ClipForError(k), subject,
 				strings.Join(allowedKeys, ", "), diag.DidYouMean(k, allowedKeys))
 		}
 	}
@@ -226,24 +226,24 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 }
 
 // InstructionTextFor returns the text of an instruction message for a Tool; "" if there is none.
-func (m Message) InstructionTextFor(tool string) string {
+func (m Message) InstructionTextFor(toolName string) string {
 	switch {
 	case m.Instruction != nil:
-		return m.Instruction.textForTool(tool)
-	case slices.Contains(m.InstructionToolNames, tool):
+		return m.Instruction.textForTool(toolName)
+	case slices.Contains(m.InstructionToolNames, toolName):
 		return m.Text
 	}
 	return ""
 }
 
 // textForTool returns the steps that are about a Tool; for "" the text, and the steps that are about none.
-func (i *Instruction) textForTool(tool string) string {
+func (i *Instruction) textForTool(toolName string) string {
 	var lines []string
-	if tool == "" && i.Text != "" {
+	if toolName == "" && i.Text != "" {
 		lines = append(lines, i.Text)
 	}
 	for _, s := range i.Steps {
-		if tool == "" && len(s.ToolNames) == 0 || slices.Contains(s.ToolNames, tool) {
+		if toolName == "" && len(s.ToolNames) == 0 || slices.Contains(s.ToolNames, toolName) {
 			lines = append(lines, fmt.Sprintf("Step %s: %s", s.ID, s.Text))
 		}
 	}
@@ -290,9 +290,9 @@ func WithoutSupersededInstructions(context []Message) []Message {
 
 // InstructionsFor lists the instructions that an instance must heed. If an instruction of the same file is also for all
 // instances, its own counts.
-func InstructionsFor(context []Message, token string) (list []*Instruction) {
+func InstructionsFor(context []Message, instanceToken string) (list []*Instruction) {
 	for _, m := range WithoutSupersededInstructions(context) {
-		if m.Instruction == nil || m.InstanceToken != "" && m.InstanceToken != token {
+		if m.Instruction == nil || m.InstanceToken != "" && m.InstanceToken != instanceToken {
 			continue
 		}
 		index := slices.IndexFunc(list, func(i *Instruction) bool { return i.FilePath == m.Instruction.FilePath })

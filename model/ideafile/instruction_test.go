@@ -169,14 +169,23 @@ func TestAStepThatLooksAtALargeValueIsNotChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, step, want string }{
 		{"string", `"require": {"properties": {"state": {"required": ["large"]}}}`, ideafile.StepOutcomeFulfilled},
-		{"string", `"require": {"properties": {"state": {"properties": {"large": {"maxLength": 1000}}}}}`, ideafile.StepOutcomeUnchecked},
-		{"string", `"require": {"properties": {"state": {"properties": {"large": {"pattern": "^Dear"}}}}}`, ideafile.StepOutcomeUnchecked},
-		{"string", `"require": {"properties": {"state": {"properties": {"large": {"pattern": "\\S"}}}}}`, ideafile.StepOutcomeUnchecked},
-		{"array", `"require": {"properties": {"state": {"properties": {"large": {"maxItems": 5}}}}}`, ideafile.StepOutcomeUnchecked},
-		{"array", `"require": {"properties": {"state": {"properties": {"large": {"minItems": 2}}}}}`, ideafile.StepOutcomeUnchecked},
-		{"object", `"require": {"properties": {"state": {"properties": {"large": {"properties": {"x": {"const": 1}}}}}}}`, ideafile.StepOutcomeUnchecked},
-		{"string", `"when": {"properties": {"state": {"properties": {"large": {"pattern": "rude"}}}}}, "require": true`, ideafile.StepOutcomeUnchecked},
-		{"string", `"when": {"properties": {"state": {"required": ["large"]}}}, "require": true`, ideafile.StepOutcomeFulfilled},
+		{"string", `"require": {"properties": {"state": {"properties": {"large": {"maxLength": 1000}}}}}`,
+			ideafile.StepOutcomeUnchecked},
+		{"string", `"require": {"properties": {"state": {"properties": {"large": {"pattern": "^Dear"}}}}}`,
+			ideafile.StepOutcomeUnchecked},
+		{"string", `"require": {"properties": {"state": {"properties": {"large": {"pattern": "\\S"}}}}}`,
+			ideafile.StepOutcomeUnchecked},
+		{"array", `"require": {"properties": {"state": {"properties": {"large": {"maxItems": 5}}}}}`,
+			ideafile.StepOutcomeUnchecked},
+		{"array", `"require": {"properties": {"state": {"properties": {"large": {"minItems": 2}}}}}`,
+			ideafile.StepOutcomeUnchecked},
+		{"object",
+			`"require": {"properties": {"state": {"properties": {"large": {"properties": {"x": {"const": 1}}}}}}}`,
+			ideafile.StepOutcomeUnchecked},
+		{"string", `"when": {"properties": {"state": {"properties": {"large": {"pattern": "rude"}}}}}, "require": true`,
+			ideafile.StepOutcomeUnchecked},
+		{"string", `"when": {"properties": {"state": {"required": ["large"]}}}, "require": true`,
+			ideafile.StepOutcomeFulfilled},
 	} {
 		idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", `+c.step+`}]}}`))
 		large := jsonval.BlobHandle{Digest: strings.Repeat("a", 64), Size: jsonval.LargeValueBytes + 1, ValueType: c.kind}
@@ -194,7 +203,8 @@ func TestAStepThatTakesTooLongToCheckIsNotChecked(t *testing.T) {
 	number := `{"properties": {"state": {"properties": {"n": {"items": {"allOf": [` + strings.TrimSuffix(strings.Repeat(`{"type": "number"},`, 30), ",") + `]}}}}}}`
 	for _, step := range []string{`"require": ` + number, `"when": ` + number + `, "require": false`} {
 		idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", `+step+`}]}}`))
-		if got := outcomes(idea.Context[0].Instruction.StepOutcomes(map[string]any{"state": many}, nil)); got != ideafile.StepOutcomeUnchecked {
+		if got := outcomes(idea.Context[0].Instruction.StepOutcomes(map[string]any{"state": many},
+			nil)); got != ideafile.StepOutcomeUnchecked {
 			t.Error(got)
 		}
 	}

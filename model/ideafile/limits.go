@@ -50,7 +50,7 @@ func ReadLimits(m jsonval.Object, path string, ps *diag.Problems) Limits {
 			err = fmt.Errorf("unknown limit %q; there are calls, duration, money, requests and tokens", k)
 		}
 		if err != nil {
-			ps.AddAt(path, k, "%s", err)
+			ps.AddAtKey(path, k, "%s", err)
 		}
 	}
 	return l

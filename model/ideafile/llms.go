@@ -129,7 +129,7 @@ func readLLM(m jsonval.Object, path string, ps *diag.Problems) LLM {
 				"unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)
 		}
 		if err != nil {
-			ps.AddAt(path, k, "%s", err)
+			ps.AddAtKey(path, k, "%s", err)
 		}
 	}
 	return llm

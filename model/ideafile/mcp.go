@@ -62,9 +62,9 @@ func checkMCPToolRef(raw any, path string, ps *diag.Problems) {
 		s, ok := v.(string)
 		switch {
 		case !slices.Contains([]string{"server", "tool", "digest"}, k):
-			ps.AddAt(path, k, "unknown key %q; mcp has server, tool and digest", k)
+			ps.AddAtKey(path, k, "unknown key %q; mcp has server, tool and digest", k)
 		case !ok || s == "":
-			ps.AddAt(path, k, "want a text")
+			ps.AddAtKey(path, k, "want a text")
 		}
 	}
 	if spec["server"] == nil {
@@ -135,5 +135,5 @@ func (i *Idea) UnknownToolProblems(name, path string) (ps diag.Problems) {
 
 // SuggestTool suggests a Tool for a name that the palette does not have.
 func (i *Idea) SuggestTool(name string) string {
-	return diag.DidYouMeanOrSay(name, i.toolNames(), "the palette has")
+	return diag.DidYouMeanOrListWithIntro(name, i.toolNames(), "the palette has")
 }

@@ -24,10 +24,10 @@ type MCPServer struct {
 	OmissionNotes []string `json:"-"`
 }
 
-// maxServerNameLength bounds a server's name in bytes: the names of its Tools begin with it.
-const maxServerNameLength = 32
+// maxMCPServerNameBytes bounds a server's name in bytes: the names of its Tools begin with it.
+const maxMCPServerNameBytes = 32
 
-var serverNamePattern = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*$`)
+var mcpServerNamePattern = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*$`)
 
 // ReadMCPServers reads `config.mcp`: servers by name.
 func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MCPServer {
@@ -39,9 +39,9 @@ func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MC
 			ps.AddWrongType(serverPath, "a server is an object", v)
 			continue
 		}
-		if len(name) > maxServerNameLength || !serverNamePattern.MatchString(name) {
+		if len(name) > maxMCPServerNameBytes || !mcpServerNamePattern.MatchString(name) {
 			ps.Add(serverPath, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _",
-				maxServerNameLength)
+				maxMCPServerNameBytes)
 		}
 		list = append(list, readMCPServer(name, m, serverPath, ps))
 	}
@@ -68,12 +68,12 @@ func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems
 		case "notes":
 			s.OmissionNotes, ok = jsonval.AsStringList(v)
 		default:
-			ps.AddAt(path, k,
+			ps.AddAtKey(path, k,
 				"unknown key %q; a server has command and env, or url and headers, tools and notes", k)
 			continue
 		}
 		if !ok {
-			ps.AddAt(path, k, "%s", errorByServerKey[k])
+			ps.AddAtKey(path, k, "%s", errorByMCPServerKey[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -83,7 +83,7 @@ func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems
 	return s
 }
 
-var errorByServerKey = map[string]string{
+var errorByMCPServerKey = map[string]string{
 	"command": `want a list of texts: a program and its arguments`,
 	"env":     `want an object of texts: variables of the command`,
 	"url":     `want a URL`,

@@ -55,8 +55,8 @@ type Message struct {
 	InstructionToolNames []string
 	// PlanCalls are the Calls of a plan message, as written.
 	PlanCalls []WrittenCall
-	// PlanStage is the stage of a plan that runs without a Request: StageOptimal or StageComplete; empty: the plan
-	// guides the LLM.
+	// PlanStage is the stage of a plan that runs without a Request: PlanStageOptimal or PlanStageComplete; empty: the
+	// plan guides the LLM.
 	PlanStage string
 	// PlanName of a plan.
 	PlanName string
@@ -65,8 +65,9 @@ type Message struct {
 	PlanViewCondition *jsonschema.Schema
 	// PlanRecordByCallID of a plan holds the outcomes of its Calls in an earlier process, by their ids.
 	PlanRecordByCallID jsonval.Object
-	// FallbackTokens lists the instances in which a plan that ran directly did not suffice, in an earlier process.
-	FallbackTokens []string
+	// FallbackInstanceTokens lists the instances in which a plan that ran directly did not suffice, in an earlier
+	// process.
+	FallbackInstanceTokens []string
 	// CallIndexOffset is set for a plan that replaced one that ran directly: the numbers of its Calls begin after this
 	// offset.
 	CallIndexOffset int
@@ -170,7 +171,7 @@ func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u
 
 // checkConfusableTokens adds a problem for each token that people could confuse with another one when they type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
-	var tokenIndex spelling.TokenIndex
+	var tokenIndex spelling.InstanceTokenIndex
 	var visibleFormIndex VisibleFormIndex
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		t, hasToken := jsonval.AsObject(raw)["_instance"].(string)
@@ -210,12 +211,12 @@ func LookalikeTokensError(t, other string) error {
 // ConfusableTokensError reports that two tokens have the same spelling at the keyboard.
 func ConfusableTokensError(t, other string) error {
 	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t,
-		other, spelling.TypeableToken(t))
+		other, spelling.TypeableInstanceToken(t))
 }
 
-// WithTokensNormalized returns messages with each token that people may have typed in another spelling replaced by the
-// token itself, if find knows it.
-func WithTokensNormalized(context []any, findToken func(typedToken string) (string, bool)) []any {
+// WithInstanceTokensNormalized returns messages with each token that people may have typed in another spelling replaced
+// by the token itself, if find knows it.
+func WithInstanceTokensNormalized(context []any, findToken func(typedToken string) (string, bool)) []any {
 	return jsonval.Map(context, func(raw any) any {
 		m := jsonval.AsObject(raw)
 		typedToken, hasToken := m["_instance"].(string)
@@ -230,7 +231,7 @@ func WithTokensNormalized(context []any, findToken func(typedToken string) (stri
 func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...string) {
 	for k := range jsonval.Sorted(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
-			ps.AddAt(path, k, "unknown key %q in a message of type %s%s",
+			ps.AddAtKey(path, k, "unknown key %q in a message of type %s%s",
 				jsonval.ClipForError(k), m.Type,
 				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
@@ -268,11 +269,11 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	for k := range jsonval.Sorted(otherMembers) {
 		if suggestion := diag.DidYouMean(k, messageMetaKeys[:1]); payloadKey == "" && strings.HasPrefix(k, "_") &&
 			suggestion != "" {
-			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k), suggestion)
+			ps.AddAtKey(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k), suggestion)
 		}
 	}
 	if _, isObject := otherMembers[TypeData].(jsonval.Object); payloadKey == "" && isObject {
-		ps.AddAt(path, TypeData,
+		ps.AddAtKey(path, TypeData,
 			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q",
 			TypeData, m.PayloadKind)
 	}
@@ -308,7 +309,8 @@ func (m Message) PayloadKey() string {
 		return "" // a key like others
 	}
 	if otherMembers := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title",
-		"description", InstanceStatusKey, InstanceFaultKey, StepOutcomesKey, SimulatedKey); len(otherMembers) > 0 {
+		"description", InstanceStatusKey, InstanceFaultKey, StepOutcomesKey,
+		SimulatedMessageKey); len(otherMembers) > 0 {
 		return ""
 	}
 	return TypeData
@@ -317,17 +319,17 @@ func (m Message) PayloadKey() string {
 // readKeyedPayload reads the payload under a key. Beside it the message may have only keys that describe it.
 func (m *Message) readKeyedPayload(key string, siblings jsonval.Object, path string, ps *diag.Problems) {
 	m.Payload = m.Source[key]
-	m.IsSimulated = siblings[SimulatedKey] == true
-	delete(siblings, SimulatedKey)
+	m.IsSimulated = siblings[SimulatedMessageKey] == true
+	delete(siblings, SimulatedMessageKey)
 	m.readInstanceEndStatus(siblings, path, ps)
 	for k := range jsonval.Sorted(siblings) {
 		switch {
 		case k == key || k == "title" || k == "description":
 		case strings.HasPrefix(k, "_"):
-			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k),
+			ps.AddAtKey(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
-			ps.AddAt(path, k, "the message has its payload both as %q and in its own "+
+			ps.AddAtKey(path, k, "the message has its payload both as %q and in its own "+
 				"keys: keep one of them", key)
 		}
 	}
@@ -340,8 +342,8 @@ const (
 	StepOutcomesKey   = "_steps" // outcomes of the steps of instructions
 )
 
-// endStatuses are the values that InstanceStatusKey may have.
-var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed,
+// recordedInstanceStatuses are the values that InstanceStatusKey may have.
+var recordedInstanceStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed,
 	InstanceForgotten}
 
 // readInstanceEndStatus reads InstanceStatusKey, InstanceFaultKey and StepOutcomesKey from the keys beside the payload,
@@ -352,8 +354,8 @@ func (m *Message) readInstanceEndStatus(siblings jsonval.Object, path string, ps
 	}
 	if v, ok := siblings[InstanceStatusKey]; ok {
 		m.InstanceEndStatus = InstanceStatus(jsonval.AsText(v))
-		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
-			ps.AddAt(path, InstanceStatusKey, "want working, settled, failed, undo-failed or forgotten")
+		if !slices.Contains(recordedInstanceStatuses, m.InstanceEndStatus) {
+			ps.AddAtKey(path, InstanceStatusKey, "want working, settled, failed, undo-failed or forgotten")
 		}
 	}
 	e := jsonval.AsObject(siblings[InstanceFaultKey])
@@ -370,7 +372,7 @@ func (m *Message) readInstanceEndStatus(siblings jsonval.Object, path string, ps
 
 func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when",
-		FallbackTokensKey, CallIndexOffsetKey)
+		FallbackInstanceTokensKey, CallIndexOffsetKey)
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
@@ -405,9 +407,9 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	}
 }
 
-// IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of its Calls' outcomes.
-// A Plan with a stage does not count: its record is read when that Plan runs.
-func (m Message) IsPlanWithRecord() bool {
+// IsStagelessPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of its Calls'
+// outcomes. A Plan with a stage does not count: its record is read when that Plan runs.
+func (m Message) IsStagelessPlanWithRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }
 

@@ -19,8 +19,8 @@ type Palette struct {
 	InstanceTokens []string
 	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
 	ReopenableTokens []string
-	// Oversight is the process's addition to the Tools' approval policies.
-	Oversight policy.Oversight
+	// ApprovalOversight is the process's addition to the Tools' approval policies.
+	ApprovalOversight policy.Oversight
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// UntargetedCallsGoToAll makes a Call without `_instance` count for every instance, as in a Plan message. In a
@@ -110,15 +110,16 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 	return []string{token}, nil
 }
 
-// callMetaKeys lists the meta properties that a Call may have.
-var callMetaKeys = strings.Fields("_after _instance _output _outputMethod _outputPath _reasoningForCall _scopes _tool")
+// baseCallMetaKeys lists the meta properties that a Call may have.
+var baseCallMetaKeys = strings.Fields(
+	"_after _instance _output _outputMethod _outputPath _reasoningForCall _scopes _tool")
 
 // CallMetaKeys lists the meta properties that a Call of the palette may have.
 func (p *Palette) CallMetaKeys() []string {
 	if p.AllowsDirectPlanKeys {
-		return append(slices.Clip(callMetaKeys), WhenKey, UnlessKey, UndoesKey)
+		return append(slices.Clip(baseCallMetaKeys), WhenKey, UnlessKey, UndoesKey)
 	}
-	return callMetaKeys
+	return baseCallMetaKeys
 }
 
 func (p *Palette) checkCallMetaKeys(m jsonval.Object) *diag.Fault {

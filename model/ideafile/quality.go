@@ -18,8 +18,8 @@ type Quality struct {
 	// HoldsCallsForRecheck (key `before`) makes the Calls of an instance that is asked about twice wait for the second
 	// answer.
 	HoldsCallsForRecheck bool
-	// OnDisagreementLimit is what happens above the limit: ShrinkRequests, PauseProcess or ReportOnly.
-	OnDisagreementLimit string
+	// DisagreementLimitAction is what happens above the limit: ShrinkRequests, PauseProcess or ReportOnly.
+	DisagreementLimitAction string
 	// LLMs are asked the second time; empty: the process's own.
 	LLMs LLMs
 }
@@ -43,7 +43,7 @@ const (
 const defaultRecheckShare = 0.05
 
 func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
-	q := Quality{RecheckShare: defaultRecheckShare, OnDisagreementLimit: ShrinkRequests, DisagreementLimit: -1}
+	q := Quality{RecheckShare: defaultRecheckShare, DisagreementLimitAction: ShrinkRequests, DisagreementLimit: -1}
 	for k, v := range jsonval.Sorted(m) {
 		var err error
 		switch k {
@@ -54,8 +54,8 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 		case "before":
 			q.HoldsCallsForRecheck, err = readBool(v)
 		case "onLimit":
-			q.OnDisagreementLimit = jsonval.AsText(v)
-			if !slices.Contains([]string{ShrinkRequests, PauseProcess, ReportOnly}, q.OnDisagreementLimit) {
+			q.DisagreementLimitAction = jsonval.AsText(v)
+			if !slices.Contains([]string{ShrinkRequests, PauseProcess, ReportOnly}, q.DisagreementLimitAction) {
 				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.QuoteForError(v))
 			}
 		case "llm":
@@ -66,7 +66,7 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 			err = fmt.Errorf("unknown key %q; quality has before, limit, llm, onLimit and recheck", k)
 		}
 		if err != nil {
-			ps.AddAt(path, k, "%s", err)
+			ps.AddAtKey(path, k, "%s", err)
 		}
 	}
 	return q

@@ -10,9 +10,9 @@ import (
 // of the message.
 const ReopenKey = "reopen"
 
-// ExtractReopenedTokens removes the ReopenKey from messages and returns the instances that they reopen, each once. It
+// ExtractTokensToReopen removes the ReopenKey from messages and returns the instances that they reopen, each once. It
 // drops messages with no other content.
-func ExtractReopenedTokens(context []any) (otherMessages []any, tokens []string, err error) {
+func ExtractTokensToReopen(context []any) (otherMessages []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
 		m := jsonval.AsObject(raw)

@@ -30,8 +30,8 @@ const SimulatedDecider = "simulated"
 
 // The keys that mark made-up values: in `meta`, and beside the payload of a message.
 const (
-	simulatedMetaKey = "simulated"
-	SimulatedKey     = "_simulated"
+	simulatedMetaKey    = "simulated"
+	SimulatedMessageKey = "_simulated"
 )
 
 func newSchemaSimulation() *Simulation { return &Simulation{FakedBySchemas, FakedBySchemas} }
@@ -54,7 +54,7 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 		case k == "plans" && slices.Contains([]string{FakedBySchemas, FakedByLLM, RecordedReplies}, s):
 			i.Simulation.LLMRepliesFrom = s
 		default:
-			ps.AddAt("$.meta.simulated", k,
+			ps.AddAtKey("$.meta.simulated", k,
 				`want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)
 		}
 	}
@@ -82,7 +82,7 @@ func SimulationOf(idea jsonval.Object) *Simulation {
 func IsMessageMarkedSimulated(raw any) bool {
 	m := jsonval.AsObject(raw)
 	_, hasPayload := m[jsonval.AsText(m["type"])]
-	return hasPayload && m[SimulatedKey] == true
+	return hasPayload && m[SimulatedMessageKey] == true
 }
 
 // MarkStatesSimulated marks the State messages of a context in place, so that a State that is copied into another Idea
@@ -90,7 +90,7 @@ func IsMessageMarkedSimulated(raw any) bool {
 func MarkStatesSimulated(context []any) {
 	for _, raw := range context {
 		if m := jsonval.AsObject(raw); m["type"] == TypeState && m[TypeState] != nil {
-			m[SimulatedKey] = true
+			m[SimulatedMessageKey] = true
 		}
 	}
 }
@@ -101,10 +101,10 @@ func (s Simulation) MarkIdea(idea jsonval.Object) jsonval.Object {
 	return jsonval.WithKey(idea, "meta", meta)
 }
 
-// EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the
-// LLM must not be asked, so that schemas make up the results.
+// EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a PlanStageComplete Plan
+// the LLM must not be asked, so that schemas make up the results.
 func (i *Idea) EffectiveSimulation() *Simulation {
-	isComplete := func(m Message) bool { return m.PlanStage == StageComplete }
+	isComplete := func(m Message) bool { return m.PlanStage == PlanStageComplete }
 	if i.Simulation != nil && slices.ContainsFunc(i.Context, isComplete) {
 		return &Simulation{FakedBySchemas, i.Simulation.LLMRepliesFrom}
 	}

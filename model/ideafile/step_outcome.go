@@ -13,7 +13,8 @@ const (
 	StepOutcomeFulfilled     = "fulfilled"
 	StepOutcomeUnfulfilled   = "unfulfilled"
 	StepOutcomeNotApplicable = "notApplicable" // its `when` does not hold
-	StepOutcomeUnchecked     = "unchecked"     // nothing is required, or values are too large, or too many, to be looked at
+	// nothing is required, or values are too large, or too many, to be looked at
+	StepOutcomeUnchecked = "unchecked"
 )
 
 // StepOutcome is the outcome of one step of an instruction in an instance.
@@ -48,7 +49,7 @@ func (i *Instruction) StepOutcomes(view jsonval.Object, calls []any) (list []Ste
 		case !applies:
 			o.Outcome = StepOutcomeNotApplicable
 		case evidenceErr != nil:
-			o.Outcome, o.Reason = StepOutcomeUnfulfilled, jsonval.Clip(evidenceErr.Error(), maxStepReasonLength)
+			o.Outcome, o.Reason = StepOutcomeUnfulfilled, jsonval.Clip(evidenceErr.Error(), maxStepReasonRunes)
 		}
 		list = append(list, o)
 	}
@@ -60,8 +61,8 @@ func readStepOutcomes(v any) (list []StepOutcome) {
 	return list
 }
 
-// maxStepReasonLength bounds, in characters, the reason that is kept for an unfulfilled step.
-const maxStepReasonLength = 300
+// maxStepReasonRunes bounds, in characters, the reason that is kept for an unfulfilled step.
+const maxStepReasonRunes = 300
 
 // UnfulfilledOutcomes picks the steps that apply and are not fulfilled.
 func UnfulfilledOutcomes(outcomes []StepOutcome) []StepOutcome {

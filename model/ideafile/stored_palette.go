@@ -11,8 +11,9 @@ import (
 // storedPaletteKey is the only key in `schema.tools` of a palette that is kept in the blob store.
 const storedPaletteKey = "†palette"
 
-// outlineKeys are the keys of a Tool that workflows need from a stored palette: what runs it, and where its results go.
-var outlineKeys = strings.Fields("_delegate _outputMethod _outputPath _retry _scopes _writes")
+// toolOutlineKeys are the keys of a Tool that workflows need from a stored palette: what runs it, and where its results
+// go.
+var toolOutlineKeys = strings.Fields("_delegate _outputMethod _outputPath _retry _scopes _writes")
 
 // NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that
 // a workflow's work does not grow with the schemas of a thousand Tools. It keeps the outline of each Tool.
@@ -20,7 +21,7 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools jsonval.Object) jsonval.O
 	outlines := jsonval.MapChildValues(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
 		outline := jsonval.Object{}
-		for _, k := range outlineKeys {
+		for _, k := range toolOutlineKeys {
 			if tool[k] != nil {
 				outline[k] = tool[k]
 			}

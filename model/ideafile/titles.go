@@ -9,8 +9,8 @@ import (
 // ParamsReferenceKind is the kind of References to all parameters of a Call, in a Tool's `_title`.
 const ParamsReferenceKind = "params"
 
-// readTemplate reads a template for display: †`Refund ${amount}`. It returns "" for none or a broken one.
-func readTemplate(v any, path string, ps *diag.Problems) string {
+// readDisplayTemplate reads a template for display: †`Refund ${amount}`. It returns "" for none or a broken one.
+func readDisplayTemplate(v any, path string, ps *diag.Problems) string {
 	text, isText := v.(string)
 	switch {
 	case v == nil:

@@ -56,8 +56,8 @@ type Tool struct {
 }
 
 const (
-	defaultTimeout     = 60 * time.Second
-	defaultMaxAttempts = 3
+	defaultToolTimeout     = 60 * time.Second
+	defaultToolMaxAttempts = 3
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
@@ -67,8 +67,8 @@ var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _order _output 
 // JSONPath is the Tool's place in an Idea file.
 func (t *Tool) JSONPath() string { return jsonval.JSONPathWithKey(ToolsJSONPath, t.Name) }
 
-// MaxToolNameLength is how long the name of a Tool may be, in bytes.
-const MaxToolNameLength = 64
+// MaxToolNameBytes is how long the name of a Tool may be, in bytes.
+const MaxToolNameBytes = 64
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. A nil ps is for a
 // Tool that was checked before: its schemas are compiled when they are first used.
@@ -78,9 +78,9 @@ func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 		ps.AddWrongType(path, "a tool is an object", raw)
 		return nil
 	}
-	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultMaxAttempts}
-	if name == "" || strings.HasPrefix(name, "_") || len(name) > MaxToolNameLength {
-		ps.Add(path, "a tool's name has 1 to %d bytes and does not begin with _", MaxToolNameLength)
+	t := &Tool{Name: name, Source: source, Timeout: defaultToolTimeout, MaxAttempts: defaultToolMaxAttempts}
+	if name == "" || strings.HasPrefix(name, "_") || len(name) > MaxToolNameBytes {
+		ps.Add(path, "a tool's name has 1 to %d bytes and does not begin with _", MaxToolNameBytes)
 	}
 	t.Description = jsonval.AsText(source["description"])
 	t.readParams(path, ps)
@@ -101,7 +101,7 @@ func FindTool(tools []*Tool, name string) *Tool {
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	for k := range jsonval.Sorted(t.Source) {
 		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMetaKeys, k) {
-			ps.AddAt(path, k, "unknown meta property; a tool has %s",
+			ps.AddAtKey(path, k, "unknown meta property; a tool has %s",
 				strings.Join(ToolMetaKeys, ", "))
 		}
 	}
@@ -121,7 +121,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 		_, err := parseScopes(v)
 		return err
 	})
-	t.TitleTemplate = readTemplate(t.Source["_title"], path+"._title", ps)
+	t.TitleTemplate = readDisplayTemplate(t.Source["_title"], path+"._title", ps)
 	t.readActivity(path, ps)
 	t.readTimeout(path, ps)
 	t.readRetry(path, ps)

@@ -61,5 +61,5 @@ func (t *Tool) ParamsSchemaSource() jsonval.Object {
 func WiredReference(schema any) (string, bool) {
 	m := jsonval.AsObject(schema)
 	s, ok := m["const"].(string)
-	return s, ok && refexpr.IsReference(s)
+	return s, ok && refexpr.IsExpressionOrTemplate(s)
 }

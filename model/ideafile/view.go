@@ -65,9 +65,9 @@ func GroupMessagesByInstance(context []Message) map[string][]Message {
 	return messagesByToken
 }
 
-// InstanceInput returns the input that only one instance has; for the anonymous instance, all input. It is nil if there
-// is none.
-func InstanceInput(context []Message, token string) any {
+// OwnInstanceInput returns the input that only one instance has; for the anonymous instance, all input. It is nil if
+// there is none.
+func OwnInstanceInput(context []Message, token string) any {
 	return OwnInstanceView(context, token).PayloadByKind[TypeInput]
 }
 
@@ -127,7 +127,7 @@ func (c ContextByInstance) FindInstanceToken(typedToken string) (string, bool) {
 	if typedToken == "" || c.HasInstance(typedToken) {
 		return typedToken, c.HasInstance(typedToken)
 	}
-	matchingToken, ok := spelling.FindToken(c.InstanceTokens, typedToken)
+	matchingToken, ok := spelling.FindInstanceToken(c.InstanceTokens, typedToken)
 	return matchingToken, ok && matchingToken != ""
 }
 

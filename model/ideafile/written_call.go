@@ -89,9 +89,9 @@ func (w WrittenCall) TargetsOtherInstance(token string) bool {
 	return token != "" && len(w.TargetTokens) > 0 && !slices.Contains(w.TargetTokens, token)
 }
 
-// TargetInstances returns the instances that the Call names, which need not be among tokens, or all tokens if it names
-// none.
-func (w WrittenCall) TargetInstances(tokens []string) []string {
+// TargetTokensOrAll returns the instances that the Call names, which need not be among tokens, or all tokens if it
+// names none.
+func (w WrittenCall) TargetTokensOrAll(tokens []string) []string {
 	if len(w.TargetTokens) > 0 {
 		return w.TargetTokens
 	}

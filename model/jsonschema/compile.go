@@ -23,11 +23,11 @@ const schemaURL = "idea:///schema"
 
 // parsedSchema is a whole schema, read once, whose parts are compiled on demand.
 type parsedSchema struct {
-	mu            sync.Mutex
-	compiler      *jsonschema.Compiler    // guarded by mu
-	partByPointer map[string]compiledPart // guarded by mu, by JSON pointer
-	stepCounter   *stepCounter
-	cachedBytes   int // bytes of its JSON and of the programs of its patterns
+	mu                   sync.Mutex
+	compiler             *jsonschema.Compiler    // guarded by mu
+	partByPointer        map[string]compiledPart // guarded by mu, by JSON pointer
+	stepCounter          *validationStepCounter
+	estimatedMemoryBytes int // bytes of its JSON and of the programs of its patterns
 }
 
 type compiledPart struct {
@@ -71,7 +71,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := CheckRefs(source); err != nil {
 		return nil, err
 	}
-	stepCount, err := CountCompiledPatternSteps(source, maxCompiledPatternSteps)
+	patternStepCount, err := CountCompiledPatternSteps(source, maxCompiledPatternSteps)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 		return nil, err
 	}
 	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(),
-		cachedBytes: len(text) + stepCount*bytesPerStep}, nil
+		estimatedMemoryBytes: len(text) + patternStepCount*bytesPerPatternStep}, nil
 }
 
 // draftDependentKeywords are the keywords that drafts 2019-09 and 2020-12 read in different ways.
@@ -126,10 +126,10 @@ func cachedParsedSchema(source any) (*parsedSchema, error) {
 		if parsed, err = parseSchema(text); err != nil {
 			return nil, err
 		}
-		schemasByDigest.Put(digest, parsed, parsed.cachedBytes)
+		schemasByDigest.Put(digest, parsed, parsed.estimatedMemoryBytes)
 	}
 	if m != nil {
-		schemasByAddress.Put(address, schemaWithSource{parsed, m}, parsed.cachedBytes)
+		schemasByAddress.Put(address, schemaWithSource{parsed, m}, parsed.estimatedMemoryBytes)
 	}
 	return parsed, nil
 }
@@ -144,6 +144,6 @@ var (
 )
 
 type schemaWithSource struct {
-	parsed *parsedSchema
+	parsed          *parsedSchema
 	keptAliveSource jsonval.Object
 }

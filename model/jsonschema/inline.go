@@ -69,9 +69,9 @@ type refInliner struct {
 	nodesLeft  int // nodes that may still be visited; below zero, inlining is given up
 }
 
-// inlineNode returns a copy of a node with its references inlined. openRefs lists the references that are being
+// inlineNode returns a copy of a node with its references inlined. refsBeingInlined lists the references that are being
 // followed.
-func (e *refInliner) inlineNode(v any, openRefs []string) any {
+func (e *refInliner) inlineNode(v any, refsBeingInlined []string) any {
 	e.nodesLeft--
 	if e.nodesLeft < 0 {
 		return nil
@@ -79,16 +79,16 @@ func (e *refInliner) inlineNode(v any, openRefs []string) any {
 	m := jsonval.AsObject(v)
 	ref, ok := m["$ref"].(string)
 	if target, isFound := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && isFound {
-		return e.inlineRef(m, ref, target, openRefs)
+		return e.inlineRef(m, ref, target, refsBeingInlined)
 	}
-	return jsonval.MapChildValues(v, func(child any) any { return e.inlineNode(child, openRefs) })
+	return jsonval.MapChildValues(v, func(child any) any { return e.inlineNode(child, refsBeingInlined) })
 }
 
-func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, openRefs []string) any {
-	if !slices.Contains(openRefs, ref) {
-		siblings := e.inlineNode(jsonval.WithoutKey(v, "$ref"), openRefs)
+func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, refsBeingInlined []string) any {
+	if !slices.Contains(refsBeingInlined, ref) {
+		siblings := e.inlineNode(jsonval.WithoutKey(v, "$ref"), refsBeingInlined)
 		return jsonval.DeepMerge(e.inlineNode(withoutDefinitions(target),
-			append(slices.Clip(openRefs), ref)), siblings)
+			append(slices.Clip(refsBeingInlined), ref)), siblings)
 	}
 	return jsonval.Object{"$ref": ref}
 }

@@ -47,7 +47,7 @@ func (m *partErrorCollector) collectErrors(s *jsonschema.Schema, v any, pointer 
 		return
 	}
 	if countValueNodes(v, maxSmallPartNodes) <= maxSmallPartNodes {
-		m.validate(s, v, pointer)
+		m.addValidationErrors(s, v, pointer)
 		return
 	}
 	m.collectErrors(s.Ref, v, pointer)
@@ -99,7 +99,7 @@ func schemaForKey(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	return p
 }
 
-func (m *partErrorCollector) validate(s *jsonschema.Schema, v any, pointer string) {
+func (m *partErrorCollector) addValidationErrors(s *jsonschema.Schema, v any, pointer string) {
 	var ve *jsonschema.ValidationError
 	if !errors.As(s.Validate(v), &ve) {
 		return

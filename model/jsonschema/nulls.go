@@ -17,7 +17,7 @@ func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !subschema.IsDescribed || subschema.IsForbidden {
 		return v
 	}
-	n := nullRemover{rootSchema: schema, stepsLeft: maxNullSteps}
+	n := nullRemover{rootSchema: schema, stepsLeft: maxNullRemovalSteps}
 	if out := n.remove(subschema.Node, subschema.Pointer, v); n.stepsLeft > 0 {
 		return out
 	}
@@ -37,8 +37,8 @@ func containsNull(v any) bool {
 	return jsonval.ContainsAny(v, func(v any) bool { return v == nil })
 }
 
-// maxNullSteps bounds the work, which nested choices of a schema multiply.
-const maxNullSteps = 500_000
+// maxNullRemovalSteps bounds the work, which nested choices of a schema multiply.
+const maxNullRemovalSteps = 500_000
 
 // nullRemover removes nulls by one schema with its references resolved.
 type nullRemover struct {

@@ -20,8 +20,8 @@ const (
 	// MaxServerToolCompiledStepsPerPattern bounds the steps of one pattern of such a tool.
 	MaxServerToolCompiledStepsPerPattern = 10_000
 
-	bytesPerStep     = 80 // of memory, about
-	bytesPerRangeEnd = 4
+	bytesPerPatternStep = 80 // of memory, about
+	bytesPerRangeEnd    = 4
 )
 
 // CountCompiledSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
@@ -34,7 +34,7 @@ func CountCompiledSteps(pattern string) (int, error) {
 		return len(pattern), err
 	}
 	stepCount, rangeEndCount := countStepsAndRangeEnds(tree)
-	return stepCount + rangeEndCount*bytesPerRangeEnd/bytesPerStep, nil
+	return stepCount + rangeEndCount*bytesPerRangeEnd/bytesPerPatternStep, nil
 }
 
 // countStepsAndRangeEnds counts the steps of a program, and the ends of its ranges of characters. Repetitions share the

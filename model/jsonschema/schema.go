@@ -21,7 +21,7 @@ type Schema struct {
 
 type compiledSchema struct {
 	*jsonschema.Schema
-	stepCounter *stepCounter
+	stepCounter *validationStepCounter
 }
 
 // CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties,

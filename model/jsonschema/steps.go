@@ -22,8 +22,8 @@ const (
 	maxInPlaceSubschemas = 10_000
 )
 
-// stepCounter bounds the work of validating by the parts of one schema.
-type stepCounter struct {
+// validationStepCounter bounds the work of validating by the parts of one schema.
+type validationStepCounter struct {
 	mu                   sync.Mutex
 	countBySchemaAtDepth map[schemaAtDepth]float64   // guarded by mu
 	checkedSchemas       map[*jsonschema.Schema]bool // guarded by mu
@@ -37,13 +37,13 @@ type schemaAtDepth struct {
 	isInArray bool
 }
 
-func newStepCounter() *stepCounter {
-	return &stepCounter{countBySchemaAtDepth: map[schemaAtDepth]float64{},
+func newStepCounter() *validationStepCounter {
+	return &validationStepCounter{countBySchemaAtDepth: map[schemaAtDepth]float64{},
 		checkedSchemas: map[*jsonschema.Schema]bool{}}
 }
 
 // checkStepLimit returns an error if checking a value against a schema may take too many steps.
-func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
+func (c *validationStepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 	if c.countSteps(s, v) > maxValidationSteps {
 		return fmt.Errorf("checking it would take more than %d steps: "+
 			"the value is too large, or references in the schema multiply", maxValidationSteps)
@@ -52,17 +52,17 @@ func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 }
 
 // countSteps returns the most steps that checking a value against a schema can take.
-func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (stepCount float64) {
+func (c *validationStepCounter) countSteps(s *jsonschema.Schema, v any) (stepCount float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for depth, values := range countByDepth(v, 0, nil) {
+	for depth, values := range countValuesByDepth(v, 0, nil) {
 		stepCount += float64(values) * c.countSubschemasAtDepth(s, depth)
 	}
 	return stepCount
 }
 
 // checkSubschemaCount refuses a schema with more than maxInPlaceSubschemas parts that check the same value.
-func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
+func (c *validationStepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for todo := []*jsonschema.Schema{s}; len(todo) > 0; todo = todo[1:] {
@@ -82,7 +82,7 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 
 // countSubschemasAtDepth counts the parts of a schema that check the same value depth levels within. The count is
 // infinite if a part leads back to itself over the same value.
-func (c *stepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) float64 {
+func (c *validationStepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) float64 {
 	count := c.countSubschemas(schemaAtDepth{s, depth, false})
 	if depth > 0 {
 		count = max(count, c.countSubschemas(schemaAtDepth{s, depth, true}))
@@ -92,7 +92,7 @@ func (c *stepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) fl
 
 // countSubschemas is countSubschemasAtDepth for an array or for an object. Only the object key with the most parts
 // counts, since no value is under two keys.
-func (c *stepCounter) countSubschemas(key schemaAtDepth) (count float64) {
+func (c *validationStepCounter) countSubschemas(key schemaAtDepth) (count float64) {
 	if cachedCount, ok := c.countBySchemaAtDepth[key]; ok {
 		return cachedCount
 	}
@@ -119,14 +119,14 @@ func (c *stepCounter) countSubschemas(key schemaAtDepth) (count float64) {
 	return count + maxCount
 }
 
-// countByDepth adds to counts the number of values at each level below a value that is itself at a depth.
-func countByDepth(v any, depth int, counts []int) []int {
+// countValuesByDepth adds to counts the number of values at each level below a value that is itself at a depth.
+func countValuesByDepth(v any, depth int, counts []int) []int {
 	if len(counts) == depth {
 		counts = append(counts, 0)
 	}
 	counts[depth]++
 	for e := range jsonval.ChildValues(v) {
-		counts = countByDepth(e, depth+1, counts)
+		counts = countValuesByDepth(e, depth+1, counts)
 	}
 	return counts
 }

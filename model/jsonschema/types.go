@@ -15,10 +15,10 @@ func TypesAt(schema any, p jsonval.Path) []string {
 
 // allowedTypes lists the types that a schema node allows: by its own `type`, by that of each of its choices, or by that
 // of a part of it.
-func allowedTypes(root, node any, depth int) []string {
+func allowedTypes(root, node any, depthLeft int) []string {
 	node, _ = ResolveLocalRefs(root, node, "")
 	m, ok := node.(jsonval.Object)
-	if !ok || depth == 0 {
+	if !ok || depthLeft == 0 {
 		return nil
 	}
 	if types := Types(m); types != nil {
@@ -26,11 +26,11 @@ func allowedTypes(root, node any, depth int) []string {
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[k].([]any); ok {
-			return allowedTypesOfAny(root, list, depth-1)
+			return allowedTypesOfAny(root, list, depthLeft-1)
 		}
 	}
 	for _, part := range jsonval.AsList(m["allOf"]) {
-		if types := allowedTypes(root, part, depth-1); types != nil {
+		if types := allowedTypes(root, part, depthLeft-1); types != nil {
 			return types
 		}
 	}
@@ -38,10 +38,10 @@ func allowedTypes(root, node any, depth int) []string {
 }
 
 // allowedTypesOfAny lists the types that any of the choices allows; nil if one of them allows any type.
-func allowedTypesOfAny(root any, choices []any, depth int) []string {
+func allowedTypesOfAny(root any, choices []any, depthLeft int) []string {
 	var union []string
 	for _, choice := range choices {
-		types := allowedTypes(root, choice, depth)
+		types := allowedTypes(root, choice, depthLeft)
 		if types == nil {
 			return nil
 		}

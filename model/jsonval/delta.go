@@ -20,7 +20,7 @@ const (
 	deltaAppend  = "+"
 	deltaRemove  = "-"
 
-	minAppendLength = 64 // from this many bytes on, a string that only grew is stored as the appended text
+	minTextBytesForAppendDelta = 64 // from this many bytes on, a string that only grew is stored as the appended text
 )
 
 // ComputeDelta returns what changed from one JSON value to another, including null and the digits of numbers. ok is
@@ -63,7 +63,7 @@ func textDelta(from, to string) (Object, bool) {
 	switch {
 	case from == to:
 		return nil, false
-	case len(from) >= minAppendLength && strings.HasPrefix(to, from):
+	case len(from) >= minTextBytesForAppendDelta && strings.HasPrefix(to, from):
 		return Object{deltaAppend: to[len(from):]}, true
 	}
 	return Object{deltaReplace: to}, true

@@ -4,5 +4,5 @@ package jsonval
 
 var ErrNoDelta = errWrongDelta
 
-const MinAppendLength = minAppendLength
+const MinAppendLength = minTextBytesForAppendDelta
 const MaxPathSteps = maxPathSteps

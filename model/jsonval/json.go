@@ -18,13 +18,13 @@ import (
 // DecodeLimits bound what DecodeWithLimits reads.
 type DecodeLimits struct {
 	MaxDepth              int  // of nested objects and arrays; 0: as deep as the stack allows
-	MaxNumberLen          int  // characters of one number; 0: numbers may be of any length and size
+	MaxNumberBytes        int  // characters of one number; 0: numbers may be of any length and size
 	IntegersFitFloat64    bool // integers too must be in the range of a float64
 	RefusesLoneSurrogates bool // half of a character, such as "\ud800", is refused; else it becomes U+FFFD
 }
 
 // DefaultLimits are the bounds of Decode: far above what people write and far below what hurts.
-var DefaultLimits = DecodeLimits{MaxDepth: 128, MaxNumberLen: 1000}
+var DefaultLimits = DecodeLimits{MaxDepth: 128, MaxNumberBytes: 1000}
 
 const maxExponent = 308 // of a number's power of ten, as for float64
 
@@ -128,8 +128,8 @@ type pathStep struct {
 	index int
 }
 
-// locateError wraps an error with the place of the value that is being read.
-func (d *decoder) locateError(err error) error {
+// errorAtCurrentPath wraps an error with the place of the value that is being read.
+func (d *decoder) errorAtCurrentPath(err error) error {
 	path := "$"
 	for _, s := range d.currentPath {
 		if s.index >= 0 {
@@ -147,7 +147,7 @@ func (d *decoder) decodeValue() (any, error) {
 		return nil, err
 	}
 	if limit := d.limits.MaxDepth; limit > 0 && len(d.currentPath) > limit {
-		return nil, d.locateError(fmt.Errorf("nested deeper than %d", limit))
+		return nil, d.errorAtCurrentPath(fmt.Errorf("nested deeper than %d", limit))
 	}
 	switch t := t.(type) {
 	case json.Delim:
@@ -157,7 +157,7 @@ func (d *decoder) decodeValue() (any, error) {
 		return d.decodeArray()
 	case json.Number:
 		if err := d.limits.checkNumber(t); err != nil {
-			return nil, d.locateError(err)
+			return nil, d.errorAtCurrentPath(err)
 		}
 	}
 	return t, nil
@@ -185,7 +185,7 @@ func (d *decoder) decodeObject() (any, error) {
 		key := t.(string) // the decoder allows nothing else
 		d.currentPath = append(d.currentPath[:depth], pathStep{key, -1})
 		if _, isDuplicate := m[key]; isDuplicate {
-			return nil, d.locateError(errors.New("the key stands twice"))
+			return nil, d.errorAtCurrentPath(errors.New("the key stands twice"))
 		}
 		if m[key], err = d.decodeValue(); err != nil {
 			return nil, err
@@ -234,10 +234,10 @@ func (b DecodeLimits) CheckNumbers(v any) error {
 // checkNumber refuses numbers that arithmetic with big rationals would choke on, such as 1e10000000.
 func (b DecodeLimits) checkNumber(n json.Number) error {
 	s := n.String()
-	if b.MaxNumberLen == 0 {
+	if b.MaxNumberBytes == 0 {
 		return nil
 	}
-	if len(s) > b.MaxNumberLen {
+	if len(s) > b.MaxNumberBytes {
 		return fmt.Errorf("a number of %d characters", len(s))
 	}
 	if i := strings.IndexAny(s, "eE"); i >= 0 {

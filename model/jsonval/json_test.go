@@ -30,7 +30,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number whose exponent is no int", `1e99999999999999999999`, "out of range"},
 		{"a number that is next to nothing", `1e-1000000`, "out of range"},
 		{"a number over float64, though its exponent is not", `10e308`, "out of range"},
-		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DefaultLimits.MaxNumberLen+1),
+		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DefaultLimits.MaxNumberBytes+1),
 			"a number of 1001 characters"},
 		{"objects nested too deep", strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200),
 			"nested deeper than 128"},
@@ -69,7 +69,7 @@ func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`[`, jsonval.DefaultLimits.MaxDepth) + "1" +
 		strings.Repeat(`]`, jsonval.DefaultLimits.MaxDepth)
-	for _, text := range []string{deep, strings.Repeat("9", jsonval.DefaultLimits.MaxNumberLen), " null\n"} {
+	for _, text := range []string{deep, strings.Repeat("9", jsonval.DefaultLimits.MaxNumberBytes), " null\n"} {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			t.Errorf("%.20s…: %s", text, err)
 		}
@@ -87,10 +87,10 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 	}{
 		{deep, jsonval.DecodeLimits{}, ""}, {deep, jsonval.DecodeLimits{MaxDepth: 200}, ""},
 		{deep, jsonval.DecodeLimits{MaxDepth: 199}, "nested deeper than 199"},
-		{long, jsonval.DecodeLimits{MaxNumberLen: 350}, ""},
-		{long, jsonval.DecodeLimits{MaxNumberLen: 349}, "a number of 350 characters"},
-		{long, jsonval.DecodeLimits{MaxNumberLen: 350, IntegersFitFloat64: true}, "out of range"},
-		{`{"a":[1e999]}`, jsonval.DecodeLimits{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
+		{long, jsonval.DecodeLimits{MaxNumberBytes: 350}, ""},
+		{long, jsonval.DecodeLimits{MaxNumberBytes: 349}, "a number of 350 characters"},
+		{long, jsonval.DecodeLimits{MaxNumberBytes: 350, IntegersFitFloat64: true}, "out of range"},
+		{`{"a":[1e999]}`, jsonval.DecodeLimits{MaxNumberBytes: 5}, "$.a[0]: the number 1e999 is out of range"},
 		{"1e10000000", jsonval.DecodeLimits{}, ""}, {`{"a":1,"a":2}`, jsonval.DecodeLimits{}, "stands twice"},
 	} {
 		v, err := jsonval.DecodeWithLimits([]byte(c.text), c.bounds)
@@ -101,7 +101,7 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 			t.Errorf("%.20s: its numbers are refused afterwards", c.text)
 		}
 	}
-	if err := (jsonval.DecodeLimits{MaxNumberLen: 5}).CheckNumbers(
+	if err := (jsonval.DecodeLimits{MaxNumberBytes: 5}).CheckNumbers(
 		[]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
 		t.Error("a number within a list is not checked")
 	}

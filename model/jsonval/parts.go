@@ -22,10 +22,10 @@ type NodeLimit struct {
 }
 
 var (
-	// ReceivedNodeLimit limits what strangers send.
-	ReceivedNodeLimit = NodeLimit{alwaysAllowedNodes, 12_500}
-	// OwnTableNodeLimit limits the rows of whoever runs the program: 100,000 short ones must pass.
-	OwnTableNodeLimit = NodeLimit{1_500_000, 100_000}
+	// UntrustedNodeLimit limits what strangers send.
+	UntrustedNodeLimit = NodeLimit{alwaysAllowedNodes, 12_500}
+	// TrustedTableNodeLimit limits the rows of whoever runs the program: 100,000 short ones must pass.
+	TrustedTableNodeLimit = NodeLimit{1_500_000, 100_000}
 )
 
 // MaxNodes is how many parts a text of so many bytes may have.

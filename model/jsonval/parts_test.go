@@ -24,7 +24,7 @@ func TestATextMayHaveSoManyPartsForItsLength(t *testing.T) {
 		"a text full of marks":       {`["` + strings.Repeat(`{\"a\":[1,`, 400_000) + `"]`, true},
 		"a text that ends in a mark": {`["\\",` + strings.Repeat("1,", 400_000) + `1]`, false},
 	} {
-		if err := jsonval.ReceivedNodeLimit.Check([]byte(c.text)); (err == nil) != c.taken {
+		if err := jsonval.UntrustedNodeLimit.Check([]byte(c.text)); (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -44,17 +44,18 @@ func TestManyObjectsMustBeLong(t *testing.T) {
 		limit jsonval.NodeLimit
 		taken bool
 	}{
-		"few short ones":          {rows(12_500, 10), jsonval.ReceivedNodeLimit, true},
-		"many short ones":         {rows(25_000, 20), jsonval.ReceivedNodeLimit, false},
-		"many short ones of ours": {rows(25_000, 20), jsonval.OwnTableNodeLimit, true},
-		"many longer ones":        {rows(100_000, 80), jsonval.ReceivedNodeLimit, false},
-		"the same of ours":        {rows(100_000, 80), jsonval.OwnTableNodeLimit, true},
-		"a whole table of ours":   {[]byte(strings.Repeat(`{"a":1,"b":2,"c":3}`+"\n", 100_000)), jsonval.OwnTableNodeLimit, true},
-		"very many of ours":       {rows(300_000, 120), jsonval.OwnTableNodeLimit, false},
-		"very many long ones":     {rows(300_000, 210), jsonval.ReceivedNodeLimit, true},
+		"few short ones":          {rows(12_500, 10), jsonval.UntrustedNodeLimit, true},
+		"many short ones":         {rows(25_000, 20), jsonval.UntrustedNodeLimit, false},
+		"many short ones of ours": {rows(25_000, 20), jsonval.TrustedTableNodeLimit, true},
+		"many longer ones":        {rows(100_000, 80), jsonval.UntrustedNodeLimit, false},
+		"the same of ours":        {rows(100_000, 80), jsonval.TrustedTableNodeLimit, true},
+		"a whole table of ours": {[]byte(strings.Repeat(`{"a":1,"b":2,"c":3}`+"\n", 100_000)),
+			jsonval.TrustedTableNodeLimit, true},
+		"very many of ours":   {rows(300_000, 120), jsonval.TrustedTableNodeLimit, false},
+		"very many long ones": {rows(300_000, 210), jsonval.UntrustedNodeLimit, true},
 		"schemas of many Tools": {named(30_000, `"a parameter" : {"type": "string", "description": "What it is."}`),
-			jsonval.ReceivedNodeLimit, true},
-		"many short named ones": {named(200_000, `"a":{}`), jsonval.ReceivedNodeLimit, false},
+			jsonval.UntrustedNodeLimit, true},
+		"many short named ones": {named(200_000, `"a":{}`), jsonval.UntrustedNodeLimit, false},
 	} {
 		if err := c.limit.Check(c.text); (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)

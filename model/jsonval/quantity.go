@@ -44,7 +44,7 @@ func ReadDuration(v any) (time.Duration, error) {
 	case string:
 		d, _ = time.ParseDuration(v)
 	case json.Number:
-		d = toDuration(v)
+		d = secondsToDuration(v)
 	}
 	if d < MinDuration || d > MaxDuration {
 		err := fmt.Errorf(`want a duration %s, such as "60s", or seconds; not %s`, DurationRange, QuoteForError(v))
@@ -65,8 +65,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// toDuration converts a number of seconds to a duration, limited to what a time.Duration can hold.
-func toDuration(n json.Number) time.Duration {
+// secondsToDuration converts a number of seconds to a duration, limited to what a time.Duration can hold.
+func secondsToDuration(n json.Number) time.Duration {
 	f, err := n.Float64()
 	switch {
 	case f >= 1e9:

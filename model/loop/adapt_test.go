@@ -181,7 +181,7 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 		t.Errorf("switched off: %v, %q", b.Questions, describeErrors(b))
 	}
 	s = modeltest.NewScenarioWithTools(t, greetTools, "",
-		directContext(ideafile.StageComplete, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",
+		directContext(ideafile.PlanStageComplete, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",
 			`{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
@@ -191,7 +191,7 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, greetTools, "",
-		directContext(ideafile.StageOptimal, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",
+		directContext(ideafile.PlanStageOptimal, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",
 			`{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)

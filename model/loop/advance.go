@@ -12,21 +12,21 @@ import (
 	"processidea/model/turn"
 )
 
-// Step is what a process does next.
-type Step string
+// NextStep is what a process does next.
+type NextStep string
 
 // The steps of a process.
 const (
-	StepRequest  Step = "request" // make the Request that Advance returned
-	StepWait     Step = "wait"    // for a reply, a report, or NextWakeTime
-	StepPaused   Step = "paused"  // until a person resumes the process
-	StepFinished Step = "finished"
+	StepRequest  NextStep = "request" // make the Request that Advance returned
+	StepWait     NextStep = "wait"    // for a reply, a report, or NextWakeTime
+	StepPaused   NextStep = "paused"  // until a person resumes the process
+	StepFinished NextStep = "finished"
 )
 
 // Advance brings the process as far as it can go now and returns the next Step, with the Request to make for
 // StepRequest. The package documentation gives the order of its decisions. After StepWait, Advance must be called again
 // at NextWakeTime at the latest.
-func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
+func (l *Loop) Advance(now time.Time) (NextStep, *turn.RequestInput) {
 	l.wakeTime, l.isAwaitingQuota = time.Time{}, false
 	l.pauseForDisagreement()
 	l.concludeDirectPlans()
@@ -51,7 +51,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 		return StepWait, nil
 	}
 	l.PauseWithFault(l.detectStall())
-	l.PauseWithFault(l.limitFault())
+	l.PauseWithFault(l.nextRequestLimitFault())
 	switch {
 	case l.PauseReason != nil:
 		return StepPaused, nil
@@ -97,12 +97,12 @@ func (l *Loop) isGoalReached() bool {
 			settledCount++
 		}
 	}
-	isOutputLeftToWhole := l.IsPart && l.HasTriedPlanOutput
+	isOutputLeftToWhole := l.IsPart && l.HasTriedDirectPlanOutput
 	return l.Idea.OutputSchema == nil || l.HasOutput || isOutputLeftToWhole || settledCount == 0 || !l.IsLLMAllowed()
 }
 
-// limitFault returns the limit that the next Request would break; nil if it would break none.
-func (l *Loop) limitFault() *diag.Fault {
+// nextRequestLimitFault returns the limit that the next Request would break; nil if it would break none.
+func (l *Loop) nextRequestLimitFault() *diag.Fault {
 	ledger, limits := l.quotaLedger(), l.Limits.WithDefaults(1)
 	if n := ledger.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
@@ -119,7 +119,7 @@ func (l *Loop) quotaLedger() quota.Ledger {
 		ledger.OwnUse.Requests++
 	}
 	for _, inst := range l.Instances {
-		ledger.Consumers = append(ledger.Consumers, quota.Consumer{Allocation: &inst.QuotaClaim,
+		ledger.Consumers = append(ledger.Consumers, quota.Consumer{Allocation: &inst.QuotaAllocation,
 			HasEnded: !inst.CanReceiveCalls()})
 	}
 	ledger.SetLimits(l.Limits, 1)
@@ -130,8 +130,8 @@ func (l *Loop) quotaLedger() quota.Ledger {
 // returns the limit that prevents more. It returns nil if none does, or if the limit is that of the process that this
 // one is a part or a delegate of.
 func (l *Loop) allocateQuotas() *diag.Fault {
-	changedIndexes, f := l.quotaLedger().Allocate()
-	for _, n := range changedIndexes {
+	changedInstanceIndexes, f := l.quotaLedger().Allocate()
+	for _, n := range changedInstanceIndexes {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
 	return f
@@ -147,8 +147,8 @@ func (l *Loop) QuotaUse() turn.QuotaUse {
 }
 
 // QuotaOf returns the quota granted to an instance.
-func (l *Loop) QuotaOf(token string) turn.Quota {
-	return l.instanceByToken[token].QuotaClaim.GrantedQuota
+func (l *Loop) QuotaOf(instanceToken string) turn.Quota {
+	return l.instanceByToken[instanceToken].QuotaAllocation.GrantedQuota
 }
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
@@ -173,9 +173,9 @@ func (l *Loop) checkDurationLimit(now time.Time) *diag.Fault {
 	return nil
 }
 
-// StallFault returns why the process cannot go on although it is not paused itself: nothing runs but delegates that are
-// paused.
-func (l *Loop) StallFault() *diag.Fault {
+// StalledDelegatesFault returns why the process cannot go on although it is not paused itself: nothing runs but
+// delegates that are paused.
+func (l *Loop) StalledDelegatesFault() *diag.Fault {
 	if isIdle := l.PauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !isIdle {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (l *Loop) StallFault() *diag.Fault {
 			return nil
 		case f == nil && len(inst.Delegates) > 0:
 			d := inst.Delegates[0]
-			f = diag.Faultf(cmp.Or(d.Code, turn.CodePaused), "its delegate %s is %s", d.ProcessID, d.StatusLine())
+			f = diag.Faultf(cmp.Or(d.PauseCode, turn.CodePaused), "its delegate %s is %s", d.ProcessID, d.StatusLine())
 		}
 	}
 	return f
@@ -247,8 +247,8 @@ func (l *Loop) readyInstances() []*InstanceProgress {
 // allInstancesEnded reports whether every instance has ended, so that only the output may be missing.
 func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgress).isWorking) }
 
-// GatherAskedChangeID names the rule that a Request waits for the decisions of people who were asked just now.
-const GatherAskedChangeID = "gather for people who were just asked"
+// GatherAskedPeopleChangeID names the rule that a Request waits for the decisions of people who were asked just now.
+const GatherAskedPeopleChangeID = "gather for people who were just asked"
 
 // checkRequestDue reports whether a Request is made now. Once an instance is ready, the Request waits for busy
 // instances to share it, but no longer than the gathering time (RequestGatherDelay), and not once it is full. If people
@@ -268,22 +268,22 @@ func (l *Loop) checkRequestDue(now time.Time) bool {
 		l.ReadySince = now
 	}
 	if len(l.limitToRequestSize(readyInstances)) < len(readyInstances) { // the Request is full
-		return !l.requestMissingReports(now, l.ReadySince.Add(reportWaitTime))
+		return !l.requestMissingReports(now, l.ReadySince.Add(maxInterimReportWait))
 	}
 	gatherUntil := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
 	anyBusy, anyAwaitingPerson := l.anyBusyOrAwaitingPerson()
 	isUndecided := func(inst *InstanceProgress) bool { return !inst.WasDecidedSinceRequest }
 	if !anyBusy && !(anyAwaitingPerson && !slices.ContainsFunc(readyInstances, isUndecided)) {
-		askedAt, peopleGatherDelay := l.latestApprovalRequestTime(), l.Idea.Config.ReviewGatherDelay
-		if askedAt.IsZero() || peopleGatherDelay == 0 || !l.IsPatched(GatherAskedChangeID) {
+		askedAt, reviewGatherDelay := l.latestApprovalRequestTime(), l.Idea.Config.ReviewGatherDelay
+		if askedAt.IsZero() || reviewGatherDelay == 0 || !l.IsPatched(GatherAskedPeopleChangeID) {
 			return true
 		}
-		if peopleGatherUntil := askedAt.Add(peopleGatherDelay); peopleGatherUntil.Before(gatherUntil) {
-			gatherUntil = peopleGatherUntil
+		if reviewGatherUntil := askedAt.Add(reviewGatherDelay); reviewGatherUntil.Before(gatherUntil) {
+			gatherUntil = reviewGatherUntil
 		}
 	}
 	if !now.Before(gatherUntil) {
-		return !l.requestMissingReports(now, gatherUntil.Add(reportWaitTime))
+		return !l.requestMissingReports(now, gatherUntil.Add(maxInterimReportWait))
 	}
 	l.scheduleWake(gatherUntil)
 	return false
@@ -292,9 +292,9 @@ func (l *Loop) checkRequestDue(now time.Time) bool {
 // InterimReportChangeID names the rule that busy instances report before a Request that does not cover them is made.
 const InterimReportChangeID = "interim reports before a Request for others"
 
-// reportWaitTime bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up
-// the others.
-const reportWaitTime = 5 * time.Second
+// maxInterimReportWait bounds how long a Request waits for interim reports: an instance that cannot answer does not
+// hold up the others.
+const maxInterimReportWait = 5 * time.Second
 
 // requestMissingReports asks each busy instance once to report what it has done so far. It reports whether a report is
 // missing and the deadline is not reached. Unasked, an instance reports only when it is idle. Without the reports, the
@@ -310,7 +310,7 @@ func (l *Loop) requestMissingReports(now, deadline time.Time) (anyMissing bool) 
 		}
 		if inst.WantedReportNumber == 0 {
 			inst.WantedReportNumber = inst.LastReportVersion[0] + 1
-			l.instancesToReport = append(l.instancesToReport, inst)
+			l.instancesToAskForReport = append(l.instancesToAskForReport, inst)
 		}
 		anyMissing = anyMissing || inst.LastReportVersion[0] < inst.WantedReportNumber
 	}
@@ -320,9 +320,9 @@ func (l *Loop) requestMissingReports(now, deadline time.Time) (anyMissing bool) 
 	return anyMissing
 }
 
-// TakeInstancesToReport returns the instances to ask for a report that were added since its last call.
-func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
-	return takeAndClear(&l.instancesToReport)
+// TakeInstancesToAskForReport returns the instances to ask for a report that were added since its last call.
+func (l *Loop) TakeInstancesToAskForReport() []*InstanceProgress {
+	return takeAndClear(&l.instancesToAskForReport)
 }
 
 // clearGathering ends the gathering of a Request.

@@ -18,14 +18,14 @@ type CarriedLoop struct {
 	// AddedMessages holds the Messages with which people corrected the process, and those of added instances.
 	AddedMessages []any             `json:"context,omitempty"`
 	Instances     []CarriedInstance `json:"members"`
-	carriedFields
+	carriedLoopFields
 	WiredRequest *CarriedWiredRequest `json:"wiring,omitempty"`
 	// HeldPlan is the Plan of a Request that waits for a person.
 	HeldPlan *CarriedHeldPlan `json:"heldPlan,omitempty"`
 }
 
-// carriedFields holds the fields of a Loop that continue-as-new carries unchanged. A field added here is carried.
-type carriedFields struct {
+// carriedLoopFields holds the fields of a Loop that continue-as-new carries unchanged. A field added here is carried.
+type carriedLoopFields struct {
 	StartedAt time.Time `json:"started"`
 	// PriorRequestCount counts the Requests of the earlier process from whose Idea this one starts.
 	PriorRequestCount int `json:"before,omitempty"`
@@ -64,9 +64,9 @@ type carriedFields struct {
 	Notes []turn.Note `json:"llmNotes,omitempty"`
 	// DraftOutput is the last output that does not count and that a later reply may correct.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
-	// HasTriedPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them
+	// HasTriedDirectPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them
 	// unusable. It is set from the start in a part of a process whose output is final already.
-	HasTriedPlanOutput bool `json:"planOutput,omitempty"`
+	HasTriedDirectPlanOutput bool `json:"planOutput,omitempty"`
 	// OutputFault is why there is no output, if the LLM may not be asked for it.
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
 	PauseReason *diag.Fault     `json:"paused,omitempty"` // nil: not paused
@@ -83,9 +83,9 @@ type carriedFields struct {
 
 // CarriedHeldPlan is a Plan that waits for a person, with the Request that made it and the reply.
 type CarriedHeldPlan struct {
-	PendingPlan approval.Plan     `json:"pending"`
-	Input       turn.RequestInput `json:"input"`
-	Reply       turn.LLMReply     `json:"reply"`
+	PendingPlan approval.PlanAwaitingDecision `json:"pending"`
+	Input       turn.RequestInput             `json:"input"`
+	Reply       turn.LLMReply                 `json:"reply"`
 }
 
 // CarriedInstance is an InstanceProgress with those of its fields that are carried in another form.
@@ -115,7 +115,7 @@ func (l *Loop) CanCarryIntoNextRun() bool {
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.
 func (l *Loop) CarryIntoNextRun() CarriedLoop {
-	c := CarriedLoop{carriedFields: l.carriedFields}
+	c := CarriedLoop{carriedLoopFields: l.carriedLoopFields}
 	for _, msg := range l.Idea.Context[l.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, msg.Source)
 	}
@@ -151,7 +151,7 @@ func sortedCallKeys[V any](callByKey map[ideafile.CallKey]V) []ideafile.CallKey 
 // Restore rebuilds a Loop from a CarriedLoop. idea, processID and bindings must be those that it was started with.
 func Restore(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, c CarriedLoop) *Loop {
 	l := New(idea, processID, bindings, c.StartedAt)
-	l.carriedFields, l.newlyEndedInstances, l.resumedCalls = c.carriedFields, nil, nil
+	l.carriedLoopFields, l.newlyEndedInstances, l.callsToResume = c.carriedLoopFields, nil, nil
 	l.Idea = l.Idea.WithRawMessagesAdded(c.AddedMessages)
 	for i, carriedInstance := range c.Instances {
 		if i == len(l.Instances) {

@@ -35,21 +35,21 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	l.requestInFlight = nil
 	c := &RequestConclusion{llmRequest: req}
 	l.reopenNamedInstances(req)
-	acceptedCount := l.recordPlannedCalls(req)
+	callAcceptanceCount := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
 	if len(req.Questions) > 0 {
 		// such a Request makes no Idea: the next Idea takes the log
 		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
-	if len(req.Questions) == 0 && (req.Reply.IsComplete || acceptedCount > 0) {
+	if len(req.Questions) == 0 && (req.Reply.IsComplete || callAcceptanceCount > 0) {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // otherwise the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.RequestNumber)
-	if !req.Reply.IsSimulated && (!req.Reply.IsWorkerLost || acceptedCount > 0) {
+	if !req.Reply.IsSimulated && (!req.Reply.IsWorkerLost || callAcceptanceCount > 0) {
 		l.TurnCount += max(1, req.Reply.HTTPAttemptCount)
 	}
-	l.addRequestErrors(req, acceptedCount)
+	l.addRequestErrors(req, callAcceptanceCount)
 	if len(req.Questions) == 0 && req.Reply.IsComplete {
 		l.recordSaysFinished(req)
 		l.settleInstances(req)
@@ -67,8 +67,8 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 func (l *Loop) addInstanceOutcomes(input *turn.RequestInput) {
 	for n, inst := range l.Instances {
 		instanceInput := &input.Instances[n]
-		instanceInput.WasEndedByRequest = instanceInput.Status == ""
-		instanceInput.Status, instanceInput.Fault, instanceInput.StepOutcomes = inst.Status, inst.Fault,
+		instanceInput.WasEndedByRequest = instanceInput.EndStatus == ""
+		instanceInput.EndStatus, instanceInput.Fault, instanceInput.StepOutcomes = inst.Status, inst.Fault,
 			inst.StepOutcomes
 	}
 }
@@ -86,7 +86,7 @@ func (l *Loop) hasRequestEnded() bool {
 		l.NeedsCallsFromInstances(l.requestInFlight.Reply)
 	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		switch {
-		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isWorkflowGone():
+		case slices.Contains(l.requestInFlight.Reply.GoneInstanceTokens, inst.Token), inst.isWorkflowGone():
 		case inst.RefusedThroughRequest < requestNumber, mustReportCalls && inst.CanReceiveCalls() &&
 			inst.ReportedThroughRequest < requestNumber:
 			return false
@@ -111,12 +111,12 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return len(req.Reply.Calls)
 	}
 	requestNumber := req.RequestNumber
-	callByIndex, acceptedCount := l.callsOfRequest(req)
+	callByIndex, callAcceptanceCount := l.callsOfRequest(req)
 	for _, inst := range l.instancesPlannedFor(req) {
 		inst.LastPlanningRequest = requestNumber
 	}
 	if len(callByIndex) == 0 && !req.Reply.IsComplete {
-		return acceptedCount
+		return callAcceptanceCount
 	}
 	plannedCalls := l.PlannedCalls
 	if !l.hasInstructions() { // with instructions, all Calls are evidence
@@ -130,7 +130,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 			IsUnassigned: isUnassigned})
 	}
 	l.PlannedCalls = plannedCalls
-	return acceptedCount
+	return callAcceptanceCount
 }
 
 // instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, if the
@@ -154,7 +154,7 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 
 // callsOfRequest returns a Request's Calls by index: the Calls of its reply and, if the reply was lost, the Calls that
 // instances reported.
-func (l *Loop) callsOfRequest(req *llmRequest) (callByIndex map[int]ideafile.WrittenCall, acceptedCount int) {
+func (l *Loop) callsOfRequest(req *llmRequest) (callByIndex map[int]ideafile.WrittenCall, callAcceptanceCount int) {
 	callByIndex = map[int]ideafile.WrittenCall{}
 	for n, call := range req.Reply.Calls {
 		callByIndex[n+1] = call
@@ -165,13 +165,13 @@ func (l *Loop) callsOfRequest(req *llmRequest) (callByIndex map[int]ideafile.Wri
 			if key.Request != req.RequestNumber {
 				continue
 			}
-			acceptedCount++
+			callAcceptanceCount++
 			if callByIndex[c.Index].IsZero() {
 				callByIndex[c.Index] = c.Call
 			}
 		}
 	}
-	return callByIndex, acceptedCount
+	return callByIndex, callAcceptanceCount
 }
 
 // callsToRedeliver returns the Calls that must still be sent to the instances of a Request whose Calls may not have
@@ -184,7 +184,7 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (deliveries []CallDelivery) {
 	coveredInstances := l.coveredInstances(req.RequestInput)
 	callByIndex, _ := l.callsOfRequest(req)
 	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
-		delivery := CallDelivery{Token: inst.Token, Request: req.RequestNumber}
+		delivery := CallDelivery{InstanceToken: inst.Token, RequestNumber: req.RequestNumber}
 		for index, v := range jsonval.Sorted(callByIndex) {
 			key := ideafile.CallKey{Request: req.RequestNumber, Index: index}
 			hasAccepted := func(inst *InstanceProgress) bool { _, exists := inst.reportByCallKey[key]; return exists }
@@ -198,10 +198,10 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (deliveries []CallDelivery) {
 	return deliveries
 }
 
-func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
+func (l *Loop) plannedCallsOfRequest(requestNumber int) []ideafile.WrittenCall {
 	calls := []ideafile.WrittenCall{}
 	for _, p := range l.PlannedCalls {
-		if p.Request == request {
+		if p.Request == requestNumber {
 			calls = append(calls, p.Call)
 		}
 	}
@@ -237,8 +237,8 @@ func (l *Loop) trackBadReplies(req *llmRequest) {
 	}
 }
 
-// requestFaultWithPurpose adds to the fault of a failed Request what the Request was made for, unless it was for the first
-// plan of its process. Without the purpose, a reader of the fault would look for the cause in the LLM.
+// requestFaultWithPurpose adds to the fault of a failed Request what the Request was made for, unless it was for the
+// first plan of its process. Without the purpose, a reader of the fault would look for the cause in the LLM.
 func requestFaultWithPurpose(req *llmRequest) *diag.Fault {
 	f := *req.Reply.Fault
 	var purposes []string

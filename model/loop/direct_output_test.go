@@ -19,7 +19,7 @@ func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
 	s.WantEqual("of the anonymous instance", outputJSON(s), `{"summary":"no luck"}`)
 
 	s = modeltest.NewScenario(t, "",
-		directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
+		directContext(ideafile.PlanStageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
 			`, "output": {"all": "†state.b", "text": "as is"}`, `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
@@ -38,7 +38,7 @@ func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 	for name, more := range map[string]string{"none": "", "one that does not fit": `, "output": {"summary": 7}`,
 		"one that does not resolve": `, "output": {"summary": "†state.never"}`} {
 		s := modeltest.NewScenario(t, modeltest.SummarySchema,
-			directContext(ideafile.StageOptimal, `{"_tool":"work","_outputPath":"b"}`, more, `{}`))
+			directContext(ideafile.PlanStageOptimal, `{"_tool":"work","_outputPath":"b"}`, more, `{}`))
 		s.RunDirectPlans()
 		b := s.ExpectRequest()
 		if !b.IsOutputOnly || (len(b.Errors) > 0) != (more != "") {
@@ -70,7 +70,7 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 		"one that does not resolve": {"", `, "output": "†state.never"`,
 			"bad_output: the Plan's output: reference †state.never: nothing there in any instance"},
 	} {
-		s := modeltest.NewScenario(t, c.form, directContext(ideafile.StageComplete, "", c.more, `{"a":1}`, `{}`))
+		s := modeltest.NewScenario(t, c.form, directContext(ideafile.PlanStageComplete, "", c.more, `{"a":1}`, `{}`))
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
@@ -82,7 +82,7 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 
 func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", `, "output": "†state.a"`,
+	s := modeltest.NewScenario(t, "", directContext(ideafile.PlanStageComplete, "", `, "output": "†state.a"`,
 		`{"a":1}`, `{}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
@@ -93,7 +93,7 @@ func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`,
-		directContext(ideafile.StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`,
+		directContext(ideafile.PlanStageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`,
 			`, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`), notAdapted)
 	s.RunDirectPlans()
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")

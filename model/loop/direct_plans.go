@@ -21,7 +21,7 @@ const CodeNoPlanSuffices = "no_plan"
 func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
 	planIndex, noPlanMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
-	case planIndex >= 0 && slices.Contains(l.Idea.Context[planIndex].FallbackTokens, inst.Token):
+	case planIndex >= 0 && slices.Contains(l.Idea.Context[planIndex].FallbackInstanceTokens, inst.Token):
 		inst.HasFallenBackToLLM, inst.DirectPlanPosition = true, planIndex+1
 		l.addDirectPlanCalls(planIndex)
 	case planIndex >= 0:
@@ -41,11 +41,11 @@ func (l *Loop) RunsDirectPlan() bool {
 
 // replaceDirectPlans gives each instance that a direct Plan runs the direct Plan for it, if any, at or after the
 // position behind in the context. It returns the instances that have a new Plan.
-func (l *Loop) replaceDirectPlans(firstNewIndex int) (instancesWithNewPlan []*InstanceProgress) {
+func (l *Loop) replaceDirectPlans(firstNewMessageIndex int) (instancesWithNewPlan []*InstanceProgress) {
 	plans, splitMessages := ideafile.FindDirectPlans(l.Idea.Context), ideafile.SplitMessagesByInstance(l.Idea.Context)
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		planIndex, _ := plans.ChooseForInstance(inst.Token, splitMessages.InstanceView(inst.Token))
-		if planIndex >= firstNewIndex {
+		if planIndex >= firstNewMessageIndex {
 			inst.EarlierDirectPlanPositions = append(inst.EarlierDirectPlanPositions, inst.DirectPlanPosition)
 			inst.DirectPlanPosition = planIndex + 1
 			l.addDirectPlanCalls(planIndex)
@@ -56,16 +56,16 @@ func (l *Loop) replaceDirectPlans(firstNewIndex int) (instancesWithNewPlan []*In
 }
 
 // addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
-func (l *Loop) addDirectPlanCalls(planIndex int) {
+func (l *Loop) addDirectPlanCalls(planContextIndex int) {
 	for _, p := range l.PlannedCalls {
-		if p.DirectPlanPosition == planIndex+1 {
+		if p.DirectPlanPosition == planContextIndex+1 {
 			return
 		}
 	}
 	var calls []PlannedCall
-	for n, call := range l.Idea.Context[planIndex].PlanCalls {
-		calls = append(calls, PlannedCall{Index: l.Idea.Context[planIndex].CallIndexOffset + n + 1, Call: call,
-			DirectPlanPosition: planIndex + 1})
+	for n, call := range l.Idea.Context[planContextIndex].PlanCalls {
+		calls = append(calls, PlannedCall{Index: l.Idea.Context[planContextIndex].CallIndexOffset + n + 1, Call: call,
+			DirectPlanPosition: planContextIndex + 1})
 	}
 	l.PlannedCalls = append(calls, l.PlannedCalls...)
 	slices.SortStableFunc(l.PlannedCalls, func(a, b PlannedCall) int {
@@ -76,7 +76,8 @@ func (l *Loop) addDirectPlanCalls(planIndex int) {
 // isLLMForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) isLLMForbidden(inst *InstanceProgress) bool {
 	return inst.HasNoMatchingPlan ||
-		(inst.DirectPlanPosition > 0 && l.Idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
+		(inst.DirectPlanPosition > 0 &&
+			l.Idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.PlanStageComplete)
 }
 
 // IsLLMAllowed reports whether the LLM may be asked about any instance.
@@ -125,11 +126,11 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 // closing Request reports the reason; if no Request may be made, the process fails. A part leaves the output to the
 // whole.
 func (l *Loop) resolveDirectPlanOutput() {
-	if l.HasOutput || l.HasTriedPlanOutput || !l.allInstancesEnded() {
+	if l.HasOutput || l.HasTriedDirectPlanOutput || !l.allInstancesEnded() {
 		return
 	}
 	wirings := l.DirectPlanOutputWirings()
-	l.HasTriedPlanOutput = len(wirings) > 0
+	l.HasTriedDirectPlanOutput = len(wirings) > 0
 	if l.IsPart {
 		return
 	}
@@ -172,7 +173,7 @@ func (l *Loop) DirectPlanOutputWirings() (list []OutputWiring) {
 	for n := range l.Idea.Context {
 		if len(tokensByPlanPosition[n+1]) > 0 {
 			list = append(list, OutputWiring{WrittenOutput: l.Idea.Context[n].PlanOutput,
-				Instances:          tokensByPlanPosition[n+1],
+				InstanceTokens:     tokensByPlanPosition[n+1],
 				DirectPlanPosition: n + 1})
 		}
 	}
@@ -188,7 +189,7 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 // delegate without a file (ideafile.AnonymousDelegate) always needs the LLM.
 type DelegateIdeaFiles struct {
 	IdeaFilesByPath jsonval.Object
-	BindTools       func(*ideafile.Idea) ideafile.ToolBindings
+	ToolBindingsFor func(*ideafile.Idea) ideafile.ToolBindings
 }
 
 // IdeaNeedsLLM reports whether a process, or a delegate that its Plans call, needs a Request even if nothing goes
@@ -196,11 +197,11 @@ type DelegateIdeaFiles struct {
 // output.
 func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool { return d.needsLLMAtDepth(i, "", 0) }
 
-func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, depth int) bool {
-	l := New(i, "", d.BindTools(i), time.Time{})
+func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, ideaFilePath string, delegateDepth int) bool {
+	l := New(i, "", d.ToolBindingsFor(i), time.Time{})
 	for _, inst := range l.Instances {
-		if inst.isWorking() && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
-			l.Idea.Context[inst.DirectPlanPosition-1].PlanCalls, depth)) {
+		if inst.isWorking() && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, ideaFilePath,
+			l.Idea.Context[inst.DirectPlanPosition-1].PlanCalls, delegateDepth)) {
 			return true
 		}
 	}
@@ -214,7 +215,7 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 	}
 	plan := l.Idea.Context[inst.DirectPlanPosition-1]
 	leavesOutputToLLM := l.Idea.OutputSchema != nil && plan.PlanOutput == nil
-	return plan.PlanStage == ideafile.StageOptimal &&
+	return plan.PlanStage == ideafile.PlanStageOptimal &&
 		(leavesOutputToLLM || len(ideafile.UnansweredLatentCallIndexes(plan, inst.Token, l.bindings)) > 0)
 }
 
@@ -250,34 +251,35 @@ func (p *InstanceProgress) restoreDirectCall(recordedCall turn.RecordedCall) {
 	p.callsWithErrorsShown[c.CallKey()] = true // errors not shown yet are in the context
 }
 
-// CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume.
-// reviewedCount counts those about which a person is asked again; resumedCount counts the others.
-func (l *Loop) CountResumedDirectPlanCalls() (reviewedCount, resumedCount int) {
+// CountDirectPlanCallsToResume counts the Calls that had not ended in the earlier process and that direct Plans resume.
+// toReviewCount counts those about which a person is asked again; toResumeCount counts the others.
+func (l *Loop) CountDirectPlanCallsToResume() (toReviewCount, toResumeCount int) {
 	l.visitRecordedDirectCalls(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
 		case status.IsFinal(), !inst.runsDirectPlan():
 		case p.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), inst.Token) != "":
-			reviewedCount++
+			toReviewCount++
 		default:
-			resumedCount++
+			toResumeCount++
 		}
 	})
-	return reviewedCount, resumedCount
+	return toReviewCount, toResumeCount
 }
 
 // anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. A delegate whose Plans
 // depend on its input counts as one with a matching Plan.
-func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall,
-	depth int) bool {
+func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, callerFilePath string,
+	calls []ideafile.WrittenCall,
+	callerDelegateDepth int) bool {
 	for _, call := range calls {
 		t := i.Tool(call.Tool)
-		if t == nil || t.DelegateFile == "" || depth >= delegate.MaxDepth {
+		if t == nil || t.DelegateFile == "" || callerDelegateDepth >= delegate.MaxDepth {
 			continue
 		}
 		if t.DelegateFile == ideafile.AnonymousDelegate {
 			return true
 		}
-		ideaFilePath, err := delegate.ResolveFileKey(file, t.DelegateFile)
+		ideaFilePath, err := delegate.ResolveFileKey(callerFilePath, t.DelegateFile)
 		ideaFile, ok := d.IdeaFilesByPath[ideaFilePath].(jsonval.Object)
 		if err != nil || !ok {
 			continue
@@ -285,7 +287,7 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, ideaFile, nil, jsonval.Object{}, nil))
 		isConditional := func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil }
 		if len(problems.Errors()) == 0 && !slices.ContainsFunc(idea.Context, isConditional) &&
-			d.needsLLMAtDepth(idea, ideaFilePath, depth+1) {
+			d.needsLLMAtDepth(idea, ideaFilePath, callerDelegateDepth+1) {
 			return true
 		}
 	}

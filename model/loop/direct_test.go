@@ -31,7 +31,7 @@ func directContext(stage, calls, more string, states ...string) string {
 
 func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 	t.Parallel()
-	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
+	for _, stage := range []string{ideafile.PlanStageOptimal, ideafile.PlanStageComplete} {
 		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, "",
 			`{"a":1}`, `{"a":2}`))
 		s.ExpectStep(loop.StepWait)
@@ -82,7 +82,7 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "",
-		directContext(ideafile.StageOptimal,
+		directContext(ideafile.PlanStageOptimal,
 			`{"_tool":"work","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"}`, "",
 			`{"a":1}`, `{"a":2}`, `{"a":3}`))
 	s.RunTool = func(_ string, params map[string]any) (any, *diag.Fault) {
@@ -155,7 +155,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 
 func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
 	t.Parallel()
-	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
+	for _, stage := range []string{ideafile.PlanStageOptimal, ideafile.PlanStageComplete} {
 		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"fail","_outputPath":"b"},{"_tool":"work","_outputPath":"b"},
 			{"_tool":"fail","_outputPath":"†state.c || †state.d"},{"_tool":"work","x":"†state.c","_outputPath":"e"},{"_tool":"work","x":"†state.d.code","_outputPath":"e"}`, "", `{}`))
 		s.RunDirectPlans()
@@ -177,7 +177,7 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 		"one of two paths":               `{"_tool":"fail","_outputPath":"b && c"},{"_tool":"work","_outputPath":"b"}`,
 		"a result that the LLM may not ": `{"_tool":"think","_outputPath":"b"}`,
 	} {
-		s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, calls, "", `{}`))
+		s := modeltest.NewScenario(t, "", directContext(ideafile.PlanStageComplete, calls, "", `{}`))
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, s.DescribeInstances(), "① failed")
@@ -195,12 +195,12 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 		return `"context": [{"type": "state", "state": {}, ` + stateSchemaRequiringMood +
 			`}, {"type": "plan", "stage": "` + stage + `", "plan": [{"_tool": "work"}]}]`
 	}
-	s := modeltest.NewScenario(t, "", context(ideafile.StageComplete))
+	s := modeltest.NewScenario(t, "", context(ideafile.PlanStageComplete))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("complete", s.Loop.Result(loop.StatusFailed, false).Error.Error(),
 		"missing_required: its State still lacks [mood]")
-	s = modeltest.NewScenario(t, "", context(ideafile.StageOptimal))
+	s = modeltest.NewScenario(t, "", context(ideafile.PlanStageOptimal))
 	s.RunDirectPlans()
 	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[mood]")
 }
@@ -208,13 +208,13 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
 	t.Parallel()
 	never := `, "when": {"properties": {"state": {"required": ["never"]}}}`
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", never, `{}`))
+	s := modeltest.NewScenario(t, "", directContext(ideafile.PlanStageComplete, "", never, `{}`))
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("complete", s.DescribeInstances(), "① failed")
 	if len(s.Loop.TakeEndedInstances()) != 1 {
 		t.Error("nobody tells the instance")
 	}
-	s = modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, "", never, `{}`))
+	s = modeltest.NewScenario(t, "", directContext(ideafile.PlanStageOptimal, "", never, `{}`))
 	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[①]")
 }
 
@@ -229,7 +229,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 		{`{"2.7": {"done": 2}}`, "0.1@① 0.2@① 0.1@② 0.2@②"},
 		{`{"0.1": "failed"}`, "0.1@① 0.2@① 0.1@② 0.2@②"},
 	} {
-		s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work"},{"_tool":"work"}`,
+		s := modeltest.NewScenario(t, "", directContext(ideafile.PlanStageOptimal, `{"_tool":"work"},{"_tool":"work"}`,
 			`, "record": `+c.record, `{}`, `{}`))
 		if c.record == `{"0.1": "done"}` {
 			c.ran = "0.2@① 0.2@②"
@@ -253,7 +253,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "",
-		directContext(ideafile.StageComplete,
+		directContext(ideafile.PlanStageComplete,
 			`{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"*","_outputPath":"c"}`,
 			"", `{}`, `{}`))
 	s.RunDirectPlans()
@@ -265,7 +265,7 @@ func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 
 func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"think","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"},
+	s := modeltest.NewScenario(t, "", directContext(ideafile.PlanStageOptimal, `{"_tool":"think","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"},
 		{"_tool":"work","_outputPath":"d"}`, "", `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
 	b := s.ExpectRequest()
@@ -300,7 +300,7 @@ func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T)
 func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "",
-		directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
+		directContext(ideafile.PlanStageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
 			`, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
 	tokens, err := s.Loop.AddInstances(
@@ -320,7 +320,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioToolsJSON+`, "slow": {"type": "object", "properties": {}}`,
 		"",
-		directContext(ideafile.StageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
+		directContext(ideafile.PlanStageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
 	s.ApplyCorrections("①", "ann")
@@ -334,7 +334,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "",
-		directContext(ideafile.StageOptimal,
+		directContext(ideafile.PlanStageOptimal,
 			`{"_tool":"work","x":"†state.a"},{"_tool":"work","n":"†state.a","_outputPath":"b"}`, "", `{"a":1}`,
 			`{"a":"two"}`, `{"a":3}`), notAdapted)
 	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
@@ -350,12 +350,13 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	plan := again.Context[0]
 	s.WantEqual("the record", string(jsonval.Encode(plan.PlanRecordByCallID)), `{"0.1":{"done":["①","②"],`+
 		`"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["③"]}],"failed":["③"],"results":{"①":"done","②":"done"}}}`)
-	s.WantEqual("those that the LLM plans for", fmt.Sprint(plan.FallbackTokens), "[② ③]")
-	if plan.PlanStage != ideafile.StageOptimal || again.Context[len(again.Context)-1].PlanStage != "" {
+	s.WantEqual("those that the LLM plans for", fmt.Sprint(plan.FallbackInstanceTokens), "[② ③]")
+	if plan.PlanStage != ideafile.PlanStageOptimal || again.Context[len(again.Context)-1].PlanStage != "" {
 		t.Errorf("%+v", again.Context)
 	}
 	s = &modeltest.Scenario{T: t, Idea: again, InstanceByToken: map[string]*dataflow.Instance{},
-		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
+		ReportedCallsByToken: map[string]map[string]dataflow.LastReportedCall{}, Bindings: s.Bindings,
+		RunTool: s.RunTool, Now: s.Now,
 		AckedCorrectionCountByToken: s.AckedCorrectionCountByToken}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())

@@ -216,7 +216,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *te
 	t.Parallel()
 	s := refused(t, false)
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
-	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
+	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstanceTokens = true, true, map[string]any{"paid": 1}, []string{"③"}
 	s.Conclude(r)
 	if in := s.ExpectRequest(); !in.IsOutputOnly {
 		t.Errorf("it asks about %v", in.InstanceTokens())
@@ -314,7 +314,7 @@ func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 		t.Errorf("%q is asked for", change)
 		return true
 	}
-	_ = s.Loop.StallFault()
+	_ = s.Loop.StalledDelegatesFault()
 }
 
 func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
@@ -327,7 +327,7 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 	wantDraft(s, "②", `{"paid":3}`)
 	in := s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
-	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
+	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstanceTokens = true, true, map[string]any{"paid": 2}, []string{"③"}
 	c := s.Conclude(r)
 	s.Decide(policy.Approve, "1.1@①")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
@@ -343,7 +343,7 @@ func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
 	s := newScenarioWithPeople(t, anything, threeInstances)
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
-	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
+	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstanceTokens = true, true, map[string]any{"paid": 3}, []string{"③"}
 	s.Conclude(r)
 	s.WantEqual("the output", outputJSON(s), "null")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
@@ -388,7 +388,7 @@ func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) 
 		s.Loop.RequiresPlanReview = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), IsComplete: true, SaysFinished: true,
 			Output: map[string]any{"done": "both"}})
-		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
+		if !s.Loop.HoldReplyPlan(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")
 		}
 		s.handOut(t)

@@ -43,19 +43,19 @@ func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{F
 
 // addRequestErrors keeps, for each instance that a Request covered, how the Request failed, and those of its malformed
 // Calls that name no instance.
-func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
+func (l *Loop) addRequestErrors(req *llmRequest, callAcceptanceCount int) {
 	var list []turn.ContextError
 	r, coveredInstances := req.Reply, l.coveredInstances(req.RequestInput)
-	if r.Fault != nil && (!r.IsWorkerLost || acceptedCount > 0) {
+	if r.Fault != nil && (!r.IsWorkerLost || callAcceptanceCount > 0) {
 		isHeld := func(inst *InstanceProgress) bool { return slices.Contains(req.TokensHeldForRecheck, inst.Token) }
-		heldInstances := jsonval.Filter(coveredInstances, isHeld)
+		recheckHeldInstances := jsonval.Filter(coveredInstances, isHeld)
 		otherInstances := slices.DeleteFunc(slices.Clone(coveredInstances), isHeld)
-		f := turn.ContextError{Fault: l.truncatedReplyFault(req, acceptedCount)}
-		if len(heldInstances) == 0 || len(otherInstances) == 0 || acceptedCount == 0 {
+		f := turn.ContextError{Fault: l.truncatedReplyFault(req, callAcceptanceCount)}
+		if len(recheckHeldInstances) == 0 || len(otherInstances) == 0 || callAcceptanceCount == 0 {
 			list = append(list, f)
 		} else { // Calls that waited for a second answer have not been handed out
 			l.addErrorsFor(otherInstances, f)
-			l.addErrorsFor(heldInstances, turn.ContextError{Fault: *interruptedReplyFault(req,
+			l.addErrorsFor(recheckHeldInstances, turn.ContextError{Fault: *interruptedReplyFault(req,
 				"; no Call of it was taken for these but those that are shown")})
 		}
 	}
@@ -74,7 +74,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
 	}
 }
 
-func (l *Loop) truncatedReplyFault(req *llmRequest, acceptedCount int) diag.Fault {
+func (l *Loop) truncatedReplyFault(req *llmRequest, callAcceptanceCount int) diag.Fault {
 	f := *req.Reply.Fault
 	if f.Code == approval.CodePlanRejected {
 		return f
@@ -82,12 +82,12 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, acceptedCount int) diag.Faul
 	noun, n := "Call", len(l.plannedCallsOfRequest(req.RequestNumber))
 	switch {
 	case len(req.Questions) > 0:
-		noun, n = "result", acceptedCount
+		noun, n = "result", callAcceptanceCount
 	case len(req.TokensHeldForRecheck) > 0:
 		n = l.acceptedCallCount(req.RequestNumber)
 	}
 	switch {
-	case acceptedCount == 0:
+	case callAcceptanceCount == 0:
 		return *interruptedReplyFault(req, "; no %s of it was taken", noun)
 	case n == 1:
 		return *interruptedReplyFault(req, "; the %s that had come was taken", noun)
@@ -102,9 +102,9 @@ func interruptedReplyFault(req *llmRequest, outcomeFormat string, args ...any) *
 }
 
 // acceptedCallCount counts the Calls of a Request that at least one instance has reported.
-func (l *Loop) acceptedCallCount(request int) (n int) {
+func (l *Loop) acceptedCallCount(requestNumber int) (n int) {
 	for _, p := range l.PlannedCalls {
-		if p.Request == request && l.anyInstance(func(inst *InstanceProgress) bool {
+		if p.Request == requestNumber && l.anyInstance(func(inst *InstanceProgress) bool {
 			_, exists := inst.reportByCallKey[p.key()]
 			return exists
 		}) {
@@ -129,8 +129,8 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 		if pendingError.ID > 0 && len(tokens) == 0 {
 			continue
 		}
-		if len(e.Instances) > 0 || (e.CallID == "" && len(tokens) < len(instances)) {
-			e.Instances = tokens
+		if len(e.InstanceTokens) > 0 || (e.CallID == "" && len(tokens) < len(instances)) {
+			e.InstanceTokens = tokens
 		}
 		list = append(list, e)
 	}
@@ -162,7 +162,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 					list = append(list, turn.ContextError{CallID: p.key().ID(""), Fault: f})
 				}
 				if inst.Token != "" {
-					list[index].Instances = append(list[index].Instances, inst.Token)
+					list[index].InstanceTokens = append(list[index].InstanceTokens, inst.Token)
 				}
 			}
 		}
@@ -184,9 +184,9 @@ func (l *Loop) markErrorsShown(req *llmRequest, plannedInstances []*InstanceProg
 	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return isStillPending[e.ID] })
 	for _, inst := range plannedInstances {
 		//workflowcheck:ignore -- the order does not matter
-		for call, c := range inst.reportByCallKey {
-			if call.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {
-				inst.callsWithErrorsShown[call] = true
+		for callKey, c := range inst.reportByCallKey {
+			if callKey.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {
+				inst.callsWithErrorsShown[callKey] = true
 			}
 		}
 	}

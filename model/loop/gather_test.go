@@ -229,7 +229,7 @@ func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "60s"}`)
-	s.Loop.IsPatched = func(change string) bool { return change != loop.GatherAskedChangeID }
+	s.Loop.IsPatched = func(change string) bool { return change != loop.GatherAskedPeopleChangeID }
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectRequestFor("①")
 }
@@ -255,8 +255,8 @@ func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ExpectRequestFor("① ③")
 	c := s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("work", fmt.Sprint(c.AllInstancesInput.PlanEntries[0].InstancesByStatus), "map[done:[① ② ③]]")
-	s.WantEqual("slow", fmt.Sprint(c.AllInstancesInput.PlanEntries[1].InstancesByStatus), "map[running:[②]]")
+	s.WantEqual("work", fmt.Sprint(c.AllInstancesInput.PlanEntries[0].InstanceTokensByStatus), "map[done:[① ② ③]]")
+	s.WantEqual("slow", fmt.Sprint(c.AllInstancesInput.PlanEntries[1].InstanceTokensByStatus), "map[running:[②]]")
 }
 
 func TestABusyInstanceThatCannotReportDoesNotHoldUpTheOthers(t *testing.T) {
@@ -266,11 +266,11 @@ func TestABusyInstanceThatCannotReportDoesNotHoldUpTheOthers(t *testing.T) {
 	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	step, _ := s.Loop.Advance(s.Now)
-	asked := s.Loop.TakeInstancesToReport()
+	asked := s.Loop.TakeInstancesToAskForReport()
 	if step != loop.StepWait || len(asked) != 1 || asked[0].Token != "②" {
 		t.Fatalf("%s, and %d are asked", step, len(asked))
 	}
-	if step, _ = s.Loop.Advance(s.Now); step != loop.StepWait || len(s.Loop.TakeInstancesToReport()) > 0 {
+	if step, _ = s.Loop.Advance(s.Now); step != loop.StepWait || len(s.Loop.TakeInstancesToAskForReport()) > 0 {
 		t.Errorf("%s; it is asked twice", step)
 	}
 	s.AdvanceClock(s.Loop.NextWakeTime().Sub(s.Now))

@@ -15,9 +15,9 @@ import (
 // This file holds back whole Plans until a person has decided on them: the Plan of a Request, and the Plan that a
 // process begins with. No Call of a held Plan has been sent to an instance.
 
-// HoldReply holds the Plan in the reply to the Request in flight, and reports whether it does. It holds no Plan that
-// has no Call for any instance, since there is nothing to decide on.
-func (l *Loop) HoldReply(now time.Time) bool {
+// HoldReplyPlan holds the Plan in the reply to the Request in flight, and reports whether it does. It holds no Plan
+// that has no Call for any instance, since there is nothing to decide on.
+func (l *Loop) HoldReplyPlan(now time.Time) bool {
 	req := l.requestInFlight
 	if !l.RequiresPlanReview || req == nil || req.Reply == nil || !req.Reply.IsComplete ||
 		!AsksForCalls(req.RequestInput) {
@@ -39,7 +39,7 @@ func AsksForCalls(input *turn.RequestInput) bool {
 	return !input.IsOutputOnly && len(input.Questions) == 0
 }
 
-func (l *Loop) holdPlan(p approval.Plan, now time.Time, waitingInstances []*InstanceProgress) {
+func (l *Loop) holdPlan(p approval.PlanAwaitingDecision, now time.Time, waitingInstances []*InstanceProgress) {
 	p.Since, p.Deciders = now, l.PlanDeciders
 	p.SetDigest(l.ProcessID)
 	l.PendingPlan = &p
@@ -51,13 +51,14 @@ func (l *Loop) holdPlan(p approval.Plan, now time.Time, waitingInstances []*Inst
 // HoldStartPlan holds the Calls with which a process begins before any Request: those of its instances' direct Plans,
 // and those that an earlier process left unfinished. It reports whether there are any.
 func (l *Loop) HoldStartPlan(now time.Time) bool {
-	var p approval.Plan
+	var p approval.PlanAwaitingDecision
 	var waitingInstances []*InstanceProgress
 	planPositions := map[int]bool{}
 	for _, inst := range l.Instances {
 		isDirect := inst.runsDirectPlan()
-		isResumed := slices.ContainsFunc(l.resumedCalls, func(r CallDelivery) bool { return r.Token == inst.Token })
-		if !isDirect && !isResumed {
+		hasCallsToResume := slices.ContainsFunc(l.callsToResume,
+			func(r CallDelivery) bool { return r.InstanceToken == inst.Token })
+		if !isDirect && !hasCallsToResume {
 			continue
 		}
 		waitingInstances = append(waitingInstances, inst)
@@ -68,11 +69,11 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 			planPositions[inst.DirectPlanPosition] = true
 		}
 	}
-	p.Calls = append(l.callsThatStart(l.isUnfinishedDirectCall), l.callsThatStart(l.isResumedCall)...)
+	p.Calls = append(l.callsThatStart(l.isUnfinishedDirectCall), l.callsThatStart(l.isCallToResume)...)
 	switch {
 	case len(p.Calls) == 0:
 		return false
-	case len(l.resumedCalls) > 0:
+	case len(l.callsToResume) > 0:
 		p.NotAmendableReason =
 			"it has unfinished Calls of an earlier process: it can be approved or rejected, not amended"
 	case slices.ContainsFunc(l.Idea.Context,
@@ -114,13 +115,13 @@ func (l *Loop) isUnfinishedDirectCall(inst *InstanceProgress, p PlannedCall) boo
 	}
 	c, isReported := inst.reportByCallKey[p.key()]
 	return !(isReported && c.Status.IsFinal()) &&
-		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
+		slices.Contains(p.Call.TargetTokensOrAll([]string{inst.Token}), inst.Token)
 }
 
-// isResumedCall reports whether an earlier process left a Call unfinished in an instance.
-func (l *Loop) isResumedCall(inst *InstanceProgress, p PlannedCall) bool {
-	return slices.ContainsFunc(l.resumedCalls, func(r CallDelivery) bool {
-		return r.Token == inst.Token && r.Request == p.Request &&
+// isCallToResume reports whether an earlier process left a Call unfinished in an instance.
+func (l *Loop) isCallToResume(inst *InstanceProgress, p PlannedCall) bool {
+	return slices.ContainsFunc(l.callsToResume, func(r CallDelivery) bool {
+		return r.InstanceToken == inst.Token && r.RequestNumber == p.Request &&
 			slices.ContainsFunc(r.Calls, func(c turn.DeliveredCall) bool { return c.Index == p.Index })
 	})
 }
@@ -145,7 +146,7 @@ func (l *Loop) DecidePlan(d approval.Decision) (isDecided bool) {
 	for _, inst := range l.Instances {
 		inst.IsPlanHeld = false
 	}
-	if p.Request == 0 {
+	if p.RequestNumber == 0 {
 		l.LogSteering(d)
 		l.applyStartDecision(*p, d)
 		return true
@@ -155,9 +156,9 @@ func (l *Loop) DecidePlan(d approval.Decision) (isDecided bool) {
 }
 
 // amendPendingPlan replaces the waiting Calls by those of an amendment.
-func (l *Loop) amendPendingPlan(d approval.Decision) *approval.Plan {
+func (l *Loop) amendPendingPlan(d approval.Decision) *approval.PlanAwaitingDecision {
 	var calls []approval.PlanCall
-	if l.PendingPlan.Request > 0 {
+	if l.PendingPlan.RequestNumber > 0 {
 		amendedPlan, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.AmendedCalls)
 		calls = amendedPlan.Calls
 	} else {
@@ -170,7 +171,7 @@ func (l *Loop) amendPendingPlan(d approval.Decision) *approval.Plan {
 
 // applyReplyDecision applies a person's decision to the reply to the Request in flight. The Idea of the Request records
 // the process as it is now, since other Ideas may have been sealed meanwhile.
-func (l *Loop) applyReplyDecision(p approval.Plan, d approval.Decision) {
+func (l *Loop) applyReplyDecision(p approval.PlanAwaitingDecision, d approval.Decision) {
 	req := l.requestInFlight
 	// "finished" and the notes refer to the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.IsPatched(DraftOutputChangeID) {
@@ -191,7 +192,7 @@ func (l *Loop) applyReplyDecision(p approval.Plan, d approval.Decision) {
 
 // applyStartDecision applies a person's decision to the Calls with which the process begins. If they are rejected, the
 // LLM plans instead; instances for which it may not be asked fail.
-func (l *Loop) applyStartDecision(p approval.Plan, d approval.Decision) {
+func (l *Loop) applyStartDecision(p approval.PlanAwaitingDecision, d approval.Decision) {
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
 		l.rejectResumedCalls(d)
@@ -205,15 +206,16 @@ func (l *Loop) applyStartDecision(p approval.Plan, d approval.Decision) {
 func (l *Loop) rejectResumedCalls(d approval.Decision) {
 	// d becomes the decision on each Call. The proof belongs to the decision on the Plan, which is in the log.
 	d.Kind, d.PlanRequest, d.PlannedCalls, d.Proof, d.Signature = policy.Reject, nil, nil, "", nil
-	for _, r := range l.TakeResumedCalls() {
-		inst := l.instanceByToken[r.Token]
+	for _, r := range l.TakeCallsToResume() {
+		inst := l.instanceByToken[r.InstanceToken]
 		for _, c := range r.Calls {
-			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
+			key := ideafile.CallKey{Request: r.RequestNumber, Index: c.Index}
 			decision := d
-			decision.CallID = key.ID(r.Token)
-			inst.reportByCallKey[key] = turn.CallReport{Request: r.Request, Index: c.Index, CallState: turn.CallState{
-				Status: ideafile.CallRejected, Decisions: []approval.Decision{decision},
-				Fault: diag.Faultf(string(ideafile.CallRejected), "%s", decision.Describe())}}
+			decision.CallID = key.ID(r.InstanceToken)
+			inst.reportByCallKey[key] = turn.CallReport{Request: r.RequestNumber, Index: c.Index,
+				CallState: turn.CallState{
+					Status: ideafile.CallRejected, Decisions: []approval.Decision{decision},
+					Fault: diag.Faultf(string(ideafile.CallRejected), "%s", decision.Describe())}}
 		}
 		inst.IsIdle = true
 	}
@@ -276,13 +278,14 @@ func (l *Loop) ContextWithStartPlan(calls []ideafile.WrittenCall) (context []ide
 	return context, callIndexOffset
 }
 
-// CallDeliveries returns the Calls of a decided Plan by instance. A covered instance has an entry even if it gets none.
-func (l *Loop) CallDeliveries() (list []CallDelivery) {
+// DecidedPlanDeliveries returns the Calls of a decided Plan by instance. A covered instance has an entry even if it
+// gets none.
+func (l *Loop) DecidedPlanDeliveries() (list []CallDelivery) {
 	req := l.requestInFlight
 	callsByToken := callsByInstance(req.RequestInput, req.Reply.Calls)
 	for _, token := range slices.Concat(req.InstanceTokens(), req.ReopenableTokens) {
 		if calls := callsByToken[token]; len(calls) > 0 || slices.Contains(req.InstanceTokens(), token) {
-			list = append(list, CallDelivery{Token: token, Request: req.RequestNumber, Calls: calls})
+			list = append(list, CallDelivery{InstanceToken: token, RequestNumber: req.RequestNumber, Calls: calls})
 		}
 	}
 	return list
@@ -321,13 +324,13 @@ func (p *InstanceProgress) isWorkflowGone() bool {
 
 // checkPlansWereApproved returns why instances that people add may not join: they would run a direct Plan of the Idea
 // that no person has approved.
-func (l *Loop) checkPlansWereApproved(messages []ideafile.Message, tokens []string) error {
+func (l *Loop) checkPlansWereApproved(addedMessages []ideafile.Message, addedInstanceTokens []string) error {
 	if !l.RequiresPlanReview {
 		return nil
 	}
-	context := l.Idea.WithMessagesAdded(messages).Context
+	context := l.Idea.WithMessagesAdded(addedMessages).Context
 	plans, splitMessages := ideafile.FindDirectPlans(context), ideafile.SplitMessagesByInstance(context)
-	for _, token := range tokens {
+	for _, token := range addedInstanceTokens {
 		planIndex, _ := plans.ChooseForInstance(token, splitMessages.InstanceView(token))
 		runsPlan := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == planIndex+1 }
 		if planIndex >= 0 && planIndex < len(l.Idea.Context) && !slices.ContainsFunc(l.Instances, runsPlan) {

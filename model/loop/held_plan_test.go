@@ -17,7 +17,7 @@ import (
 // heldScenario plays processes whose Plans wait for people.
 type heldScenario struct {
 	*modeltest.Scenario
-	who policy.Rules
+	who policy.DeciderRules
 }
 
 func calls(t *testing.T, text string) []ideafile.WrittenCall {
@@ -31,20 +31,20 @@ func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 	in := s.ExpectRequest()
 	s.Loop.RequiresPlanReview, s.Loop.PlanDeciders = true, s.who
 	r := turn.LLMReply{Calls: calls(t, written), IsComplete: true, HTTPAttemptCount: 1,
-		InstancesWithoutCalls: []string{}}
+		InstanceTokensWithoutCalls: []string{}}
 	for _, token := range in.InstanceTokens() {
 		if !strings.Contains(written, `"`+token+`"`) && !strings.Contains(written, `"*"`) {
-			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
+			r.InstanceTokensWithoutCalls = append(r.InstanceTokensWithoutCalls, token)
 		}
 	}
 	s.Loop.ApplyReply(r)
-	return s.Loop.HoldReply(s.Now)
+	return s.Loop.HoldReplyPlan(s.Now)
 }
 
 func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided bool) {
 	t.Helper()
 	p := s.Loop.PendingPlan
-	d := approval.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by,
+	d := approval.Decision{Kind: kind, PlanRequest: &p.RequestNumber, ApprovalDigest: p.Digest, DecidedBy: by,
 		Reason: "it is so"}
 	if kind == approval.SteerAmendPlan {
 		d.AmendedCalls = calls(t, amended)
@@ -59,12 +59,12 @@ func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided b
 // handOut gives the instances what they are sent once it is decided, runs them, and concludes the Request.
 func (s *heldScenario) handOut(t *testing.T) *loop.RequestConclusion {
 	t.Helper()
-	for _, r := range s.Loop.CallDeliveries() {
+	for _, r := range s.Loop.DecidedPlanDeliveries() {
 		for _, c := range r.Calls {
-			s.InstanceByToken[r.Token].AcceptCall(r.Request, c.Index, c.Call)
+			s.InstanceByToken[r.InstanceToken].AcceptCall(r.RequestNumber, c.Index, c.Call)
 		}
-		s.RunToIdle(r.Token, r.Request)
-		s.DeliverReport(s.TakeReport(r.Token, r.Request))
+		s.RunToIdle(r.InstanceToken, r.RequestNumber)
+		s.DeliverReport(s.TakeReport(r.InstanceToken, r.RequestNumber))
 	}
 	c := s.Loop.ConcludeRequest()
 	if c == nil {
@@ -159,7 +159,7 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	t.Parallel()
 	s := newHeld(t)
-	s.who = policy.Rules{{RequiredCount: 2}}
+	s.who = policy.DeciderRules{{RequiredApprovalCount: 2}}
 	s.holdReply(t, workOne+", "+workTwo)
 	seen := *s.Loop.PendingPlan
 	if s.decide(t, approval.SteerApprovePlan, "ann", "") {
@@ -169,7 +169,7 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 		t.Fatal("who amends decided alone")
 	}
 	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan,
-		approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
+		approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.RequestNumber,
 			ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, nil, s.Now)
 	if err == nil || !strings.Contains(err.Error(), "the digest does not match the Plan that waits now") {
 		t.Errorf("who saw the Plan before decides on this one: %v", err)
@@ -197,7 +197,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 		s := newHeld(t)
 		s.ExpectRequest()
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne), IsComplete: true})
-		if s.Loop.HoldReply(s.Now) {
+		if s.Loop.HoldReplyPlan(s.Now) {
 			t.Error("it waits")
 		}
 	})
@@ -206,7 +206,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 		s.ExpectRequest()
 		s.Loop.RequiresPlanReview = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne)})
-		if s.Loop.HoldReply(s.Now) {
+		if s.Loop.HoldReplyPlan(s.Now) {
 			t.Error("it waits")
 		}
 	})
@@ -302,8 +302,9 @@ func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
 	}
 	before := s.Loop.PendingPlan
 	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.AnswerComparison{
-		{Token: "①", InstancePositionInPrompt: 1},
-		{Token: "②", InstancePositionInPrompt: 2, HasDiffered: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`),
+		{InstanceToken: "①", InstancePositionInPrompt: 1},
+		{InstanceToken: "②", InstancePositionInPrompt: 2, HasDiffered: true,
+			FirstCalls:  calls(t, `{"_tool":"work","x":"1"}`),
 			SecondCalls: calls(t, `{"_tool":"log"}`)},
 	}})
 	p := s.Loop.PendingPlan
@@ -328,7 +329,8 @@ func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
 		s.handOut(t)
 		got := 0
 		for _, sent := range s.Loop.ApplyRecheck(again, turn.LLMReply{
-			Comparisons: []turn.AnswerComparison{{Token: "②", InstancePositionInPrompt: 1, HasDiffered: true}}}) {
+			Comparisons: []turn.AnswerComparison{{InstanceToken: "②", InstancePositionInPrompt: 1,
+				HasDiffered: true}}}) {
 			got += len(sent.Calls)
 		}
 		if got != want {
@@ -348,9 +350,10 @@ func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
 	if !s.holdReply(t, `{"_tool":"work","_instance":"*"}`) {
 		t.Fatal("the second Plan does not wait")
 	}
-	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②",
+	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{InstanceToken: "②",
 		InstancePositionInPrompt: 1, HasDiffered: true}}})
-	if len(list) != 1 || list[0].Token != "②" || !list[0].AreDelivered || len(s.Loop.PendingPlan.Disagreements) > 0 {
+	if len(list) != 1 || list[0].InstanceToken != "②" || !list[0].AreCallsDelivered ||
+		len(s.Loop.PendingPlan.Disagreements) > 0 {
 		t.Errorf("%v is sent, and the later Plan shows %v", list, s.Loop.PendingPlan.Disagreements)
 	}
 }

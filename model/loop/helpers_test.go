@@ -63,8 +63,8 @@ func describeErrors(in *turn.RequestInput) string {
 	var lines []string
 	for _, t := range in.Errors {
 		line := strings.TrimSpace(t.CallID + " " + t.Fault.Error())
-		if len(t.Instances) > 0 {
-			line += " in " + strings.Join(t.Instances, ", ")
+		if len(t.InstanceTokens) > 0 {
+			line += " in " + strings.Join(t.InstanceTokens, ", ")
 		}
 		lines = append(lines, line)
 	}

@@ -21,27 +21,27 @@ type InstanceProgress struct {
 
 	// Invariant: from a Request about it until the report that follows, it is not Idle.
 	turn.InstanceStatusDetails
-	carriedProgress
+	carriedInstanceFields
 
 	state                *statelog.State
 	reportByCallKey      map[ideafile.CallKey]turn.CallReport
 	callsWithErrorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
 }
 
-// carriedProgress holds the fields of an instance that continue-as-new carries unchanged. A field added here is
+// carriedInstanceFields holds the fields of an instance that continue-as-new carries unchanged. A field added here is
 // carried.
-type carriedProgress struct {
+type carriedInstanceFields struct {
 	// ResumeCount counts how often the instance was released from a pause.
 	ResumeCount int `json:"releases,omitempty"`
 	// the last Request that covered it, the last that planned for it, and the highest that it has closed
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
 	ClosedThroughRequest int `json:"closed,omitempty"`
-	// LastFinishedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
-	LastFinishedRequest int `json:"last,omitempty"`
-	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM last described their
+	// SaysFinishedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
+	SaysFinishedRequest int `json:"last,omitempty"`
+	// DescribedPlanRequest is the Request whose Calls were the instance's last ones when the LLM last described their
 	// result, in notes or in an output beside Calls; 0: it never did.
-	OutputPlanRequest int `json:"outputPlan,omitempty"`
+	DescribedPlanRequest int `json:"outputPlan,omitempty"`
 	// RefusedThroughRequest is the highest Request from whose stream it accepts no more Calls; 0: none.
 	RefusedThroughRequest int `json:"refused,omitempty"`
 	// ReportedThroughRequest is the highest Request with a lost reply of which it has reported all Calls that it
@@ -88,12 +88,12 @@ type carriedProgress struct {
 	WasRevisedSinceRequest bool `json:"revised,omitempty"`
 
 	// how many Requests did not settle it because something was missing
-	MissingRetryCount int `json:"lacks,omitempty"`
+	UnsettledRequestCount int `json:"lacks,omitempty"`
 	// the IDs of the PendingErrors that its next Request reports
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
 	// its share of the Requests and Calls, if these are limited
-	QuotaClaim quota.Allocation `json:"claim,omitzero"`
+	QuotaAllocation quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportVersion [2]int `json:"report,omitzero"`
@@ -164,8 +164,8 @@ func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 }
 
 // StateOf returns an instance's State as far as it has reported it.
-func (l *Loop) StateOf(token string) any {
-	inst := l.instanceByToken[token]
+func (l *Loop) StateOf(instanceToken string) any {
+	inst := l.instanceByToken[instanceToken]
 	if inst == nil {
 		return nil
 	}
@@ -175,20 +175,20 @@ func (l *Loop) StateOf(token string) any {
 // missingRequiredPathsForLLM returns the missing paths that the next Request reports. It returns none until a Request
 // or a Plan should have provided them.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
-	if !p.llmKnowsOfMissing() {
+	if !p.shouldTellLLMOfMissing() {
 		return nil
 	}
 	return p.MissingRequiredPaths
 }
 
-func (p *InstanceProgress) llmKnowsOfMissing() bool {
-	return p.MissingRetryCount > 0 || p.HasFallenBackToLLM
+func (p *InstanceProgress) shouldTellLLMOfMissing() bool {
+	return p.UnsettledRequestCount > 0 || p.HasFallenBackToLLM
 }
 
 // ApplyReport applies an instance's report, and returns whether the report was new: a repeated or overtaken report
 // changes nothing.
 func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
-	inst := l.instanceByToken[r.Token]
+	inst := l.instanceByToken[r.InstanceToken]
 	if inst == nil {
 		return false
 	}
@@ -214,7 +214,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.WasDecidedSinceRequest = inst.WasDecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
-	inst.InstanceStatusDetails, inst.QuotaClaim.QuotaUse = r.InstanceStatusDetails, r.QuotaUse
+	inst.InstanceStatusDetails, inst.QuotaAllocation.QuotaUse = r.InstanceStatusDetails, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
 		l.PauseWithFault(r.PauseFault)
 	}
@@ -228,19 +228,19 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 // the instance was released after it sent the report.
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
-		r.AckedResumeNumber < p.ResumeCount
+		r.AckedResumeCount < p.ResumeCount
 }
 
 // applyWrite applies a write, and logs it in the form in which the chain of Ideas keeps it.
 func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
 	w.CombinedValue = nil
-	e, key := turn.LogEntry{Instance: inst.Token, Write: w}, ideafile.CallKey{Request: w.Request, Index: w.Index}
+	e, key := turn.LogEntry{InstanceToken: inst.Token, Write: w}, ideafile.CallKey{Request: w.Request, Index: w.Index}
 	if w.CorrectionNumber == 0 {
 		e.ParamsAdaptation = inst.reportByCallKey[key].ParamsAdaptation
 	}
 	if w.Request <= l.PriorRequestCount {
-		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
+		e.AuthorCall = l.writtenCall(inst, key) // no Idea of this process has it in its solution
 	}
 	l.addToLog(e)
 }
@@ -250,13 +250,13 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	previousReport := inst.reportByCallKey[c.CallKey()]
 	for n := len(previousReport.Decisions); n < len(c.Decisions); n++ {
-		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
+		l.addToLog(turn.LogEntry{InstanceToken: inst.Token, Decision: &c.Decisions[n]})
 	}
 	for n := len(previousReport.Remarks); n < len(c.Remarks); n++ {
-		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
+		l.addToLog(turn.LogEntry{InstanceToken: inst.Token, Decision: &c.Remarks[n]})
 	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !previousReport.Status.IsFinal() {
-		l.addToLog(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
+		l.addToLog(turn.LogEntry{InstanceToken: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, ExecutedCall: c.ExecutedCall, Fault: c.Fault,
 		}})
 	}
@@ -306,7 +306,7 @@ func (l *Loop) countProgress() ProgressCounts {
 // failureDigests has each as a digest of the Call and the reason, failures has all reasons, for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (failureDigests []string, failures turn.Failures) {
 	for _, p := range l.PlannedCalls {
-		fingerprint := ""
+		callFingerprint := ""
 		for _, inst := range instances {
 			if p.Request <= inst.StallCheckedRequest {
 				continue
@@ -315,10 +315,10 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (failureDigests []
 			if !p.IsUnassigned && (!isReported || !c.Status.IsFinal() || c.Status == ideafile.CallDone) {
 				continue
 			}
-			if fingerprint == "" {
-				fingerprint = CallFingerprint(p.Call)
+			if callFingerprint == "" {
+				callFingerprint = CallFingerprint(p.Call)
 			}
-			failureDigests = jsonval.AppendNew(failureDigests, FailureDigest(fingerprint, c))
+			failureDigests = jsonval.AppendNew(failureDigests, FailureDigest(callFingerprint, c))
 		}
 	}
 	for _, inst := range instances {

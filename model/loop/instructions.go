@@ -20,16 +20,16 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	if !l.hasInstructions() {
 		return nil
 	}
-	view := ideafile.InstanceViewOf(l.Idea.Context, inst.Token).PayloadByKind
-	view[ideafile.TypeState] = inst.state.CurrentValue
+	payloadByKind := ideafile.InstanceViewOf(l.Idea.Context, inst.Token).PayloadByKind
+	payloadByKind[ideafile.TypeState] = inst.state.CurrentValue
 	callEvidence := []any{}
 	for _, p := range l.PlannedCalls {
 		if c, ok := inst.reportByCallKey[p.key()]; ok && p.isPlannedFor(inst) {
-			callEvidence = append(callEvidence, l.stepEvidence(inst, p.Call, c, view))
+			callEvidence = append(callEvidence, l.evidenceOfCall(inst, p.Call, c, payloadByKind))
 		}
 	}
 	for _, i := range ideafile.InstructionsFor(l.Idea.Context, inst.Token) {
-		list = append(list, i.StepOutcomes(view, callEvidence)...)
+		list = append(list, i.StepOutcomes(payloadByKind, callEvidence)...)
 	}
 	return list
 }
@@ -56,9 +56,9 @@ func (l *Loop) missingToSettleFault(inst *InstanceProgress) *diag.Fault {
 	return nil
 }
 
-// stepEvidence returns what a step can require of a Call: what ran, after people's decisions, and its result.
-func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
-	view jsonval.Object) jsonval.Object {
+// evidenceOfCall returns what a step can require of a Call: what ran, after people's decisions, and its result.
+func (l *Loop) evidenceOfCall(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
+	payloadByKind jsonval.Object) jsonval.Object {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
 		UntargetedCallsGoToAll: true, AllowsDirectPlanKeys: true}
 	call, _, f := palette.ReadCall(w)
@@ -72,7 +72,7 @@ func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c tu
 	}
 	evidence := jsonval.Object{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
 	resolvedParams, err := refexpr.ResolveReferences(call.Params, func(ref refexpr.Reference) (any, bool) {
-		return inst.valueSeenByCall(c, ref, view)
+		return inst.valueSeenByCall(c, ref, payloadByKind)
 	})
 	if params, ok := resolvedParams.(jsonval.Object); ok && err == nil {
 		evidence["params"] = c.ParamsAdaptation.ApplyTo(params)
@@ -88,8 +88,8 @@ func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c tu
 
 // valueSeenByCall finds the value of a Reference as a Call sees it from its place in the Plan.
 func (p *InstanceProgress) valueSeenByCall(c turn.CallReport, ref refexpr.Reference,
-	view jsonval.Object) (any, bool) {
-	value := view[ref.Kind]
+	payloadByKind jsonval.Object) (any, bool) {
+	value := payloadByKind[ref.Kind]
 	if ref.Kind == ideafile.TypeState {
 		stateBefore := p.state.StateBeforeCall(c.Request, c.Index, ref.Path).CurrentValue
 		if v, ok := refexpr.ValueOrBlobHandleAt(stateBefore, ref.Path); ok {
@@ -102,8 +102,8 @@ func (p *InstanceProgress) valueSeenByCall(c turn.CallReport, ref refexpr.Refere
 // outputOfCall returns the result of a done Call: its own output, the value it wrote to State, or what its report
 // keeps.
 func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) any {
-	if call.HasOutput {
-		return call.Output
+	if call.HasLatentOutput {
+		return call.LatentOutput
 	}
 	for _, w := range p.state.Writes() {
 		if w.Request == c.Request && w.Index == c.Index && w.CorrectionNumber == 0 {
@@ -125,10 +125,10 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 }
 
 // unfulfilledStepsForLLM returns the steps that the next Request reports as unfulfilled: the Request after each time
-// that they kept the instance from settling, so maxMissingRetries times at most, and the first Request after a Plan, an
-// earlier process or an end should have fulfilled them. What the LLM plans in between may still fulfil them.
+// that they kept the instance from settling, so maxUnsettledRequests times at most, and the first Request after a Plan,
+// an earlier process or an end should have fulfilled them. What the LLM plans in between may still fulfil them.
 func (l *Loop) unfulfilledStepsForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
-	wasKeptFromSettling := inst.llmKnowsOfMissing() && inst.LastUnsettledRequest == inst.LastPlanningRequest
+	wasKeptFromSettling := inst.shouldTellLLMOfMissing() && inst.LastUnsettledRequest == inst.LastPlanningRequest
 	isReopenedOrInherited := inst.ReopenReason != "" || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
 	if !wasKeptFromSettling && !isReopenedOrInherited {
 		return nil
@@ -136,8 +136,8 @@ func (l *Loop) unfulfilledStepsForLLM(inst *InstanceProgress) []ideafile.StepOut
 	return l.unfulfilledSteps(inst)
 }
 
-// StepCounts counts, for each step of the instructions, the ended instances in which it is fulfilled.
-func (l *Loop) StepCounts() ideafile.StepCounts {
+// InstructionStepCounts counts, for each step of the instructions, the ended instances in which it is fulfilled.
+func (l *Loop) InstructionStepCounts() ideafile.StepCounts {
 	counts := ideafile.ZeroStepCounts(l.Idea.Context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() {

@@ -36,7 +36,7 @@ func unfulfilled(input *turn.RequestInput) string {
 
 func counts(s *modeltest.Scenario) string {
 	var list []string
-	for _, c := range s.Loop.StepCounts() {
+	for _, c := range s.Loop.InstructionStepCounts() {
 		list = append(list, fmt.Sprintf("%s@%s %d/%d/%d", c.StepID, c.Version, c.Fulfilled, c.Unfulfilled,
 			c.NotApplicable))
 	}

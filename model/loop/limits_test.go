@@ -71,7 +71,7 @@ func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		config string
-		want   loop.Step
+		want   loop.NextStep
 	}{{`{}`, loop.StepPaused}, {`{"limits": {"tokens": null}}`, loop.StepRequest}} {
 		s := modeltest.NewScenario(t, "", `"config": `+c.config)
 		s.Now = s.Now.Add(1000 * time.Hour)

@@ -18,9 +18,9 @@ import (
 // Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
 // its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
 // for reading, except those that its workflow sets at each start: IsPart, RequiresPlanReview, PlanDeciders,
-// ParentQuota, HasTriedPlanOutput and IsPatched.
+// ParentQuota, HasTriedDirectPlanOutput and IsPatched.
 type Loop struct {
-	carriedFields
+	carriedLoopFields
 
 	Idea                 *ideafile.Idea // with every correction so far
 	ProcessID            string
@@ -37,16 +37,16 @@ type Loop struct {
 	instancesToRestart  []*InstanceProgress // that TakeInstancesToRestart has not returned yet
 	// IsPart makes the process one part of a whole. The outputs of direct Plans are resolved over all instances of the
 	// whole, and the part does not ask the LLM for an output then.
-	IsPart                bool
-	isAwaitingQuota       bool                // a Request is due that the quota does not allow
-	instancesWithNewQuota []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
-	instancesToReport     []*InstanceProgress // that TakeInstancesToReport has not returned yet
-	resumedCalls          []CallDelivery
+	IsPart                  bool
+	isAwaitingQuota         bool                // a Request is due that the quota does not allow
+	instancesWithNewQuota   []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
+	instancesToAskForReport []*InstanceProgress // that TakeInstancesToAskForReport has not returned yet
+	callsToResume           []CallDelivery
 	// RequiresPlanReview makes every Plan wait until people allowed by PlanDeciders have decided on it.
 	RequiresPlanReview bool
-	PlanDeciders       policy.Rules
-	PendingPlan        *approval.Plan    // the Plan that waits for a decision; nil: none waits
-	pendingRechecks    []*pendingRecheck // in flight
+	PlanDeciders       policy.DeciderRules
+	PendingPlan        *approval.PlanAwaitingDecision // the Plan that waits for a decision; nil: none waits
+	pendingRechecks    []*pendingRecheck              // in flight
 
 	// IsPatched reports whether the process began after a change of the rules, such as PartialOutputChangeID; if not,
 	// it keeps the old rule.
@@ -59,9 +59,9 @@ type llmRequest struct {
 	AllInstancesInput *turn.RequestInput // all instances as the Request was made, for its Idea
 	LogBeforeRequest  []turn.LogEntry    // changes between the last Idea and the Request
 	// the reply is a resumed solution, and every instance that it is not about had settled
-	resumesFinalOutput bool
-	hadUnsealedChanges bool           // HasUnsealedChanges when it was made
-	Reply              *turn.LLMReply // nil: in flight
+	coversAllUnsettledAtResume bool
+	hadUnsealedChanges         bool           // HasUnsealedChanges when it was made
+	Reply                      *turn.LLMReply // nil: in flight
 	// describes a person's changes to the Plan, for the LLM; empty: there were none
 	amendmentText          string
 	recheckInstanceIndexes []int // positions of instances in the input that the LLM is asked about twice
@@ -91,15 +91,15 @@ const (
 	// MaxWorkerLossesInRow is how many lost workers in a row pause the process. It is far above what deploys and
 	// crashes cause by chance. Without it, a Request that always crashes its worker would be paid for without end.
 	MaxWorkerLossesInRow = 10
-	maxMissingRetries    = 3 // Requests that report what an instance lacks, before the instance fails
+	maxUnsettledRequests = 3 // Requests that report what an instance lacks, before the instance fails
 )
 
 // New starts the loop of a process; now is its starting time.
 func New(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, now time.Time) *Loop {
 	l := &Loop{
 		Idea: idea, ProcessID: processID, bindings: bindings, instanceByToken: map[string]*InstanceProgress{},
-		IsPatched:     func(string) bool { return true },
-		carriedFields: carriedFields{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
+		IsPatched:         func(string) bool { return true },
+		carriedLoopFields: carriedLoopFields{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
 	}
 	l.dropHistoryMessages()
 	l.initialMessageCount = len(l.Idea.Context)
@@ -109,8 +109,8 @@ func New(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, 
 	return l
 }
 
-// BindTools sets the Tools and what runs them, which are known only once the process has started. It must be called
-// before the first Request.
+// BindTools sets the Tools and what runs them, which are known only once the process has started. It must be
+// called before the first Request.
 func (l *Loop) BindTools(idea *ideafile.Idea, bindings ideafile.ToolBindings) {
 	l.Idea, l.bindings = idea, bindings
 }
@@ -123,9 +123,10 @@ func (l *Loop) addNewInstances(tokens []string) {
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking,
 			InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true},
-			carriedProgress:       carriedProgress{QuotaClaim: quota.Allocation{GrantedQuota: turn.Unlimited}},
-			state:                 statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
-			reportByCallKey:       map[ideafile.CallKey]turn.CallReport{},
+			carriedInstanceFields: carriedInstanceFields{
+				QuotaAllocation: quota.Allocation{GrantedQuota: turn.Unlimited}},
+			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
+			reportByCallKey: map[ideafile.CallKey]turn.CallReport{},
 			callsWithErrorsShown:  map[ideafile.CallKey]bool{},
 		}
 		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState],
@@ -141,8 +142,8 @@ func (l *Loop) registerInstance(inst *InstanceProgress, token string) {
 	l.instanceByToken[token] = inst
 }
 
-// EndedOrWaitingInstances gives the statuses of the instances that have ended or wait for a person, by token.
-func (l *Loop) EndedOrWaitingInstances() map[string]ideafile.InstanceStatus {
+// EndedOrWaitingStatuses gives the statuses of the instances that have ended or wait for a person, by token.
+func (l *Loop) EndedOrWaitingStatuses() map[string]ideafile.InstanceStatus {
 	statusByToken := map[string]ideafile.InstanceStatus{}
 	for _, inst := range l.Instances {
 		if s := inst.DisplayStatus(); s != ideafile.InstanceWorking {
@@ -184,20 +185,20 @@ func (l *Loop) FindInstanceToken(typedToken string) (token string, ok bool) {
 	if l.HasInstance(typedToken) || typedToken == "" {
 		return typedToken, l.HasInstance(typedToken)
 	}
-	return spelling.FindToken(l.InstanceTokens(), typedToken)
+	return spelling.FindInstanceToken(l.InstanceTokens(), typedToken)
 }
 
 // setOutput sets the output, and keeps it as written if that has only References.
-func (l *Loop) setOutput(out, rawOutput any) {
+func (l *Loop) setOutput(out, writtenOutput any) {
 	l.Output, l.HasOutput, l.BadOutputsInRow, l.WiredOutput = out, true, 0, nil
-	if HasOnlyReferences(rawOutput) {
-		l.WiredOutput = rawOutput
+	if HasOnlyReferences(writtenOutput) {
+		l.WiredOutput = writtenOutput
 	}
 }
 
 // dropOutput forgets the output, because there is more to do.
 func (l *Loop) dropOutput() {
-	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.HasTriedPlanOutput, l.OutputFault = nil, false, nil,
+	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.HasTriedDirectPlanOutput, l.OutputFault = nil, false, nil,
 		nil, false, nil
 }
 
@@ -207,9 +208,9 @@ func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	return takeAndClear(&l.UnsealedLog)
 }
 
-// TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is about to be sealed. If none
-// answered, it returns the same LLMs as before.
-func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
+// TakeAnsweringLLMs returns the LLMs that answered since its last call, for the Idea that is about to be sealed. If
+// none answered, it returns the same LLMs as before.
+func (l *Loop) TakeAnsweringLLMs() []turn.LLMUsage {
 	l.AreAnsweringLLMsSealed = true
 	return l.AnsweringLLMs
 }
@@ -245,7 +246,9 @@ func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
 }
 
 // Pause makes the process start nothing new until Resume; what runs may end.
-func (l *Loop) Pause(pausedBy, reason string) { l.PauseReason = turn.PauseFault(pausedBy, reason) }
+func (l *Loop) Pause(pausedBy, reason string) {
+	l.PauseReason = turn.PersonPauseFault(pausedBy, reason)
+}
 
 // PauseWithFault pauses the process for a reason of its own, unless it is paused already or f is nil.
 func (l *Loop) PauseWithFault(f *diag.Fault) {

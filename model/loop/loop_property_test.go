@@ -64,7 +64,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			}
 			for _, m := range s.EndedInstances {
 				late := s.Idea.Config.SettleInstancesTogether // it may have settled by an earlier one
-				lastReply := m.LastFinishedRequest > 0 && m.LastFinishedRequest == m.LastPlanningRequest
+				lastReply := m.SaysFinishedRequest > 0 && m.SaysFinishedRequest == m.LastPlanningRequest
 				if reachedGoal := (m.HasGoal || lastReply) && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late &&
 					!settledByPlan(s.Loop, m.Token) && !c.Reply.IsComplete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
@@ -73,7 +73,8 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 					rt.Fatalf("%s ends twice", m.Token)
 				}
 				if why := failedForGood(s, m); why != "" && !late && !settledByPlan(s.Loop, m.Token) &&
-					m.Status == ideafile.InstanceSettled && !slices.Contains(c.Reply.InstancesWithoutCalls, m.Token) {
+					m.Status == ideafile.InstanceSettled && !slices.Contains(c.Reply.InstanceTokensWithoutCalls,
+					m.Token) {
 					rt.Fatalf("%s settled and nobody was told of %s", m.Token, why)
 				}
 				gone[m.Token] = true

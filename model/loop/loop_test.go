@@ -34,7 +34,7 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
-	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
+	s.DeliverReport(turn.InstanceReport{InstanceToken: "①", ClosedThroughRequest: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	s.ExpectStep(loop.StepWait)
 	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true})
@@ -52,12 +52,12 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
-	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
+	s.DeliverReport(turn.InstanceReport{InstanceToken: "①", ClosedThroughRequest: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("what ② has accepted is not known")
 	}
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1,
+	s.DeliverReport(turn.InstanceReport{InstanceToken: "②", ClosedThroughRequest: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: false}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("its Calls may go on running")
@@ -68,12 +68,12 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1,
+	s.DeliverReport(turn.InstanceReport{InstanceToken: "", ClosedThroughRequest: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is over before the reply")
 	}
-	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, InstancesWithoutCalls: []string{""}})
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, InstanceTokensWithoutCalls: []string{""}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("it is over")
 	}
@@ -84,7 +84,7 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true})
-	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1,
+	s.DeliverReport(turn.InstanceReport{InstanceToken: "③", ClosedThroughRequest: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, Calls: []ideafile.WrittenCall{},
@@ -206,11 +206,11 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 	for _, lost := range []turn.LLMReply{{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		{HasUndeliveredCalls: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
-		s.UnreachedTokens = []string{"②"}
+		s.UnreachedInstanceTokens = []string{"②"}
 		s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`,
 			`{"_tool":"work","_instance":"①","_outputPath":"d"}`,
 			`{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"c"}`)
-		s.UnreachedTokens = nil
+		s.UnreachedInstanceTokens = nil
 		s.WantEqual("①", string(jsonval.Encode(s.InstanceByToken["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
 		s.WantEqual("②", string(jsonval.Encode(s.InstanceByToken["②"].State())), `{"a":2,"b":2,"c":2}`)
 		b := s.ExpectRequestFor("① ②")
@@ -223,7 +223,7 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
-	s.UnreachedTokens = []string{"①", "②"}
+	s.UnreachedInstanceTokens = []string{"①", "②"}
 	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`)
 	s.WantEqual("the next Request", describePlan(s.ExpectRequestFor("① ②")), "")

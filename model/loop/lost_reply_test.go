@@ -17,13 +17,13 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 	const call = `{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"}`
 	for name, whole := range map[string][]string{"the first": {"①"}, "both": {"①", "②"}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
-		s.FullyDeliveredTokens = whole
+		s.FullyDeliveredInstanceTokens = whole
 		if len(whole) == 1 {
-			s.UnreachedTokens = []string{"②"}
+			s.UnreachedInstanceTokens = []string{"②"}
 		}
 		c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 			call)
-		s.FullyDeliveredTokens, s.UnreachedTokens = nil, nil
+		s.FullyDeliveredInstanceTokens, s.UnreachedInstanceTokens = nil, nil
 		s.WantEqual("as the instances have it: "+name, string(jsonval.Encode(c.Calls)), "["+call+"]")
 		s.WantEqual("the next Request: "+name, describePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")
 	}
@@ -61,7 +61,7 @@ func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.Loop.IsPatched = func(change string) bool { return change != loop.ReportLostCallsChangeID }
-	s.FullyDeliveredTokens = []string{"①"}
+	s.FullyDeliveredInstanceTokens = []string{"①"}
 	c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)
 	s.WantEqual("the solution", string(jsonval.Encode(c.Calls)), `[{"_instance":"*","_outputPath":"b","_tool":"work"}]`)

@@ -9,16 +9,16 @@ import (
 // This file keeps what the LLM said, in notes or in an output that did not count, about instances that later Requests
 // do not show. As long as that still holds, the output may come with the last Calls.
 
-// otherInstancesFollowPlan reports whether the draft and the notes hold for every instance that is not among some: each
-// ended, or may still end, as planned in the reply that described it.
-func (l *Loop) otherInstancesFollowPlan(coveredInstances []*InstanceProgress) bool {
+// draftAndNotesHoldForOthers reports whether the draft and the notes hold for every instance that is not among some:
+// each ended, or may still end, as planned in the reply that described it.
+func (l *Loop) draftAndNotesHoldForOthers(coveredInstances []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
 		!l.anyInstance(func(inst *InstanceProgress) bool {
 			if slices.Contains(coveredInstances, inst) {
 				return false
 			}
-			return inst.Status.HasFailed() || inst.OutputPlanRequest == 0 ||
-				l.departsFromPlan(inst, inst.OutputPlanRequest, true)
+			return inst.Status.HasFailed() || inst.DescribedPlanRequest == 0 ||
+				l.departsFromPlan(inst, inst.DescribedPlanRequest, true)
 		})
 }
 
@@ -26,7 +26,7 @@ func (l *Loop) otherInstancesFollowPlan(coveredInstances []*InstanceProgress) bo
 // draft if it no longer holds for an instance that the Request does not cover.
 func (l *Loop) addNotesAndDraft(input *turn.RequestInput, coveredInstances []*InstanceProgress) {
 	input.Notes = l.Notes
-	if input.IsOutputOnly || !l.otherInstancesFollowPlan(coveredInstances) {
+	if input.IsOutputOnly || !l.draftAndNotesHoldForOthers(coveredInstances) {
 		return
 	}
 	input.DraftOutput, input.OthersAreKnown = l.DraftOutput, true
@@ -43,25 +43,25 @@ func (l *Loop) recordNotes(req *llmRequest) {
 		return
 	}
 	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.RequestNumber, Text: req.Reply.Notes})
-	size := 0
+	totalNotesBytes := 0
 	for _, n := range l.Notes {
-		size += len(n.Text)
+		totalNotesBytes += len(n.Text)
 	}
-	if size > maxNotesBytes {
+	if totalNotesBytes > maxNotesBytes {
 		l.Notes = nil
-		l.forgetOutputPlans()
+		l.forgetDescribedPlans()
 		return
 	}
 	for _, inst := range l.coveredInstances(req.RequestInput) {
-		if !l.hasNoGoal(inst) || slices.Contains(req.Reply.InstancesWithoutCalls, inst.Token) {
-			inst.OutputPlanRequest = inst.LastPlanningRequest
+		if !l.hasNoGoal(inst) || slices.Contains(req.Reply.InstanceTokensWithoutCalls, inst.Token) {
+			inst.DescribedPlanRequest = inst.LastPlanningRequest
 		}
 	}
 }
 
-// forgetOutputPlans clears every OutputPlanRequest, since the LLM will not be shown what it said before.
-func (l *Loop) forgetOutputPlans() {
+// forgetDescribedPlans clears every DescribedPlanRequest, since the LLM will not be shown what it said before.
+func (l *Loop) forgetDescribedPlans() {
 	for _, inst := range l.Instances {
-		inst.OutputPlanRequest = 0
+		inst.DescribedPlanRequest = 0
 	}
 }

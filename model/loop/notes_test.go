@@ -198,7 +198,7 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 		s.Loop.RequiresPlanReview = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), IsComplete: true, SaysUnfinished: true,
 			Notes: "paid"})
-		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
+		if !s.Loop.HoldReplyPlan(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")
 		}
 		s.handOut(t)

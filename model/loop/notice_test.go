@@ -18,10 +18,10 @@ func noticed(n approval.Notification) string {
 	for _, w := range n.NewlyWaiting {
 		parts = append(parts, "+"+w.CallID)
 	}
-	for _, d := range n.NewlyDecided {
+	for _, d := range n.NoLongerWaiting {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("-%s %s %s", d.CallID, d.DecisionKind, d.DecidedBy)))
 	}
-	return fmt.Sprintf("%d: %s", n.AwaitingCount, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d: %s", n.AwaitingCallCount, strings.Join(parts, ", "))
 }
 
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
@@ -71,10 +71,10 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil,
 		modeltest.StartTime)
 	watch, reports := loop.SentNotices{}, 0
-	told := func(s *policy.Schedule) string {
+	told := func(s *policy.ReminderSchedule) string {
 		reports++
 		pending := []approval.PendingCall{{CallID: "1.1@①", Digest: "d", ReminderSchedule: s}}
-		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports,
+		m.ApplyReport(turn.InstanceReport{InstanceToken: "①", ReportNumber: reports, WorkflowHistoryLength: reports,
 			InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: pending}})
 		n := watch.TakeChanges(m)
 		var parts []string
@@ -88,7 +88,8 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	}
 	var g policy.RemindersByRule
 	g.Add(policy.ReminderRules{ReminderDelays: []time.Duration{time.Hour, 3 * time.Hour},
-		Escalation: &policy.Escalation{Delay: 2 * time.Hour, AddedDeciders: policy.Rule{Groups: []string{"heads"}}}},
+		Escalation: &policy.Escalation{Delay: 2 * time.Hour,
+			AddedDeciders: policy.DeciderRule{Groups: []string{"heads"}}}},
 		-1)
 	s := g.Schedule(modeltest.StartTime)
 	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads",
@@ -115,15 +116,17 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 	for n := range 50 {
 		pending = append(pending, approval.PendingCall{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
-	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1,
+	m.ApplyReport(turn.InstanceReport{InstanceToken: "①", ReportNumber: 1, WorkflowHistoryLength: 1,
 		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: pending}})
 	watch := loop.SentNotices{}
-	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaitingCount != 30 ||
+	if n := watch.TakeChanges(m); n.AwaitingCallCount != 50 || len(n.NewlyWaiting) != 20 ||
+		n.OmittedWaitingCount != 30 ||
 		n.NewlyWaiting[0].CallID != "0" {
 		t.Errorf("%+v", n)
 	}
-	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 2, WorkflowHistoryLength: 2})
-	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecidedCount != 30 ||
+	m.ApplyReport(turn.InstanceReport{InstanceToken: "①", ReportNumber: 2, WorkflowHistoryLength: 2})
+	if n := watch.TakeChanges(m); n.AwaitingCallCount != 0 || len(n.NoLongerWaiting) != 20 ||
+		n.OmittedNoLongerWaitingCount != 30 ||
 		len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}

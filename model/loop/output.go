@@ -15,8 +15,8 @@ import (
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type OutputWiring struct {
-	WrittenOutput any      `json:"output"`
-	Instances     []string `json:"instances"`
+	WrittenOutput  any      `json:"output"`
+	InstanceTokens []string `json:"instances"`
 	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply gave it.
 	DirectPlanPosition int `json:"place,omitempty"`
 }
@@ -26,16 +26,16 @@ type OutputWiring struct {
 const PartialOutputChangeID = "outputs leave out instances without a value"
 
 // ResolveOutputWirings makes the output of a process: it resolves each OutputWiring over its instances, merges the
-// results in order, and checks the output against its schema. knowsChange is called with PartialOutputChangeID only if
-// the answer matters; a nil knowsChange means yes.
+// results in order, and checks the output against its schema. isPatched is called with PartialOutputChangeID only if
+// the answer matters; a nil isPatched means yes.
 func ResolveOutputWirings(i *ideafile.Idea, wirings []OutputWiring, stateOf func(token string) any,
-	knowsChange func(change string) bool) (out any, f *diag.Fault) {
+	isPatched func(change string) bool) (out any, f *diag.Fault) {
 	sharedView, subject := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range wirings {
 		if w.DirectPlanPosition > 0 {
 			subject = "the Plan's output"
 		}
-		resolvedOutput, err := w.resolveReferences(sharedView, stateOf, knowsChange)
+		resolvedOutput, err := w.resolveReferences(sharedView, stateOf, isPatched)
 		if err != nil {
 			return nil, diag.Faultf(ideafile.CodeBadOutput, "%s: %s", subject, err)
 		}
@@ -57,14 +57,14 @@ func ResolveOutputWirings(i *ideafile.Idea, wirings []OutputWiring, stateOf func
 // State becomes an object with the value of each instance that has one, by token. It is an error if no instance has a
 // value, since nobody can mean that.
 func (w OutputWiring) resolveReferences(sharedView ideafile.InstanceView, stateOf func(token string) any,
-	knowsChange func(change string) bool) (any, error) {
+	isPatched func(change string) bool) (any, error) {
 	isMissingEverywhere := false
 	out, err := refexpr.ResolveExpressions(w.WrittenOutput, func(e refexpr.Expression) (any, bool) {
-		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
-			return evaluateForInstance(e, sharedView, stateOf(w.Instances[0]))
+		if w.InstanceTokens[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
+			return evaluateForInstance(e, sharedView, stateOf(w.InstanceTokens[0]))
 		}
 		valueByToken := jsonval.Object{}
-		for _, token := range w.Instances {
+		for _, token := range w.InstanceTokens {
 			if v, ok := evaluateForInstance(e, sharedView, stateOf(token)); ok {
 				valueByToken[token] = v
 			}
@@ -72,8 +72,8 @@ func (w OutputWiring) resolveReferences(sharedView ideafile.InstanceView, stateO
 		if isMissingEverywhere = len(valueByToken) == 0; isMissingEverywhere {
 			return nil, false
 		}
-		return valueByToken, len(valueByToken) == len(w.Instances) || knowsChange == nil ||
-			knowsChange(PartialOutputChangeID)
+		return valueByToken, len(valueByToken) == len(w.InstanceTokens) || isPatched == nil ||
+			isPatched(PartialOutputChangeID)
 	})
 	if isMissingEverywhere {
 		return nil, fmt.Errorf("%w in any instance", err)
@@ -98,7 +98,7 @@ func evaluateForInstance(e refexpr.Expression, sharedView ideafile.InstanceView,
 
 // HasOnlyReferences reports whether a value contains References and no other scalar.
 func HasOnlyReferences(v any) bool {
-	isReference := func(v any) bool { return refexpr.IsReference(jsonval.AsText(v)) }
+	isReference := func(v any) bool { return refexpr.IsExpressionOrTemplate(jsonval.AsText(v)) }
 	return jsonval.ContainsAny(v, isReference) && !jsonval.ContainsAny(v, func(v any) bool {
 		t := jsonval.TypeOf(v)
 		return t != "object" && t != "array" && !isReference(v)

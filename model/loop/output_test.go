@@ -34,7 +34,7 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		idea := modeltest.IdeaFrom(t,
 			`{"schema": {"tools": {}, "output": {"type": "object"}}, "context": [{"type": "input", "z": 5}]}`)
 		wirings := []loop.OutputWiring{{WrittenOutput: modeltest.DecodeJSON(t, c.written),
-			Instances: []string{"a", "b", "c"}}}
+			InstanceTokens: []string{"a", "b", "c"}}}
 		out, f := loop.ResolveOutputWirings(idea, wirings, func(token string) any { return states[token] },
 			func(change string) bool {
 				asked = true

@@ -32,8 +32,8 @@ const AlternativesChangeID = "alternatives make up for a Call"
 type PlanResult struct {
 	Idea  *ideafile.Idea
 	State any // of the instance
-	// Reports are the reports of the Calls, in any order.
-	Reports []turn.CallReport
+	// CallReports are the reports of the Calls, in any order.
+	CallReports []turn.CallReport
 	// FindWrittenCall returns a Call as the LLM wrote it, or the zero FindWrittenCall if that is not known.
 	FindWrittenCall func(ideafile.CallKey) ideafile.WrittenCall
 	// IsPatched is called with AlternativesChangeID only if the answer matters.
@@ -53,12 +53,12 @@ func (p PlanResult) HasFailed() bool {
 
 // HasSucceeded reports whether every Call is done, skipped because its value existed already, or made up for.
 func (p PlanResult) HasSucceeded() bool {
-	anyUnfinished := slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool { return !c.Status.IsFinal() })
+	anyUnfinished := slices.ContainsFunc(p.CallReports, func(c turn.CallReport) bool { return !c.Status.IsFinal() })
 	return !anyUnfinished && !p.HasFailed()
 }
 
 func (p PlanResult) unsuccessfulCalls() []turn.CallReport {
-	return jsonval.Filter(p.Reports, func(c turn.CallReport) bool {
+	return jsonval.Filter(p.CallReports, func(c turn.CallReport) bool {
 		return c.Status.IsFinal() && c.Status != ideafile.CallDone && c.Status != ideafile.CallSkipped
 	})
 }
@@ -82,7 +82,7 @@ func (p PlanResult) hasAlternativeValue(c turn.CallReport) bool {
 // to nothing.
 func (p PlanResult) mayGetAlternativeValue(c turn.CallReport) bool {
 	wantedPaths := p.replaceableOutputPath(c).Paths()
-	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {
+	return slices.ContainsFunc(p.CallReports, func(other turn.CallReport) bool {
 		return !other.Status.IsFinal() && slices.ContainsFunc(p.replaceableOutputPath(other).Paths(),
 			func(path jsonval.Path) bool {
 				return slices.ContainsFunc(wantedPaths, path.Overlaps)

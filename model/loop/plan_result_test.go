@@ -29,7 +29,7 @@ func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
 		return ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, calls[key.Index-1].written))
 	}
 	for n, c := range calls {
-		p.Reports = append(p.Reports,
+		p.CallReports = append(p.CallReports,
 			turn.CallReport{Request: 1, Index: n + 1,
 				CallState: turn.CallState{Status: c.status, Decisions: c.decisions}})
 	}
@@ -146,7 +146,7 @@ func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
 		}
 		p := planOf(rt, state, calls...)
 		want := resultOf(p)
-		p.Reports = rapid.Permutation(p.Reports).Draw(rt, "order")
+		p.CallReports = rapid.Permutation(p.CallReports).Draw(rt, "order")
 		if got := resultOf(p); got != want {
 			rt.Fatalf("%s, and in another order %s", want, got)
 		}

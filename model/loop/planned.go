@@ -46,7 +46,7 @@ func (p PlannedCall) isUnreportedBy(inst *InstanceProgress) bool {
 	return p.Request > 0 && !p.IsUnassigned && inst.isWorking() &&
 		inst.LastPlanningRequest == p.Request &&
 		inst.ClosedThroughRequest < p.Request &&
-		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
+		slices.Contains(p.Call.TargetTokensOrAll([]string{inst.Token}), inst.Token)
 }
 
 // callsAcceptedInFlight lists the Calls of the Request in flight that instances have reported.

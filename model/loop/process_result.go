@@ -23,8 +23,8 @@ const (
 	StatusRunning   Status = "running"
 )
 
-// Result is the output of `run --json`.
-type Result struct {
+// ProcessResult is the output of `run --json`.
+type ProcessResult struct {
 	ProcessID    string                    `json:"process"`
 	Status       Status                    `json:"status"`
 	Output       any                       `json:"output"`
@@ -83,10 +83,12 @@ type InstanceResult struct {
 }
 
 // Standing describes the instance: its status, and how many of its Calls failed.
-func (i InstanceResult) Standing() string { return StatusText(string(i.Status), i.FailedCallCount) }
+func (i InstanceResult) Standing() string {
+	return InstanceStatusText(string(i.Status), i.FailedCallCount)
+}
 
-// StatusText joins a status with the number of failed Calls.
-func StatusText(status string, failedCallCount int) string {
+// InstanceStatusText joins a status with the number of failed Calls.
+func InstanceStatusText(status string, failedCallCount int) string {
 	switch failedCallCount {
 	case 0:
 		return status

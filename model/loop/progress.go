@@ -53,8 +53,8 @@ func (w StallDetector) UpdateAfterRequest(progress ProgressCounts, failureDigest
 	return w
 }
 
-// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures are the latest
-// failures.
+// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures are
+// the latest failures.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
 	if w.FruitlessRequestCount < maxFruitlessRequests {
 		return nil

@@ -37,7 +37,7 @@ func (l *Loop) isHeldByRecheck(p PlannedCall, inst *InstanceProgress) bool {
 
 // QualityReport reports how the answers that were asked for twice compare.
 func (l *Loop) QualityReport() *quality.Report {
-	return l.RecheckTally.Report(quality.SizeFor(l.Idea, l.bindings), l.Idea.Config.Quality.DisagreementLimit)
+	return l.RecheckTally.Report(quality.RequestSizeFor(l.Idea, l.bindings), l.Idea.Config.Quality.DisagreementLimit)
 }
 
 // sampleRecheck draws, from the instances of the Request in flight, those about which the LLM is asked twice.
@@ -46,7 +46,8 @@ func (l *Loop) sampleRecheck() {
 	if !AsksForCalls(req.RequestInput) || settings.RecheckShare == 0 {
 		return
 	}
-	req.recheckInstanceIndexes = l.RecheckTally.DrawSample(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances),
+	req.recheckInstanceIndexes = l.RecheckTally.DrawRecheckSample(l.Idea.QualitySeed, req.RequestNumber,
+		len(req.Instances),
 		settings.RecheckShare, l.IsPart)
 	if settings.HoldsCallsForRecheck && !l.RequiresPlanReview { // a Plan that waits for people need not be held as well
 		for _, n := range req.recheckInstanceIndexes {
@@ -64,27 +65,27 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	}
 	sampledInstanceIndexes := req.recheckInstanceIndexes
 	if req.recheckInstanceIndexes = nil; !req.Reply.IsComplete || req.Reply.IsSimulated {
-		l.RecheckTally.CoveredCount -= len(req.Instances)
-		l.RecheckTally.SampledCount -= len(sampledInstanceIndexes)
+		l.RecheckTally.CoveredInstanceCount -= len(req.Instances)
+		l.RecheckTally.SampledInstanceCount -= len(sampledInstanceIndexes)
 		return nil
 	}
-	recheckInput, positionByIndex := *req.RequestInput, map[int]int{}
-	order := quality.ShuffledOrder(l.Idea.QualitySeed, recheckInput.RequestNumber, quality.PurposeRequest,
+	recheckInput, positionByInstanceIndex := *req.RequestInput, map[int]int{}
+	order := quality.ShuffledOrder(l.Idea.QualitySeed, recheckInput.RequestNumber, quality.ShufflePurposeRequest,
 		len(recheckInput.Instances))
 	for position, n := range order {
-		positionByIndex[n] = position + 1
+		positionByInstanceIndex[n] = position + 1
 	}
 	l.TurnCount++ // the recheck uses up a line of a scripted LLM
 	recheckInput.TurnNumber += max(1, req.Reply.HTTPAttemptCount)
-	recheckInput.Recheck = &turn.Recheck{Calls: req.Reply.Calls, InstancePositionByToken: map[string]int{}}
+	recheckInput.Recheck = &turn.Recheck{FirstCalls: req.Reply.Calls, InstancePositionByToken: map[string]int{}}
 	if llm := req.Reply.AnsweringLLM; llm != nil {
-		recheckInput.Recheck.LLM = llm.RequestedModel
+		recheckInput.Recheck.FirstLLM = llm.RequestedModel
 	}
 	recheckInput.Instances, recheckInput.ReopenableTokens = nil, nil
 	recheckInput.Others.Working += len(req.Instances) - len(sampledInstanceIndexes)
 	for _, n := range slices.Sorted(slices.Values(sampledInstanceIndexes)) {
 		recheckInput.Instances = append(recheckInput.Instances, req.Instances[n])
-		recheckInput.Recheck.InstancePositionByToken[req.Instances[n].Token] = positionByIndex[n]
+		recheckInput.Recheck.InstancePositionByToken[req.Instances[n].Token] = positionByInstanceIndex[n]
 	}
 	l.pendingRechecks = append(l.pendingRechecks, &pendingRecheck{originalInput: req.RequestInput,
 		recheckInput: &recheckInput})
@@ -104,21 +105,21 @@ func (l *Loop) ApplyRecheck(recheckInput *turn.RequestInput, r turn.LLMReply) (l
 	disagreementByToken := map[string]string{}
 	for _, c := range r.Comparisons {
 		l.RecheckTally.AddComparison(c)
-		l.addToLog(turn.LogEntry{Instance: c.Token, Recheck: &c})
+		l.addToLog(turn.LogEntry{InstanceToken: c.InstanceToken, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.HasDiffered {
-			disagreementByToken[c.Token] = c.DisagreementText()
+			disagreementByToken[c.InstanceToken] = c.DisagreementText()
 		}
 	}
 	if n := len(recheckInput.Instances) - len(r.Comparisons); n > 0 {
-		failures := quality.RecheckFailures{FailedCount: n, Reason: "the LLM gave no whole second answer"}
+		failures := quality.RecheckFailures{FailedCount: n, LatestReason: "the LLM gave no whole second answer"}
 		if r.Fault != nil {
-			failures.Reason = r.Fault.Message
+			failures.LatestReason = r.Fault.Message
 		}
 		l.RecheckTally.AddFailures(failures)
 	}
 	// the Plan's deciders are shown it
-	isInPendingPlan := l.PendingPlan != nil && l.PendingPlan.Request == recheckInput.RequestNumber
+	isInPendingPlan := l.PendingPlan != nil && l.PendingPlan.RequestNumber == recheckInput.RequestNumber
 	if isInPendingPlan {
 		updatedPlan := *l.PendingPlan // a copy, since reports may share the old one
 		for token, text := range jsonval.Sorted(disagreementByToken) {
@@ -126,7 +127,7 @@ func (l *Loop) ApplyRecheck(recheckInput *turn.RequestInput, r turn.LLMReply) (l
 		}
 		l.PendingPlan = &updatedPlan
 	}
-	callsByToken := callsByInstance(originalInput, recheckInput.Recheck.Calls)
+	callsByToken := callsByInstance(originalInput, recheckInput.Recheck.FirstCalls)
 	for _, instance := range recheckInput.Instances {
 		isHeld := slices.Contains(originalInput.TokensHeldForRecheck, instance.Token)
 		isShownAlready := disagreementByToken[instance.Token] == "" || isInPendingPlan
@@ -134,9 +135,9 @@ func (l *Loop) ApplyRecheck(recheckInput *turn.RequestInput, r turn.LLMReply) (l
 		if (!isHeld && isShownAlready) || !inst.CanReceiveCalls() {
 			continue
 		}
-		delivery := CallDelivery{Token: instance.Token, Request: recheckInput.RequestNumber,
-			Calls:        callsByToken[instance.Token],
-			AreDelivered: !isHeld}
+		delivery := CallDelivery{InstanceToken: instance.Token, RequestNumber: recheckInput.RequestNumber,
+			Calls:             callsByToken[instance.Token],
+			AreCallsDelivered: !isHeld}
 		delivery.Calls = slices.DeleteFunc(delivery.Calls, func(c turn.DeliveredCall) bool {
 			return l.wasReplacedByPerson(recheckInput.RequestNumber, c)
 		})
@@ -144,7 +145,7 @@ func (l *Loop) ApplyRecheck(recheckInput *turn.RequestInput, r turn.LLMReply) (l
 			c := &delivery.Calls[n]
 			c.ReviewReason = disagreementByToken[instance.Token]
 			if isHeld && c.ReviewReason != "" { // until the instance reports it
-				inst.setCallWaiting(delivery.Request, *c)
+				inst.setCallWaiting(delivery.RequestNumber, *c)
 			}
 		}
 		list = append(list, delivery)
@@ -153,9 +154,10 @@ func (l *Loop) ApplyRecheck(recheckInput *turn.RequestInput, r turn.LLMReply) (l
 }
 
 // wasReplacedByPerson reports whether a person has replaced a Call of the first answer.
-func (l *Loop) wasReplacedByPerson(request int, c turn.DeliveredCall) bool {
+func (l *Loop) wasReplacedByPerson(requestNumber int, c turn.DeliveredCall) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
-		return p.Request == request && p.Index == c.Index && !jsonval.Equal(p.Call.AsWritten(), c.Call.AsWritten())
+		return p.Request == requestNumber && p.Index == c.Index &&
+			!jsonval.Equal(p.Call.AsWritten(), c.Call.AsWritten())
 	})
 }
 
@@ -164,10 +166,10 @@ func (l *Loop) wasReplacedByPerson(request int, c turn.DeliveredCall) bool {
 // seen this reason.
 func (l *Loop) pauseForDisagreement() {
 	settings := l.Idea.Config.Quality
-	if settings.OnDisagreementLimit == ideafile.PauseProcess && !l.IsPart && !l.HasPausedForDisagreement &&
+	if settings.DisagreementLimitAction == ideafile.PauseProcess && !l.IsPart && !l.HasPausedForDisagreement &&
 		l.PauseReason == nil &&
-		l.RecheckTally.IsShareAbove(settings.DisagreementLimit) {
+		l.RecheckTally.IsDifferedShareAbove(settings.DisagreementLimit) {
 		l.HasPausedForDisagreement = true
-		l.PauseWithFault(quality.PauseFault(l.RecheckTally.RecheckCount, settings.DisagreementLimit))
+		l.PauseWithFault(quality.DisagreementPauseFault(l.RecheckTally.RecheckCount, settings.DisagreementLimit))
 	}
 }

@@ -32,17 +32,17 @@ func askedAgain(t *testing.T, config string) (s *modeltest.Scenario, again *turn
 func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 0.5, "before": true}}, `+modeltest.TwoInstancesContext)
-	s.UnreachedTokens = s.ExpectRequest().TokensHeldForRecheck
+	s.UnreachedInstanceTokens = s.ExpectRequest().TokensHeldForRecheck
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
 		`{"_tool":"work","_instance":"①","x":"1","_outputPath":"mood"}`, `{"_tool":"work","_instance":"②","x":"2","_outputPath":"mood"}`)
 	for _, e := range s.ExpectRequest().Errors {
 		want := "request 1 was cut off: cut; the Call that had come was taken"
-		if slices.Equal(e.Instances, s.UnreachedTokens) {
+		if slices.Equal(e.InstanceTokens, s.UnreachedInstanceTokens) {
 			want = "request 1 was cut off: cut; no Call of it was taken for these but those that are shown"
 		}
-		s.WantEqual(fmt.Sprint(e.Instances), e.Fault.Message, want)
+		s.WantEqual(fmt.Sprint(e.InstanceTokens), e.Fault.Message, want)
 	}
-	s.WantEqual("held, and told", fmt.Sprint(len(s.UnreachedTokens), len(s.RequestInput.Errors)), "1 2")
+	s.WantEqual("held, and told", fmt.Sprint(len(s.UnreachedInstanceTokens), len(s.RequestInput.Errors)), "1 2")
 }
 
 // A Call that waits for a second answer has not begun: a fork of an Idea that is sealed meanwhile need not fear that it
@@ -52,7 +52,7 @@ func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.
 	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.CallWaiting,
 		"false": ideafile.CallRunning} {
 		s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1, "before": `+before+`}}, `+modeltest.TwoInstancesContext)
-		s.UnreachedTokens = []string{"①", "②"} // held, or on the way
+		s.UnreachedInstanceTokens = []string{"①", "②"} // held, or on the way
 		s.ExpectRequest()
 		reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"1","_outputPath":"mood"}`)})
 		reply.IsComplete = true
@@ -71,7 +71,7 @@ func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.
 func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "", `"config": {"quality": {"recheck": 1, "before": true}}, `+modeltest.TwoInstancesContext)
-	s.UnreachedTokens = []string{"①", "②"} // held
+	s.UnreachedInstanceTokens = []string{"①", "②"} // held
 	s.ExpectRequest()
 	reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"slow","_instance":"*","_outputPath":"later"}`),
 		modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"†state.later","_outputPath":"mood"}`)})
@@ -109,7 +109,8 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 	}
 	wantAsked("asked again", "①", "had not answered")
 	list := s.Loop.ApplyRecheck(recheck, turn.LLMReply{Comparisons: []turn.AnswerComparison{
-		{Token: "①", InstancePositionInPrompt: 1, HasDiffered: true}, {Token: "②", InstancePositionInPrompt: 2}}})
+		{InstanceToken: "①", InstancePositionInPrompt: 1, HasDiffered: true},
+		{InstanceToken: "②", InstancePositionInPrompt: 2}}})
 	wantAsked("sent", "①", "decided otherwise")
 	handOut(s, list)
 	wantAsked("shown", "①", "decided otherwise")

@@ -94,9 +94,9 @@ func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, Calls: ideafile.ParseWrittenCalls(
 		[]any{modeltest.DecodeJSON(t, `{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "b"}`)})})
 	s.Loop.ConcludeRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber,
+	s.DeliverReport(turn.InstanceReport{InstanceToken: "②", ClosedThroughRequest: in.RequestNumber,
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true},
 		Calls:                 []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: "done"}}}})
-	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
+	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstanceTokensByStatus),
 		"map[done:[②] running:[①]]")
 }

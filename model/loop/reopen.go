@@ -65,10 +65,10 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 }
 
 // hasCallFromRequest reports whether the instance has reported a Call of a Request.
-func (p *InstanceProgress) hasCallFromRequest(request int) bool {
+func (p *InstanceProgress) hasCallFromRequest(requestNumber int) bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for key := range p.reportByCallKey {
-		if key.Request == request {
+		if key.Request == requestNumber {
 			return true
 		}
 	}
@@ -77,7 +77,7 @@ func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 
 // reopenInstance puts an ended instance back to work. From now on the LLM plans for it.
 func (l *Loop) reopenInstance(inst *InstanceProgress) {
-	inst.Status, inst.Fault, inst.IsSettledForNow, inst.MissingRetryCount = ideafile.InstanceWorking, nil, false, 0
+	inst.Status, inst.Fault, inst.IsSettledForNow, inst.UnsettledRequestCount = ideafile.InstanceWorking, nil, false, 0
 	inst.UndoCause = nil
 	inst.ReopenCount++
 	inst.StepOutcomes = nil
@@ -119,7 +119,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 		inst.ReopenReason += ": " + s.Reason
 	}
 	if wasEndReported {
-		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // the rest was free for others
+		inst.QuotaAllocation.GrantedQuota = inst.QuotaAllocation.GrantReducedToUse() // the rest was free for others
 		l.instancesToRestart = append(l.instancesToRestart, inst)
 	}
 }
@@ -143,9 +143,9 @@ func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
 }
 
 // InstanceEndedError returns the error of a message that names an ended instance.
-func InstanceEndedError(token string, status ideafile.InstanceStatus) error {
-	text := fmt.Sprintf("instance %s has %s", token, status)
-	if token == "" {
+func InstanceEndedError(instanceToken string, status ideafile.InstanceStatus) error {
+	text := fmt.Sprintf("instance %s has %s", instanceToken, status)
+	if instanceToken == "" {
 		text = fmt.Sprintf("the process has %s", status)
 	}
 	return errors.New(text + fmt.Sprintf(`; with "%s": true in the message it is worked on again`, ideafile.ReopenKey))

@@ -133,7 +133,7 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
-	s.UnreachedTokens = []string{"②"}
+	s.UnreachedInstanceTokens = []string{"②"}
 	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"②","_outputPath":"c"}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
@@ -141,12 +141,12 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 
 func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *testing.T) {
 	t.Parallel()
-	for stage, offered := range map[string]string{ideafile.StageOptimal: "[②]", ideafile.StageComplete: "[]"} {
+	for stage, offered := range map[string]string{ideafile.PlanStageOptimal: "[②]", ideafile.PlanStageComplete: "[]"} {
 		s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {"go": 1}},
 			{"type": "plan", "_instance": "②", "stage": "`+stage+`", "plan": [{"_tool": "work", "_outputPath": "b"}]}]`, settleTogether)
 		s.RunDirectPlans()
 		s.WantEqual(stage, fmt.Sprint(s.ExpectRequestFor("①").ReopenableTokens), offered)
-		if stage == ideafile.StageOptimal {
+		if stage == ideafile.PlanStageOptimal {
 			s.ReplyWith(workForSecond)
 			s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
 			s.ExpectRequestFor("②")

@@ -42,14 +42,14 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	return input
 }
 
-// requestSizeChangeID names the rule that a Request covers no more instances than quality.SizeFor allows, however many
-// were added.
+// requestSizeChangeID names the rule that a Request covers no more instances than quality.RequestSizeFor allows,
+// however many were added.
 const requestSizeChangeID = "the size of a Request bounds its instances"
 
 // limitToRequestSize picks the ready instances that one Request covers: those who were not asked about for longest,
 // since the limits may stop a process before those who are asked about again and again have ended.
 func (l *Loop) limitToRequestSize(readyInstances []*InstanceProgress) []*InstanceProgress {
-	size := quality.SizeFor(l.Idea, l.bindings).Initial
+	size := quality.RequestSizeFor(l.Idea, l.bindings).Initial
 	if len(readyInstances) <= size || !l.IsPatched(requestSizeChangeID) {
 		return readyInstances
 	}
@@ -94,7 +94,7 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 			MissingRequiredPaths: inst.MissingRequiredPaths}
 		if !inst.isWorking() {
-			c.Status, c.Fault, c.StepOutcomes = inst.Status, inst.Fault, inst.StepOutcomes
+			c.EndStatus, c.Fault, c.StepOutcomes = inst.Status, inst.Fault, inst.StepOutcomes
 		}
 		if inst.HasFallenBackToLLM {
 			c.FailedDirectPlanPosition = inst.DirectPlanPosition
@@ -130,5 +130,5 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 		}
 		l.AnsweringLLMs = append(l.AnsweringLLMs, *r.AnsweringLLM)
 	}
-	l.MarkInstancesGone(r.GoneInstances)
+	l.MarkInstancesGone(r.GoneInstanceTokens)
 }

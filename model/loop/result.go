@@ -14,7 +14,7 @@ func (l *Loop) unwrittenResults() (list []UnwrittenResult) {
 	for _, inst := range l.Instances {
 		for _, c := range inst.CallReports() {
 			for _, n := range c.UnwrittenPaths {
-				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
+				n.EarlierAuthor, _, _ = strings.Cut(n.EarlierAuthor, "@")
 				list = AddUnwrittenResult(list,
 					UnwrittenResult{CallID: c.CallKey().ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
 			}
@@ -68,13 +68,13 @@ func (p *InstanceProgress) addFailures(list turn.Failures, include func(turn.Cal
 }
 
 // Result returns the result of the process so far.
-func (l *Loop) Result(status Status, includesStates bool) Result {
-	r := Result{
+func (l *Loop) Result(status Status, includesStates bool) ProcessResult {
+	r := ProcessResult{
 		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},
 		RequestCount: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage,
 		Error:            l.PauseReason,
 		Simulation:       l.Idea.Simulation,
-		UnwrittenResults: l.unwrittenResults(), InstructionStepCounts: l.StepCounts(),
+		UnwrittenResults: l.unwrittenResults(), InstructionStepCounts: l.InstructionStepCounts(),
 		Quality: l.QualityReport(),
 	}
 	for _, inst := range l.Instances {
@@ -84,7 +84,7 @@ func (l *Loop) Result(status Status, includesStates bool) Result {
 		}
 		r.Instances[inst.Token] = i
 	}
-	if f := l.firstFailure(); f != nil && status == StatusFailed {
+	if f := l.finalFault(); f != nil && status == StatusFailed {
 		r.Error = f
 	}
 	return r
@@ -92,13 +92,13 @@ func (l *Loop) Result(status Status, includesStates bool) Result {
 
 // FinalStatus returns the status of a finished process.
 func (l *Loop) FinalStatus() Status {
-	if l.firstFailure() != nil {
+	if l.finalFault() != nil {
 		return StatusFailed
 	}
 	return StatusCompleted
 }
 
-func (l *Loop) firstFailure() *diag.Fault {
+func (l *Loop) finalFault() *diag.Fault {
 	var firstFailedInstance *InstanceProgress
 	failedCount := 0
 	for _, inst := range l.Instances {

@@ -10,17 +10,17 @@ import (
 	"processidea/model/turn"
 )
 
-// resumedEndChangeID names the rule that a resumed solution may end the process, as a reply may.
-const resumedEndChangeID = "a resumed solution may end the process"
+// resumedSolutionEndsChangeID names the rule that a resumed solution may end the process, as a reply may.
+const resumedSolutionEndsChangeID = "a resumed solution may end the process"
 
 // CallDelivery are Calls of one Request that are sent to an instance past the stream of the reply, such as the
 // unfinished Calls of an earlier process.
 type CallDelivery struct {
-	Token   string
-	Request int
-	Calls   []turn.DeliveredCall
-	// AreDelivered means that the instance has the Calls already and only learns that a person must review them.
-	AreDelivered bool
+	InstanceToken string
+	RequestNumber int
+	Calls         []turn.DeliveredCall
+	// AreCallsDelivered means that the instance has the Calls already and only learns that a person must review them.
+	AreCallsDelivered bool
 }
 
 // dropHistoryMessages removes errors and records from the Idea's context, since restoreHistory reads them.
@@ -38,12 +38,12 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 		l.PriorRequestCount = n - 1
 	}
 	for _, msg := range context {
-		if msg.IsPlanWithRecord() {
+		if msg.IsStagelessPlanWithRecord() {
 			for _, p := range turn.ReadPlanRecord(msg, tokens) {
 				l.restoreCall(p)
 			}
 		}
-		l.restoreStatus(msg)
+		l.restoreInstanceEnd(msg)
 	}
 	l.visitRecordedDirectCalls((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
@@ -79,17 +79,17 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 			continue
 		}
 		affectedInstances := l.instancesWhere(func(inst *InstanceProgress) bool {
-			return inst.isWorking() && (len(contextError.Instances) == 0 ||
-				slices.Contains(contextError.Instances, inst.Token))
+			return inst.isWorking() && (len(contextError.InstanceTokens) == 0 ||
+				slices.Contains(contextError.InstanceTokens, inst.Token))
 		})
-		if len(affectedInstances) > 0 || len(contextError.Instances) == 0 {
+		if len(affectedInstances) > 0 || len(contextError.InstanceTokens) == 0 {
 			l.addErrorsFor(affectedInstances, contextError)
 		}
 	}
 }
 
-// restoreStatus restores how an instance had ended, from its last State message.
-func (l *Loop) restoreStatus(msg ideafile.Message) {
+// restoreInstanceEnd restores how an instance had ended, from its last State message.
+func (l *Loop) restoreInstanceEnd(msg ideafile.Message) {
 	inst := l.instanceByToken[msg.InstanceToken]
 	isForgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and so is what a Plan's condition would match
 	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.HasNoMatchingPlan && !isForgotten {
@@ -134,34 +134,35 @@ func (l *Loop) restoreCall(recordedCall turn.RecordedCall) {
 	}
 }
 
-func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
+func (l *Loop) resumeCall(inst *InstanceProgress, requestNumber int, c turn.DeliveredCall) {
 	inst.IsIdle = false
-	inst.setCallWaiting(request, c)
-	for n := range l.resumedCalls {
-		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
-			l.resumedCalls[n].Calls = append(l.resumedCalls[n].Calls, c)
+	inst.setCallWaiting(requestNumber, c)
+	for n := range l.callsToResume {
+		if l.callsToResume[n].InstanceToken == inst.Token && l.callsToResume[n].RequestNumber == requestNumber {
+			l.callsToResume[n].Calls = append(l.callsToResume[n].Calls, c)
 			return
 		}
 	}
-	l.resumedCalls = append(l.resumedCalls, CallDelivery{Token: inst.Token, Request: request,
+	l.callsToResume = append(l.callsToResume, CallDelivery{InstanceToken: inst.Token, RequestNumber: requestNumber,
 		Calls: []turn.DeliveredCall{c}})
 }
 
 // setCallWaiting notes that a Call which is being sent to the instance has not begun.
-func (p *InstanceProgress) setCallWaiting(request int, c turn.DeliveredCall) {
-	p.reportByCallKey[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request,
+func (p *InstanceProgress) setCallWaiting(requestNumber int, c turn.DeliveredCall) {
+	p.reportByCallKey[ideafile.CallKey{Request: requestNumber,
+		Index: c.Index}] = turn.CallReport{Request: requestNumber,
 		Index:     c.Index,
 		CallState: turn.CallState{Status: ideafile.CallWaiting}, ReviewReason: c.ReviewReason}
 }
 
-// TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
-func (l *Loop) TakeResumedCalls() []CallDelivery {
-	slices.SortStableFunc(l.resumedCalls, func(a, b CallDelivery) int { return a.Request - b.Request })
-	return takeAndClear(&l.resumedCalls)
+// TakeCallsToResume returns, once, the Calls to send to the instances, in the order of their Requests.
+func (l *Loop) TakeCallsToResume() []CallDelivery {
+	slices.SortStableFunc(l.callsToResume, func(a, b CallDelivery) int { return a.RequestNumber - b.RequestNumber })
+	return takeAndClear(&l.callsToResume)
 }
 
-// HasResumedCalls reports whether TakeResumedCalls has Calls to return.
-func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
+// HasCallsToResume reports whether TakeCallsToResume has Calls to return.
+func (l *Loop) HasCallsToResume() bool { return len(l.callsToResume) > 0 }
 
 // ResumeSolutionCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request. It
 // resumes them in the instances that are ready for a Request, except where the record has an equal Call as done.
@@ -184,14 +185,14 @@ func (l *Loop) ResumeSolutionCalls() {
 			badCallErrors = append(badCallErrors,
 				turn.ContextError{CallID: ideafile.FormatCallID(l.PriorRequestCount, n+1, ""), Fault: *f})
 		}
-		l.resumePlannedCall(n+1, call, tokens)
+		l.resumeSolutionCall(n+1, call, tokens)
 	}
 	l.addErrorsFor(readyInstances, badCallErrors...)
 	reply := &turn.LLMReply{Calls: writtenCalls, Output: solution["output"]}
 	reply.SaysFinished, _ = solution["finished"].(bool)
 	reply.Notes = jsonval.AsText(solution["notes"])
 	if len(badCallErrors) == 0 && (reply.SaysFinished || reply.Output != nil || reply.Notes != "") &&
-		l.IsPatched(resumedEndChangeID) {
+		l.IsPatched(resumedSolutionEndsChangeID) {
 		l.resumeFinalReply(readyInstances, reply)
 	}
 }
@@ -204,7 +205,7 @@ func (l *Loop) resumeFinalReply(readyInstances []*InstanceProgress, reply *turn.
 	for _, inst := range readyInstances {
 		req.Instances = append(req.Instances, turn.InstanceInput{Token: inst.Token})
 	}
-	req.resumesFinalOutput = !l.anyInstance(func(inst *InstanceProgress) bool {
+	req.coversAllUnsettledAtResume = !l.anyInstance(func(inst *InstanceProgress) bool {
 		return !slices.Contains(readyInstances, inst) && inst.Status != ideafile.InstanceSettled
 	})
 	l.recordNotes(req)
@@ -218,21 +219,21 @@ func (l *Loop) resumeFinalReply(readyInstances []*InstanceProgress, reply *turn.
 	}
 }
 
-func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []string) {
+func (l *Loop) resumeSolutionCall(callIndex int, call ideafile.WrittenCall, instanceTokens []string) {
 	var unfinishedInstances []*InstanceProgress
-	for _, token := range tokens {
+	for _, token := range instanceTokens {
 		if inst := l.instanceByToken[token]; !l.wasDoneEarlier(inst, call) {
 			unfinishedInstances = append(unfinishedInstances, inst)
 		}
 	}
-	if len(unfinishedInstances) == 0 && len(tokens) > 0 {
+	if len(unfinishedInstances) == 0 && len(instanceTokens) > 0 {
 		return
 	}
-	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequestCount, Index: index, Call: call,
-		IsUnassigned: len(tokens) == 0})
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequestCount, Index: callIndex, Call: call,
+		IsUnassigned: len(instanceTokens) == 0})
 	for _, inst := range unfinishedInstances {
 		inst.LastPlanningRequest = l.PriorRequestCount
-		l.resumeCall(inst, l.PriorRequestCount, turn.DeliveredCall{Index: index, Call: call})
+		l.resumeCall(inst, l.PriorRequestCount, turn.DeliveredCall{Index: callIndex, Call: call})
 	}
 }
 

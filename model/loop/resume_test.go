@@ -25,7 +25,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
 		InstanceByToken:             map[string]*dataflow.Instance{},
-		ReportedCallsByToken:        map[string]map[string]dataflow.ReportedCall{},
+		ReportedCallsByToken:        map[string]map[string]dataflow.LastReportedCall{},
 		AckedCorrectionCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
@@ -33,7 +33,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 		next.Loop.ResumeSolutionCalls()
 	}
 	next.StartInstances(i.InstanceTokens())
-	handOut(next, next.Loop.TakeResumedCalls())
+	handOut(next, next.Loop.TakeCallsToResume())
 	next.EndedInstances = next.Loop.TakeEndedInstances()
 	return next
 }
@@ -42,14 +42,16 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 func handOut(s *modeltest.Scenario, list []loop.CallDelivery) {
 	for _, t := range list {
 		for _, c := range t.Calls {
-			if s.InstanceByToken[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) &&
+			if s.InstanceByToken[t.InstanceToken].AcceptCall(t.RequestNumber, c.Index,
+				ideafile.ParseWrittenCall(c.Call)) &&
 				c.ReviewReason != "" {
-				s.InstanceByToken[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token),
+				s.InstanceByToken[t.InstanceToken].RequireReview(ideafile.FormatCallID(t.RequestNumber, c.Index,
+					t.InstanceToken),
 					c.ReviewReason)
 			}
 		}
-		s.RunToIdle(t.Token, t.Request)
-		s.DeliverReport(s.TakeReport(t.Token, t.Request))
+		s.RunToIdle(t.InstanceToken, t.RequestNumber)
+		s.DeliverReport(s.TakeReport(t.InstanceToken, t.RequestNumber))
 	}
 }
 
@@ -385,7 +387,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 					s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 				}
 				bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return s.Bindings }
-				if (loop.DelegateIdeaFiles{BindTools: bind}).IdeaNeedsLLM(idea) {
+				if (loop.DelegateIdeaFiles{ToolBindingsFor: bind}).IdeaNeedsLLM(idea) {
 					t.Error("an LLM is needed")
 				}
 				s = again(s, idea, false)
@@ -437,7 +439,7 @@ func statusesOf(s *modeltest.Scenario, token string) string {
 
 func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 	t.Parallel()
-	for _, stage := range []string{ideafile.StageComplete, ideafile.StageOptimal} {
+	for _, stage := range []string{ideafile.PlanStageComplete, ideafile.PlanStageOptimal} {
 		s := resting(t, stage)
 		for _, whose := range []string{"the fork", "its fork"} {
 			idea := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
@@ -456,7 +458,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 		}
 		s.Decide(policy.Approve, "0.6@①")
 		completeSlow(s, "0.7@①")
-		if stage == ideafile.StageComplete {
+		if stage == ideafile.PlanStageComplete {
 			s.ExpectStep(loop.StepWait)
 			s.WantEqual("it failed for what had failed", s.DescribeInstances(), "① failed, ② working, ③ working")
 			continue
@@ -471,7 +473,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 
 func TestAnInstanceThatAPersonOpensAgainTriesWhatItsDirectPlanHadTriedInVain(t *testing.T) {
 	t.Parallel()
-	s := resting(t, ideafile.StageComplete)
+	s := resting(t, ideafile.PlanStageComplete)
 	idea := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	turn.DropFailedOutcomes(idea.Source, []string{"①"})
 	idea, _ = ideafile.ReadIdea(idea.Source)

@@ -13,11 +13,11 @@ type SentNotices map[string]approval.Notice
 // TakeChanges returns the changes since its last call.
 func (s SentNotices) TakeChanges(l *Loop) approval.Notification {
 	notices := approval.Notification{ProcessID: l.ProcessID, ProcessPath: l.Idea.ProcessPath,
-		NewlyWaiting: []approval.Notice{}, NewlyDecided: []approval.Notice{}}
-	isWaiting := map[string]bool{}
+		NewlyWaiting: []approval.Notice{}, NoLongerWaiting: []approval.Notice{}}
+	isDigestWaiting := map[string]bool{}
 	for _, inst := range l.Instances {
 		for _, p := range inst.PendingApprovals {
-			isWaiting[p.Digest] = true
+			isDigestWaiting[p.Digest] = true
 			oldNotice, wasWaiting := s[p.Digest]
 			newNotice := p.Notice(inst.Token)
 			switch {
@@ -40,16 +40,16 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notification {
 		}
 	}
 	for digest := range jsonval.Sorted(s) {
-		if !isWaiting[digest] {
-			notices.NewlyDecided = append(notices.NewlyDecided, l.NoticeWithDecision(s[digest]))
+		if !isDigestWaiting[digest] {
+			notices.NoLongerWaiting = append(notices.NoLongerWaiting, l.NoticeWithDecision(s[digest]))
 			delete(s, digest)
 		}
 	}
-	sort.SliceStable(notices.NewlyDecided,
-		func(a, b int) bool { return notices.NewlyDecided[a].Since.Before(notices.NewlyDecided[b].Since) })
-	notices.AwaitingCount = len(isWaiting)
+	sort.SliceStable(notices.NoLongerWaiting,
+		func(a, b int) bool { return notices.NoLongerWaiting[a].Since.Before(notices.NoLongerWaiting[b].Since) })
+	notices.AwaitingCallCount = len(isDigestWaiting)
 	notices.NewlyWaiting, notices.OmittedWaitingCount = clipNotices(notices.NewlyWaiting)
-	notices.NewlyDecided, notices.OmittedDecidedCount = clipNotices(notices.NewlyDecided)
+	notices.NoLongerWaiting, notices.OmittedNoLongerWaitingCount = clipNotices(notices.NoLongerWaiting)
 	notices.Reminders, notices.OmittedReminderCount = clipNotices(notices.Reminders)
 	notices.Escalations, notices.OmittedEscalationCount = clipNotices(notices.Escalations)
 	notices.Remarks, notices.OmittedRemarkCount = clipNotices(notices.Remarks)

@@ -22,8 +22,8 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 	candidates := l.instancesThatMaySettle(req)
 	if l.Idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
-		isAccepted := l.acceptReplyOutput(req)
-		if !isAccepted {
+		maySettle := l.acceptReplyOutput(req)
+		if !maySettle {
 			return
 		}
 	}
@@ -51,7 +51,7 @@ func (l *Loop) settleReachedGoals() {
 		return
 	}
 	for _, inst := range l.Instances {
-		if inst.phase() != phaseReady || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) &&
+		if inst.phase() != phaseReady || l.mayBePlannedInFlight(inst) || l.awaitsWiredOutput(inst) &&
 			!l.settlesWhileOutputWaits(inst) {
 			continue
 		}
@@ -62,8 +62,8 @@ func (l *Loop) settleReachedGoals() {
 	}
 }
 
-// isPlannedInFlight reports whether the reply to the Request in flight may plan for an instance.
-func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
+// mayBePlannedInFlight reports whether the reply to the Request in flight may plan for an instance.
+func (l *Loop) mayBePlannedInFlight(inst *InstanceProgress) bool {
 	return l.requestInFlight != nil && len(l.requestInFlight.Questions) == 0 &&
 		inst.LastCoveringRequest == l.requestInFlight.RequestNumber
 }
@@ -75,7 +75,7 @@ func (l *Loop) recordSaysFinished(req *llmRequest) {
 		return
 	}
 	for _, inst := range l.coveredInstances(req.RequestInput) {
-		inst.LastFinishedRequest = req.RequestNumber
+		inst.SaysFinishedRequest = req.RequestNumber
 	}
 }
 
@@ -97,8 +97,8 @@ func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 // hasReachedGoal reports whether an instance that is ready for a Request needs no Request, provided its Plan has not
 // failed and its instructions are fulfilled.
 func (p *InstanceProgress) hasReachedGoal() bool {
-	isReplyFinished := !p.HasGoal && p.LastFinishedRequest == p.LastPlanningRequest
-	return (p.HasGoal || isReplyFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
+	hasLLMSaidFinished := !p.HasGoal && p.SaysFinishedRequest == p.LastPlanningRequest
+	return (p.HasGoal || hasLLMSaidFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
 		len(p.PendingErrorIDs) == 0 && !p.WasRevisedSinceRequest &&
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
@@ -113,9 +113,9 @@ func (l *Loop) isShownOnlyForErrors(inst *InstanceProgress, isOutputOnly bool) b
 
 // hasCallWithoutInstance reports whether a Request planned a Call that names none of its instances, and so may have
 // been meant for any.
-func (l *Loop) hasCallWithoutInstance(request int) bool {
+func (l *Loop) hasCallWithoutInstance(requestNumber int) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
-		return p.IsUnassigned && p.Request == request
+		return p.IsUnassigned && p.Request == requestNumber
 	})
 }
 
@@ -137,7 +137,7 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 	if len(req.Reply.CallFaults) > 0 || req.IsOutputOnly {
 		return nil
 	}
-	for _, token := range req.Reply.InstancesWithoutCalls {
+	for _, token := range req.Reply.InstanceTokensWithoutCalls {
 		if inst := l.instanceByToken[token]; inst != nil && inst.isWorking() &&
 			!inst.WasRevisedSinceRequest {
 			list = append(list, inst)
@@ -147,16 +147,16 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 }
 
 // settleOrAskAgain settles an instance, unless State lacks what its schema requires or a step of its instructions is
-// not fulfilled. In that case the next Request reports the lack; after maxMissingRetries times the instance fails. All
-// Calls of one Request count as one attempt.
+// not fulfilled. In that case the next Request reports the lack; after maxUnsettledRequests times the instance fails.
+// All Calls of one Request count as one attempt.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	fault := l.missingToSettleFault(inst)
 	switch {
 	case fault == nil:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
 	case inst.LastUnsettledRequest == inst.LastPlanningRequest:
-	case inst.MissingRetryCount < maxMissingRetries:
-		inst.MissingRetryCount++
+	case inst.UnsettledRequestCount < maxUnsettledRequests:
+		inst.UnsettledRequestCount++
 		inst.LastUnsettledRequest = inst.LastPlanningRequest
 	default:
 		l.endInstance(inst, ideafile.InstanceFailed, fault)
@@ -197,10 +197,11 @@ func (l *Loop) refuseOutput(f *diag.Fault) {
 }
 
 // resolveAndCheckOutput resolves the References of an output over all instances, and checks it.
-func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
-	if out == nil {
+func (l *Loop) resolveAndCheckOutput(writtenOutput any) (any, *diag.Fault) {
+	if writtenOutput == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return ResolveOutputWirings(l.Idea, []OutputWiring{{WrittenOutput: out, Instances: l.InstanceTokens()}}, l.StateOf,
+	return ResolveOutputWirings(l.Idea, []OutputWiring{{WrittenOutput: writtenOutput,
+		InstanceTokens: l.InstanceTokens()}}, l.StateOf,
 		l.IsPatched)
 }

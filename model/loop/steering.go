@@ -16,7 +16,7 @@ import (
 // ApplyRevision applies a correction: messages, which go behind all others, and limits. It returns the instances to
 // which the correction must be sent. If it returns an error, nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*InstanceProgress, err error) {
-	context, reopenedTokens, err := ideafile.ExtractReopenedTokens(
+	context, tokensToReopen, err := ideafile.ExtractTokensToReopen(
 		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 	if err != nil {
 		return nil, err
 	}
-	instancesToReopen, err := l.instancesToReopen(reopenedTokens)
+	instancesToReopen, err := l.instancesToReopen(tokensToReopen)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 	l.Idea = l.Idea.WithMessagesAdded(messages)
 	if len(messages) > 0 {
 		l.DraftOutput = nil // another output may be wanted: the LLM will be shown every State when asked for it
-		l.forgetOutputPlans()
+		l.forgetDescribedPlans()
 	}
 	l.setLimits(s.Limits)
 	for _, inst := range l.replaceDirectPlans(oldMessageCount) {
@@ -60,7 +60,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 // WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, in place of
 // these tokens as people typed them.
 func (l *Loop) WithInstanceTokensResolved(context []any) []any {
-	return ideafile.WithTokensNormalized(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
+	return ideafile.WithInstanceTokensNormalized(context, spelling.NewInstanceTokenIndex(l.InstanceTokens()).FindToken)
 }
 
 // ExplainCallNotWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an
@@ -167,7 +167,7 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 
 // ReadAddedInstances reads messages that add instances to a process, which already has instances with the given tokens.
 // Each message must name a new instance. hasInstance reports whether there is an instance of a token.
-func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
+func ReadAddedInstances(i *ideafile.Idea, context []any, existingTokens []string,
 	hasInstance func(string) bool) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)
 	if err == nil {
@@ -176,7 +176,7 @@ func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
 	if err != nil {
 		return nil, err
 	}
-	tokenIndex := spelling.NewTokenIndex(tokens)
+	tokenIndex := spelling.NewInstanceTokenIndex(existingTokens)
 	for n, msg := range messages {
 		switch {
 		case msg.InstanceToken == "":

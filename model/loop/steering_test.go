@@ -459,7 +459,7 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	s.ExpectRequest()
 	lacks := func(code string, heard int) turn.InstanceReport {
 		r := s.TakeReport("①", 1)
-		r.PauseFault, r.AckedResumeNumber = diag.Faultf(code, "a secret is missing"), heard
+		r.PauseFault, r.AckedResumeCount = diag.Faultf(code, "a secret is missing"), heard
 		return r
 	}
 	s.Loop.Instances[0].ResumeCount = 1

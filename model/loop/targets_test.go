@@ -12,10 +12,10 @@ import (
 func TestACallForSomeIsHandedToThoseThatItNamesAlone(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", threeInstances)
-	s.UnreachedTokens = []string{"③"}
+	s.UnreachedInstanceTokens = []string{"③"}
 	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":["①","③"],"_outputPath":"b"}`)
-	s.UnreachedTokens = nil
+	s.UnreachedInstanceTokens = nil
 	for token, want := range map[string]string{"①": `{"b":"work done"}`, "②": `{}`, "③": `{"b":"work done"}`} {
 		s.WantEqual(token, string(jsonval.Encode(s.InstanceByToken[token].State())), want)
 	}

@@ -52,7 +52,7 @@ var (
 		Text: "something in it is still running: wait until it rests"}
 	ErrUndoUnderWay = approval.Refusal{Code: approval.CodeUndoUnderWay,
 		Text: "it is taking back already: wait until that is done"}
-	ErrNothingToUndo = approval.NothingDoneError("nothing of it is at work: ended instances can be taken back once " +
+	ErrNothingToUndo = approval.NothingToDoError("nothing of it is at work: ended instances can be taken back once " +
 		"the whole process has ended")
 )
 
@@ -127,7 +127,7 @@ func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 	case anyFailed:
 		refusal = errors.New(strings.Join(failureSummaries, "; "))
 	case len(list) > 0 && nothingUndone:
-		refusal = approval.NothingDoneError(strings.Join(nothingUndoneTexts, "; "))
+		refusal = approval.NothingToDoError(strings.Join(nothingUndoneTexts, "; "))
 	}
 	return order, refusal
 }

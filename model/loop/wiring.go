@@ -9,9 +9,9 @@ import (
 	"processidea/model/turn"
 )
 
-// KnownOutputChangeID names two rules. An output of known values may be given beside Calls. Instances that have reached
-// their goal settle while an output waits for other instances.
-const KnownOutputChangeID = "an output beside Calls may hold what is known"
+// KnownValuesOutputChangeID names two rules. An output of known values may be given beside Calls. Instances that have
+// reached their goal settle while an output waits for other instances.
+const KnownValuesOutputChangeID = "an output beside Calls may hold what is known"
 
 // DraftOutputChangeID names two rules. An output that did not count, since not all Calls ended as planned, is corrected
 // in the Request about the instances that are still open. The LLM keeps notes of the other instances.
@@ -29,36 +29,37 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	}
 	rawOutput := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
 	return HasOnlyReferences(rawOutput) || (rawOutput != nil && req.Reply.SaysFinished &&
-		l.IsPatched(KnownOutputChangeID))
+		l.IsPatched(KnownValuesOutputChangeID))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
 // every instance, or what the LLM said about the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return len(req.Instances) == len(l.Instances) || req.resumesFinalOutput ||
-		l.otherInstancesFollowPlan(l.coveredInstances(req.RequestInput))
+	return len(req.Instances) == len(l.Instances) || req.coversAllUnsettledAtResume ||
+		l.draftAndNotesHoldForOthers(l.coveredInstances(req.RequestInput))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
 func (l *Loop) wireOutput(req *llmRequest) {
 	l.wiredRequest, l.DraftOutput = req, nil
-	l.recordOutputPlans()
+	l.recordDescribedPlans()
 }
 
-// recordOutputPlans notes, for each instance, the Request whose Calls the output takes to be the instance's last ones.
-func (l *Loop) recordOutputPlans() {
+// recordDescribedPlans notes, for each instance, the Request whose Calls the output takes to be the instance's last
+// ones.
+func (l *Loop) recordDescribedPlans() {
 	if !l.IsPatched(DraftOutputChangeID) {
 		return
 	}
 	for _, inst := range l.Instances {
-		inst.OutputPlanRequest = inst.LastPlanningRequest
+		inst.DescribedPlanRequest = inst.LastPlanningRequest
 	}
 }
 
-// requestOfWiredOutput returns the Request whose Calls the wired output takes to be the instance's last ones.
-func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
-	if inst.OutputPlanRequest > 0 { // queries come here too, and a query must not call IsPatched
-		return inst.OutputPlanRequest
+// wiredOutputRequestNumber returns the Request whose Calls the wired output takes to be the instance's last ones.
+func (l *Loop) wiredOutputRequestNumber(inst *InstanceProgress) int {
+	if inst.DescribedPlanRequest > 0 { // queries come here too, and a query must not call IsPatched
+		return inst.DescribedPlanRequest
 	}
 	return l.wiredRequest.RequestNumber
 }
@@ -66,7 +67,8 @@ func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds. No Request is made about
 // the instance before that is known.
 func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
-	return l.wiredRequest != nil && inst.LastPlanningRequest == l.requestOfWiredOutput(inst) && len(inst.Questions) == 0
+	return l.wiredRequest != nil && inst.LastPlanningRequest == l.wiredOutputRequestNumber(inst) &&
+		len(inst.Questions) == 0
 }
 
 // resolveOrDropWiredOutput ends the process with the wired output once all its Calls have their values, or drops that
@@ -109,7 +111,7 @@ func (l *Loop) resolveOrDropWiredOutput() {
 // output that was given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.hasReachedGoal() && !l.Idea.Config.AskLLMBeforeSettling &&
-		l.IsPatched(KnownOutputChangeID) &&
+		l.IsPatched(KnownValuesOutputChangeID) &&
 		!l.isMissingSomething(inst)
 }
 
@@ -125,7 +127,7 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	l.DraftOutput = &turn.DraftOutput{Request: req.RequestNumber,
 		Output: l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)}
 	if req != l.wiredRequest {
-		l.recordOutputPlans()
+		l.recordDescribedPlans()
 	}
 	return true
 }
@@ -138,7 +140,7 @@ func (l *Loop) dropWiredOutput() {
 				"beside the Calls that mend this or when all is done", l.wiredRequest.RequestNumber))
 	}
 	if l.wiredRequest = nil; l.DraftOutput == nil {
-		l.forgetOutputPlans()
+		l.forgetDescribedPlans()
 	}
 }
 
@@ -146,18 +148,18 @@ func (l *Loop) dropWiredOutput() {
 // longer holds once a person has overruled the LLM on a Call.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 	isOfKnownValues := !HasOnlyReferences(l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output))
-	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
+	return l.departsFromPlan(inst, l.wiredOutputRequestNumber(inst), isOfKnownValues)
 }
 
 // departsFromPlan reports whether an instance departs from what a Request planned: it joined later, was planned for
 // anew or corrected, a Call failed and no other makes up for it, or its Calls ended without all their values. If
 // countsOverruling, it also departs if a person overruled the LLM on a Call.
-func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, countsOverruling bool) bool {
-	plan := l.planResult(inst, request)
-	if inst.LastPlanningRequest != request || inst.WasRevisedSinceRequest || plan.HasFailed() {
+func (l *Loop) departsFromPlan(inst *InstanceProgress, requestNumber int, countsOverruling bool) bool {
+	plan := l.planResult(inst, requestNumber)
+	if inst.LastPlanningRequest != requestNumber || inst.WasRevisedSinceRequest || plan.HasFailed() {
 		return true
 	}
-	if countsOverruling && slices.ContainsFunc(plan.Reports, turn.CallReport.WasOverruledByPerson) {
+	if countsOverruling && slices.ContainsFunc(plan.CallReports, turn.CallReport.WasOverruledByPerson) {
 		return true
 	}
 	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.HasSucceeded()
@@ -196,12 +198,12 @@ func (l *Loop) settleByWiredOutput() {
 }
 
 // planResult returns the PlanResult of the Calls that a Request planned for an instance.
-func (l *Loop) planResult(inst *InstanceProgress, request int) PlanResult {
+func (l *Loop) planResult(inst *InstanceProgress, requestNumber int) PlanResult {
 	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, IsPatched: l.IsPatched}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.reportByCallKey {
-		if key.Request == request {
-			p.Reports = append(p.Reports, c)
+		if key.Request == requestNumber {
+			p.CallReports = append(p.CallReports, c)
 		}
 	}
 	p.FindWrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall { return l.writtenCall(inst, key) }

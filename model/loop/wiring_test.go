@@ -343,7 +343,7 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testin
 func TestAProcessThatBeganBeforeTakesNoOutputOfWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
-	s.Loop.IsPatched = func(change string) bool { return change != loop.KnownOutputChangeID }
+	s.Loop.IsPatched = func(change string) bool { return change != loop.KnownValuesOutputChangeID }
 	s.ReplyWith(known("work", "work"))
 	s.ExpectRequestFor("① ②")
 }

@@ -16,8 +16,8 @@ func (s *Scenario) WantEqual(label, got, want string) {
 }
 
 // StateJSON returns the State of an instance as the loop knows it, as JSON.
-func StateJSON(l *loop.Loop, token string) string {
-	return jsonval.EncodeToString(l.Result(loop.StatusRunning, true).Instances[token].State)
+func StateJSON(l *loop.Loop, instanceToken string) string {
+	return jsonval.EncodeToString(l.Result(loop.StatusRunning, true).Instances[instanceToken].State)
 }
 
 // DescribeInstances lists the status of each instance as people see it.

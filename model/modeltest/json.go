@@ -26,10 +26,10 @@ func ErrorText(err error) string {
 }
 
 // AnyJSON draws JSON values up to a depth. References, BlobHandles, odd keys and odd numbers are frequent among them.
-func AnyJSON(depth int) *rapid.Generator[any] {
+func AnyJSON(maxDepth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		kindCount := 6
-		if depth == 0 {
+		if maxDepth == 0 {
 			kindCount = 4
 		}
 		switch drawInt(t, "kind", 0, kindCount-1) {
@@ -45,13 +45,13 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 		case 4:
 			list := make([]any, drawInt(t, "length", 0, 3))
 			for i := range list {
-				list[i] = AnyJSON(depth-1).Draw(t, "element")
+				list[i] = AnyJSON(maxDepth-1).Draw(t, "element")
 			}
 			return list
 		}
 		m := jsonval.Object{}
 		for range drawOneOf(t, "size", 0, 1, 1, 2, 3) {
-			m[AnyText().Draw(t, "key")] = AnyJSON(depth-1).Draw(t, "value")
+			m[AnyText().Draw(t, "key")] = AnyJSON(maxDepth-1).Draw(t, "value")
 		}
 		return m
 	})

@@ -10,12 +10,12 @@ import (
 )
 
 // PaletteFrom parses valid Tools. Those with an `_activity` are bound to Go functions, the others are latent.
-func PaletteFrom(t *testing.T, toolsJSON string, tokens ...string) *ideafile.Palette {
+func PaletteFrom(t *testing.T, toolsJSON string, instanceTokens ...string) *ideafile.Palette {
 	t.Helper()
-	if tokens == nil {
-		tokens = []string{""}
+	if instanceTokens == nil {
+		instanceTokens = []string{""}
 	}
-	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: ideafile.ToolBindings{}}
+	p := &ideafile.Palette{InstanceTokens: instanceTokens, BindingByTool: ideafile.ToolBindings{}}
 	m := MustDecodeJSON(toolsJSON).(jsonval.Object)
 	for name, v := range jsonval.Sorted(m) {
 		tool := ToolFrom(t, name, jsonval.EncodeToString(v))

@@ -73,8 +73,8 @@ func (w *numberFieldCollector) walk(node any, path []string) {
 
 func (w *numberFieldCollector) add(l NumberField) { w.fieldByPath[l.String()] = l }
 
-// requiredSiblings maps a path to the members that a value there needs beside it to mean anything.
-var requiredSiblings = map[string]string{
+// requiredMembersByPath maps a path to the members that a value there needs beside it to mean anything.
+var requiredMembersByPath = map[string]string{
 	"config.prices.*":                   `{"input": 1, "output": 1}`,
 	"config.approval.escalate":          `{"after": "1h", "by": {"people": ["eve"]}}`,
 	"schema.tools.*._approval.escalate": `{"after": "1h", "by": {"people": ["eve"]}}`,
@@ -104,7 +104,7 @@ func setAtPath(node any, path []string, depth int, value any) any {
 	if m == nil {
 		m = jsonval.Object{}
 	}
-	if siblings, hasSiblings := requiredSiblings[strings.Join(path[:depth], ".")]; hasSiblings {
+	if siblings, hasSiblings := requiredMembersByPath[strings.Join(path[:depth], ".")]; hasSiblings {
 		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(siblings), m))
 	}
 	key := path[depth]

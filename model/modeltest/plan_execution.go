@@ -103,11 +103,11 @@ func (p *PlanExecution) RunAll(t Fataler, chooseEvent func(n int) int) {
 }
 
 func (p *PlanExecution) runRequest(t Fataler, requestNumber int, calls []RandomCall, chooseEvent func(n int) int) {
-	acceptedCount, isClosed, skipsStart := 0, false, false
+	acceptedCount, isRequestClosed, skipsStart := 0, false, false
 	for {
 		latentCalls := p.Instance.CallsAwaitingLLM()
 		replyEventCount := 1 // the next Call of the reply, or its end
-		if isClosed {
+		if isRequestClosed {
 			replyEventCount = 0
 		}
 		eventCount := replyEventCount + len(p.RunningCalls) + len(latentCalls)
@@ -121,7 +121,7 @@ func (p *PlanExecution) runRequest(t Fataler, requestNumber int, calls []RandomC
 				acceptedCount++
 			case k < replyEventCount:
 				p.Instance.CloseRequest(requestNumber)
-				isClosed = true
+				isRequestClosed = true
 			case k < replyEventCount+len(p.RunningCalls):
 				p.EndCall(k - replyEventCount)
 			default:

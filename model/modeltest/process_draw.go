@@ -42,8 +42,8 @@ func generateReply(t *rapid.T, in *turn.RequestInput) string {
 }
 
 // RunRandomProcess plays a process of two instances with random replies until it has ended or paused, or for twelve
-// Requests. onConcluded is called when a Request is concluded.
-func RunRandomProcess(t *rapid.T, onConcluded func(*Scenario, *loop.RequestConclusion)) *Scenario {
+// Requests. onRequestConcluded is called when a Request is concluded.
+func RunRandomProcess(t *rapid.T, onRequestConcluded func(*Scenario, *loop.RequestConclusion)) *Scenario {
 	s := NewScenario(t, drawOneOf(t, "form", "", `{"type": "object"}`),
 		drawOneOf(t, "context", TwoInstancesContext,
 			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
@@ -75,7 +75,7 @@ func RunRandomProcess(t *rapid.T, onConcluded func(*Scenario, *loop.RequestConcl
 		default:
 			c = s.ReplyWith(generateReply(t, in))
 		}
-		onConcluded(s, c)
+		onRequestConcluded(s, c)
 	}
 	return s
 }

@@ -50,19 +50,19 @@ type Scenario struct {
 	EndedInstances []*loop.InstanceProgress
 	// UsagePerRequest is the usage of each Request; zero: 100 tokens in and 10 out.
 	UsagePerRequest turn.TokenUsage
-	// UnreachedTokens are the instances that receive no Call of a Request.
-	UnreachedTokens []string
-	// FullyDeliveredTokens are the instances that received a whole reply which the process then loses, and that have
-	// reported its outcome.
-	FullyDeliveredTokens    []string
-	rereportedRequestNumber int // instances report all Calls of this lost Request
+	// UnreachedInstanceTokens are the instances that receive no Call of a Request.
+	UnreachedInstanceTokens []string
+	// FullyDeliveredInstanceTokens are the instances that received a whole reply which the process then loses, and that
+	// have reported its outcome.
+	FullyDeliveredInstanceTokens []string
+	rereportedRequestNumber      int // instances report all Calls of this lost Request
 	// ReportedCallsByToken is what each instance has reported of its Calls, by token and Call id.
-	ReportedCallsByToken map[string]map[string]dataflow.ReportedCall
+	ReportedCallsByToken map[string]map[string]dataflow.LastReportedCall
 	// AckedCorrectionCountByToken counts the corrections that each instance has applied. CorrectionsByToken holds those
 	// that it has not applied yet.
 	AckedCorrectionCountByToken map[string]int
 	CorrectionsByToken          map[string][]approval.SteeringPayload
-	calledTokens                []string // the instances that the Calls of the last reply are for
+	calledInstanceTokens        []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
 	reportCount int
 }
@@ -96,7 +96,7 @@ func NewScenarioFromIdea(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario
 	s := &Scenario{
 		T: t, Idea: idea, Now: StartTime,
 		InstanceByToken: map[string]*dataflow.Instance{}, Bindings: ideafile.ToolBindings{},
-		ReportedCallsByToken:        map[string]map[string]dataflow.ReportedCall{},
+		ReportedCallsByToken:        map[string]map[string]dataflow.LastReportedCall{},
 		AckedCorrectionCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 		RunTool: runDefaultTool,
 	}
@@ -125,13 +125,14 @@ func runDefaultTool(tool string, params jsonval.Object) (any, *diag.Fault) {
 func (s *Scenario) StartInstances(tokens []string) {
 	for _, token := range tokens {
 		s.InstanceByToken[token] = dataflow.New(s.palette(), s.Loop.Idea.Context, token)
-		s.ReportedCallsByToken[token] = map[string]dataflow.ReportedCall{}
+		s.ReportedCallsByToken[token] = map[string]dataflow.LastReportedCall{}
 		s.InstanceByToken[token].StartDirectPlan()
 	}
 }
 
 func (s *Scenario) palette() ideafile.Palette {
-	return ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, Oversight: s.Idea.Config.ApprovalOverride,
+	return ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings,
+		ApprovalOversight:  s.Idea.Config.ApprovalOversight,
 		AdaptValuesWithLLM: s.Idea.Config.AdaptValuesWithLLM}
 }
 

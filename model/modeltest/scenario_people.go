@@ -20,7 +20,7 @@ func (s *Scenario) AdvanceInstance(token string) {
 
 // Decide gives an instance a person's decision on a Call, and advances the instance. extraPayloads are further keys of
 // the signal's payload.
-func (s *Scenario) Decide(kind, callID string, extraPayloads ...string) {
+func (s *Scenario) Decide(decisionKind, callID string, extraPayloads ...string) {
 	s.T.Helper()
 	m := jsonval.Object{"call": callID, "by": "ann"}
 	for _, text := range extraPayloads {
@@ -28,12 +28,12 @@ func (s *Scenario) Decide(kind, callID string, extraPayloads ...string) {
 	}
 	instance := s.InstanceByToken[ideafile.InstanceTokenOfCallID(callID)]
 	instance.SetTime(s.Now)
-	d, err := approval.ReadDecision(kind, m)
+	d, err := approval.ReadDecision(decisionKind, m)
 	if err == nil {
 		err = instance.ApplyDecision(d)
 	}
 	if err != nil {
-		s.T.Fatalf("%s %s: %s", kind, callID, err)
+		s.T.Fatalf("%s %s: %s", decisionKind, callID, err)
 	}
 	s.AdvanceInstance(ideafile.InstanceTokenOfCallID(callID))
 }
@@ -42,10 +42,10 @@ func (s *Scenario) Decide(kind, callID string, extraPayloads ...string) {
 func (s *Scenario) AdvanceClock(d time.Duration) { s.Now = s.Now.Add(d) }
 
 // ExpectRequestFor is ExpectRequest, and fails the test unless the Request covers exactly these instances.
-func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
+func (s *Scenario) ExpectRequestFor(wantInstanceTokens string) *turn.RequestInput {
 	s.T.Helper()
 	in := s.ExpectRequest()
-	s.WantEqual("the Request is about", strings.Join(in.InstanceTokens(), " "), tokens)
+	s.WantEqual("the Request is about", strings.Join(in.InstanceTokens(), " "), wantInstanceTokens)
 	return in
 }
 
@@ -96,7 +96,7 @@ func (s *Scenario) restartReopenedInstances() {
 func (s *Scenario) ApplyCorrections(token, person string) {
 	for _, r := range s.CorrectionsByToken[token] {
 		wholeContext := s.Loop.Idea.Context
-		addedMessages, _, _ := ideafile.ExtractReopenedTokens(r.Context)
+		addedMessages, _, _ := ideafile.ExtractTokensToReopen(r.Context)
 		oldMessages := wholeContext[:len(wholeContext)-len(addedMessages)]
 		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(oldMessages, addedMessages))
 		if err != nil {

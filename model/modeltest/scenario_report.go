@@ -25,9 +25,9 @@ func (s *Scenario) RunToIdle(token string, requestNumber int) {
 }
 
 // runAndReport runs an instance until it is idle, and delivers its report.
-func (s *Scenario) runAndReport(token string, closedRequest int) {
-	s.RunToIdle(token, closedRequest)
-	s.DeliverReport(s.TakeReport(token, closedRequest))
+func (s *Scenario) runAndReport(token string, closedRequestNumber int) {
+	s.RunToIdle(token, closedRequestNumber)
+	s.DeliverReport(s.TakeReport(token, closedRequestNumber))
 }
 
 // DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the
@@ -39,7 +39,7 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 	partialReport.Writes = r.Writes[:len(r.Writes)/2]
 	partialReport.ReportNumber, partialReport.WorkflowHistoryLength = s.reportCount, 10
 	r.ReportNumber, r.WorkflowHistoryLength = s.reportCount, 15
-	isKnown := s.Loop.HasInstance(r.Token)
+	isKnown := s.Loop.HasInstance(r.InstanceToken)
 	for n, accepted := range []bool{s.Loop.ApplyReport(partialReport), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r),
 		s.Loop.ApplyReport(partialReport)} {
 		if want := isKnown && n < 2; accepted != want {
@@ -49,16 +49,16 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 }
 
 // TakeReport returns the report of an idle instance, encoded and decoded as a signal's payload is.
-func (s *Scenario) TakeReport(token string, closedRequest int) turn.InstanceReport {
+func (s *Scenario) TakeReport(token string, closedRequestNumber int) turn.InstanceReport {
 	instance := s.InstanceByToken[token]
 	r := turn.InstanceReport{
-		Token: token, ClosedThroughRequest: closedRequest, Writes: instance.TakeUnreportedWrites(),
+		InstanceToken: token, ClosedThroughRequest: closedRequestNumber, Writes: instance.TakeUnreportedWrites(),
 		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.AckedCorrectionCountByToken[token],
 		InstanceStatusDetails: instance.StatusDetails(),
 	}
 	r.Calls = instance.ReportChangedCalls(s.ReportedCallsByToken[token],
 		func(rec *dataflow.CallRecord) bool {
-			return rec.Request > closedRequest || rec.Request == s.rereportedRequestNumber
+			return rec.Request > closedRequestNumber || rec.Request == s.rereportedRequestNumber
 		})
 	var out turn.InstanceReport
 	roundTripJSON(s.T, r, &out)

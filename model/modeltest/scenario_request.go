@@ -29,10 +29,10 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 }
 
 // nextStep lets the loop take a step. Instances that are asked for a report before it give one first.
-func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
+func (s *Scenario) nextStep() (loop.NextStep, *turn.RequestInput) {
 	s.continueAsNew()
 	step, in := s.Loop.Advance(s.Now)
-	instances := s.Loop.TakeInstancesToReport()
+	instances := s.Loop.TakeInstancesToAskForReport()
 	if len(instances) == 0 {
 		return step, in
 	}
@@ -43,7 +43,7 @@ func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
 }
 
 // ExpectStep fails the test unless the loop's next step is this one.
-func (s *Scenario) ExpectStep(want loop.Step) {
+func (s *Scenario) ExpectStep(want loop.NextStep) {
 	s.T.Helper()
 	if step, _ := s.nextStep(); step != want {
 		s.T.Fatalf("the step is %s, not %s; paused by %v", step, want, s.Loop.PauseReason)
@@ -51,10 +51,10 @@ func (s *Scenario) ExpectStep(want loop.Step) {
 }
 
 // ReplyWith answers the next Request with a whole solution, and concludes it.
-func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
+func (s *Scenario) ReplyWith(replyJSON string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
-	m := DecodeJSON(s.T, reply).(jsonval.Object)
+	m := DecodeJSON(s.T, replyJSON).(jsonval.Object)
 	r := s.DeliverCalls(jsonval.AsList(m["calls"]))
 	r.IsComplete, r.Output = true, m["output"]
 	if isFinished, isGiven := m["finished"].(bool); isGiven {
@@ -66,22 +66,23 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 }
 
 // InterruptRequest ends the next Request with an incomplete Reply after some Calls, and concludes it.
-func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, calls ...string) *loop.RequestConclusion {
+func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, callsJSON ...string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
 	var rawCalls []any
-	for _, c := range calls {
+	for _, c := range callsJSON {
 		rawCalls = append(rawCalls, DecodeJSON(s.T, c))
 	}
 	r := s.DeliverCalls(rawCalls)
-	for _, token := range s.FullyDeliveredTokens {
+	for _, token := range s.FullyDeliveredInstanceTokens {
 		s.runAndReport(token, s.RequestInput.RequestNumber)
 	}
 	if incompleteReply.IsWorkerLost {
 		r = turn.LLMReply{} // the reply is lost with its worker; the instances have the Calls
 	}
-	r.Fault, r.IsWorkerLost, r.HasUndeliveredCalls, r.IsNotRetryable, r.InstancesWithoutCalls = incompleteReply.Fault,
-		incompleteReply.IsWorkerLost, incompleteReply.HasUndeliveredCalls, incompleteReply.IsNotRetryable, nil
+	r.Fault, r.IsWorkerLost = incompleteReply.Fault, incompleteReply.IsWorkerLost
+	r.HasUndeliveredCalls, r.IsNotRetryable = incompleteReply.HasUndeliveredCalls, incompleteReply.IsNotRetryable
+	r.InstanceTokensWithoutCalls = nil
 	return s.Conclude(r)
 }
 
@@ -98,7 +99,7 @@ func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
 	if s.RequestInput.IsOutputOnly {
 		p.InstanceTokens = nil
 	}
-	tokensWithCalls := map[string]bool{}
+	instanceTokensWithCalls := map[string]bool{}
 	for n, call := range calls {
 		deliver := s.deliverCall
 		if len(s.RequestInput.Questions) > 0 {
@@ -109,13 +110,13 @@ func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
 			r.CallFaults = append(r.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
 		}
 		for _, token := range tokens {
-			tokensWithCalls[token] = true
+			instanceTokensWithCalls[token] = true
 		}
 	}
-	s.calledTokens = jsonval.SortedKeys(tokensWithCalls)
+	s.calledInstanceTokens = jsonval.SortedKeys(instanceTokensWithCalls)
 	for _, token := range p.InstanceTokens {
-		if !tokensWithCalls[token] {
-			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
+		if !instanceTokensWithCalls[token] {
+			r.InstanceTokensWithoutCalls = append(r.InstanceTokensWithoutCalls, token)
 		}
 	}
 	return r
@@ -125,7 +126,7 @@ func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
 func (s *Scenario) deliverCall(p ideafile.Palette, callIndex int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
 	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {
-		if !slices.Contains(s.UnreachedTokens, token) {
+		if !slices.Contains(s.UnreachedInstanceTokens, token) {
 			s.InstanceByToken[token].AcceptCall(s.RequestInput.RequestNumber, callIndex, call)
 		}
 	}
@@ -138,9 +139,9 @@ func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.Writ
 	switch {
 	case f != nil:
 	case q.ParamsError != "":
-		s.InstanceByToken[q.Token].ApplyAdaptedParams(q.CallID, params)
+		s.InstanceByToken[q.InstanceToken].ApplyAdaptedParams(q.CallID, params)
 	default:
-		s.InstanceByToken[q.Token].SucceedCall(q.CallID, output)
+		s.InstanceByToken[q.InstanceToken].SucceedCall(q.CallID, output)
 	}
 	return nil, f
 }
@@ -152,19 +153,19 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	for _, token := range slices.Concat(s.RequestInput.InstanceTokens(), s.RequestInput.ReopenableTokens) {
 		switch {
 		case s.RequestInput.IsOutputOnly, slices.Contains(s.RequestInput.ReopenableTokens, token) && r.IsComplete &&
-			!slices.Contains(s.calledTokens, token):
+			!slices.Contains(s.calledInstanceTokens, token):
 		case r.CallsMayBeUndelivered():
-			closedRequest := s.InstanceByToken[token].CarryIntoNextRun().ClosedThroughRequest
+			closedRequestNumber := s.InstanceByToken[token].CarryIntoNextRun().ClosedThroughRequest
 			s.InstanceByToken[token].StopAcceptingCalls(s.RequestInput.RequestNumber)
-			s.RunToIdle(token, closedRequest)
+			s.RunToIdle(token, closedRequestNumber)
 			if s.Loop.NeedsCallsFromInstances(&r) {
 				s.rereportedRequestNumber = s.RequestInput.RequestNumber
 				maps.DeleteFunc(s.ReportedCallsByToken[token],
-					func(id string, _ dataflow.ReportedCall) bool {
+					func(id string, _ dataflow.LastReportedCall) bool {
 						return s.InstanceByToken[token].FindCall(id).Request == s.rereportedRequestNumber
 					})
 			}
-			report := s.TakeReport(token, closedRequest)
+			report := s.TakeReport(token, closedRequestNumber)
 			report.RefusedThroughRequest, report.ReportedThroughRequest = s.RequestInput.RequestNumber,
 				s.rereportedRequestNumber
 			s.DeliverReport(report)
@@ -180,9 +181,10 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	}
 	for _, delivery := range c.CallsToRedeliver {
 		for _, call := range delivery.Calls {
-			s.InstanceByToken[delivery.Token].AcceptRedeliveredCall(delivery.Request, call.Index, call.Call)
+			s.InstanceByToken[delivery.InstanceToken].AcceptRedeliveredCall(delivery.RequestNumber, call.Index,
+				call.Call)
 		}
-		s.runAndReport(delivery.Token, delivery.Request)
+		s.runAndReport(delivery.InstanceToken, delivery.RequestNumber)
 	}
 	s.EndedInstances = s.Loop.TakeEndedInstances()
 	s.continueAsNew()

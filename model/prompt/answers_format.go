@@ -66,14 +66,14 @@ func (b *formatBuilder) answersSchema(questions []turn.QuestionToLLM) any {
 	choices := []any{}
 	for _, t := range b.input.Tools {
 		choices = append(choices, b.adaptationChoices(t, questions)...)
-		var ids []string
+		var latentCallIDs []string
 		for _, question := range questions {
 			if question.Tool == t.Name && question.ParamsError == "" {
-				ids = append(ids, question.CallID)
+				latentCallIDs = append(latentCallIDs, question.CallID)
 			}
 		}
-		if len(ids) > 0 {
-			choices = append(choices, b.resultChoice(t, ids))
+		if len(latentCallIDs) > 0 {
+			choices = append(choices, b.resultChoice(t, latentCallIDs))
 		}
 	}
 	calls := arraySchema(anyOfSchema(choices...))
@@ -81,7 +81,7 @@ func (b *formatBuilder) answersSchema(questions []turn.QuestionToLLM) any {
 }
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
-func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []string) jsonval.OrderedObject {
-	entry := jsonval.OrderedObject{}.Append("_call", stringEnum(ids...)).Append("_output", b.resultSchema(t))
+func (b *formatBuilder) resultChoice(t *ideafile.Tool, latentCallIDs []string) jsonval.OrderedObject {
+	entry := jsonval.OrderedObject{}.Append("_call", stringEnum(latentCallIDs...)).Append("_output", b.resultSchema(t))
 	return append(schemaWithDescription(b.input.InstructionsByTool[t.Name]), closedObjectSchema(entry)...)
 }

@@ -100,10 +100,10 @@ func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
 				ResultByInstance: map[string]any{"①": doc},
 				Decisions: []turn.InstanceDecision{
 					{Token: "①", Decision: approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: doc}}}}},
-			Errors: []turn.ContextError{{CallID: "1.1", Instances: []string{"①"},
+			Errors: []turn.ContextError{{CallID: "1.1", InstanceTokens: []string{"①"},
 				Fault: diag.Fault{Code: "tool_failed", Message: doc}}}}
 		questions := &turn.RequestInput{RequestNumber: 2, Instances: request.Instances,
-			Questions: []turn.QuestionToLLM{{CallID: "1.1@①", Token: "①", Tool: "read", Params: map[string]any{doc: doc},
+			Questions: []turn.QuestionToLLM{{CallID: "1.1@①", InstanceToken: "①", Tool: "read", Params: map[string]any{doc: doc},
 				ParamsError: doc}}}
 		return append(linesOf(Render(idea, nil, request, nil)), linesOf(Render(idea, nil, questions, nil))...)
 	}

@@ -32,11 +32,11 @@ func (w *promptWriter) writeGuidingPlans() {
 			w.writeLine("It is meant for instances of which this JSON Schema holds: %s",
 				jsonval.Encode(plan.PlanViewCondition.Source))
 		}
-		ids := plan.RecordedCallIDs()
+		recordedCallIDs := plan.RecordedCallIDs()
 		for n, call := range plan.PlanCalls {
 			var recordedStatus any
-			if ids != nil {
-				recordedStatus = plan.PlanRecordByCallID[ids[n]]
+			if recordedCallIDs != nil {
+				recordedStatus = plan.PlanRecordByCallID[recordedCallIDs[n]]
 			}
 			targetSuffix := ""
 			if len(call.TargetTokens) > 0 {
@@ -56,19 +56,19 @@ func (w *promptWriter) guidingCallStatus(recordedStatus any, call ideafile.Writt
 	case jsonval.Object:
 		return ": " + jsonval.EncodeToString(status)
 	}
-	presentCount := 0
+	presentOutputCount := 0
 	for _, instance := range w.Instances {
 		if isOutputPresent(w.idea, call, instance) {
-			presentCount++
+			presentOutputCount++
 		}
 	}
 	switch {
-	case presentCount == 0:
+	case presentOutputCount == 0:
 		return ""
 	case !w.HasSeveralInstances():
 		return ": its value is there"
 	}
-	return fmt.Sprintf(": its value is there in %d of %d", presentCount, len(w.Instances))
+	return fmt.Sprintf(": its value is there in %d of %d", presentOutputCount, len(w.Instances))
 }
 
 // isOutputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's

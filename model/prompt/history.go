@@ -26,26 +26,26 @@ func (w *promptWriter) writeCallHistory() {
 	if len(w.PlanEntries) == 0 {
 		return
 	}
-	w.writeText("calls")
+	w.writeTemplate("calls")
 	doneTokensByLabel, callIDsByLabel := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.PlanEntries {
 		if label, isSummarized := w.doneLabel(entry); isSummarized {
-			doneTokensByLabel[label] = append(doneTokensByLabel[label], entry.InstancesByStatus[ideafile.CallDone]...)
+			doneTokensByLabel[label] = append(doneTokensByLabel[label], entry.InstanceTokensByStatus[ideafile.CallDone]...)
 			callIDsByLabel[label] = append(callIDsByLabel[label], entry.CallID)
 		}
 	}
 	for _, entry := range w.PlanEntries {
 		label, isSummarized := w.doneLabel(entry)
-		ids := callIDsByLabel[label]
+		callIDs := callIDsByLabel[label]
 		switch {
 		case !isSummarized:
 			w.writeCall(entry)
-		case entry.CallID == ids[0]: // one line for all Calls with the same result, at the place of the first
-			if len(ids) > maxListedCalls {
-				ids = append(slices.Clone(ids[:maxListedCalls]), "…")
+		case entry.CallID == callIDs[0]: // one line for all Calls with the same result, at the place of the first
+			if len(callIDs) > maxListedCalls {
+				callIDs = append(slices.Clone(callIDs[:maxListedCalls]), "…")
 			}
-			w.writeLine("- %s %s: done%s", strings.Join(ids, ", "), label,
-				w.instancesSuffix(w.sortTokens(doneTokensByLabel[label])))
+			w.writeLine("- %s %s: done%s", strings.Join(callIDs, ", "), label,
+				w.instancesSuffix(w.sortInstanceTokens(doneTokensByLabel[label])))
 		}
 	}
 }
@@ -167,8 +167,8 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 	}
 }
 
-// sortTokens sorts instances in the order in which they are shown.
-func (w *promptWriter) sortTokens(tokens []string) []string {
+// sortInstanceTokens sorts instances in the order in which they are shown.
+func (w *promptWriter) sortInstanceTokens(tokens []string) []string {
 	position := func(token string) int {
 		return slices.IndexFunc(w.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
 	}
@@ -183,7 +183,7 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 		ideafile.CallRunning, ideafile.CallWaiting, ideafile.CallAwaitingApproval} {
 		if entry.CountByStatus[status] > 0 {
 			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+
-				w.instancesSuffix(entry.InstancesByStatus[status]))
+				w.instancesSuffix(entry.InstanceTokensByStatus[status]))
 		}
 	}
 	if parts == nil {
@@ -211,10 +211,10 @@ func (w *promptWriter) writeContextErrors() {
 		switch {
 		case e.CallID != "":
 			subject = w.callName(e.CallID)
-		case len(e.Instances) > 0:
+		case len(e.InstanceTokens) > 0:
 			subject = "an earlier answer of yours"
 		}
-		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code,
+		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.InstanceTokens), e.Fault.Code,
 			oneLine(webAddressPattern.ReplaceAllString(e.Fault.Message, "")))
 	}
 }

@@ -119,7 +119,7 @@ func (w *promptWriter) writeInstanceStates() {
 // prompt caches.
 func (w *promptWriter) shuffledInstanceOrder() []int {
 	if w.Recheck == nil {
-		return quality.ShuffledOrder(w.idea.QualitySeed, w.RequestNumber, quality.PurposeRequest, len(w.Instances))
+		return quality.ShuffledOrder(w.idea.QualitySeed, w.RequestNumber, quality.ShufflePurposeRequest, len(w.Instances))
 	}
 	return quality.RecheckOrder(w.idea.QualitySeed, w.RequestNumber,
 		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.InstancePositionByToken[one.Token] }))

@@ -29,7 +29,8 @@ func TestInstancesStandInAnOrderByTheSeed(t *testing.T) {
 		}
 		if again {
 			input.Recheck = &turn.Recheck{InstancePositionByToken: map[string]int{}}
-			for place, n := range quality.ShuffledOrder(seed, request, quality.PurposeRequest, len(input.Instances)) {
+			for place, n := range quality.ShuffledOrder(seed, request, quality.ShufflePurposeRequest,
+				len(input.Instances)) {
 				input.Recheck.InstancePositionByToken[input.Instances[n].Token] = place + 1
 			}
 		}

@@ -18,11 +18,11 @@ type Message struct {
 
 // Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
-// question. readStored returns the bytes of a value in the store, or nil if they are unavailable; readStored itself may
+// question. readStoredValue returns the bytes of a value in the store, or nil if they are unavailable; readStoredValue itself may
 // be nil.
 func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput,
-	readStored func(jsonval.BlobHandle) []byte) []Message {
-	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, readStored: readStored}
+	readStoredValue func(jsonval.BlobHandle) []byte) []Message {
+	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, readStoredValue: readStoredValue}
 	finalSections := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
 		(*promptWriter).writeContextErrors, templateSection("notes"), (*promptWriter).writeDraftOutput, templateSection("reply")}
@@ -44,17 +44,17 @@ type promptWriter struct {
 	idea     *ideafile.Idea
 	bindings ideafile.ToolBindings
 	*turn.RequestInput
-	readStored func(jsonval.BlobHandle) []byte
-	// showsPreviews says that a preview was written since writePreviewExplanation last ran.
-	showsPreviews bool
-	showsOutlines bool // one of the previews has an outline
+	readStoredValue func(jsonval.BlobHandle) []byte
+	// hasUnexplainedPreviews says that a preview was written since writePreviewExplanation last ran.
+	hasUnexplainedPreviews bool
+	hasUnexplainedOutlines bool // one of the previews has an outline
 }
 
 func (w *promptWriter) render(sections ...func(*promptWriter)) string {
 	w.Reset()
-	w.showsPreviews, w.showsOutlines = false, false
-	for _, part := range sections {
-		part(w)
+	w.hasUnexplainedPreviews, w.hasUnexplainedOutlines = false, false
+	for _, writeSection := range sections {
+		writeSection(w)
 	}
 	return escapeLineBreaks(strings.TrimSpace(w.String()))
 }
@@ -90,7 +90,7 @@ func (w *promptWriter) writeQuoted(indent string, texts ...string) {
 // writeLabeledValue writes a value behind a label. It does not go through fmt, which would copy a State of a megabyte
 // several times.
 func (w *promptWriter) writeLabeledValue(label string, v any) {
-	jsonval.EncodeToPooledBuffer(w.abbreviateLargeValues(v), func(data []byte) {
+	jsonval.EncodeToPooledBuffer(w.abbreviateStoredValues(v), func(data []byte) {
 		w.Grow(len(label) + len(data) + 1)
 		w.WriteString(label)
 		w.Write(data)
@@ -99,7 +99,7 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 }
 
 // JSON is a value as compact JSON, with large values abbreviated.
-func (w *promptWriter) JSON(v any) string { return jsonval.EncodeToString(w.abbreviateLargeValues(v)) }
+func (w *promptWriter) JSON(v any) string { return jsonval.EncodeToString(w.abbreviateStoredValues(v)) }
 
 // instanceLabel is an instance's name at the beginning of a line. It is in quotes if it could be mistaken for something
 // else.
@@ -145,7 +145,7 @@ Plan nothing now. Only the results of these Calls are wanted, each as one entry 
 // writeDraftOutput shows the output that the reply may correct.
 func (w *promptWriter) writeDraftOutput() {
 	if w.DraftOutput != nil {
-		w.writeText("draft")
+		w.writeTemplate("draft")
 		w.writeLabeledValue("", w.DraftOutput.Output)
 	}
 }

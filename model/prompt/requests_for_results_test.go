@@ -13,8 +13,8 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
 		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
-	b := &turn.RequestInput{Questions: []turn.QuestionToLLM{{CallID: "1.1@①", Token: "①", Tool: "mood"},
-		{CallID: "1.2@①", Token: "①", Tool: "note"}, {CallID: "1.1@②", Token: "②", Tool: "mood"}}}
+	b := &turn.RequestInput{Questions: []turn.QuestionToLLM{{CallID: "1.1@①", InstanceToken: "①", Tool: "mood"},
+		{CallID: "1.2@①", InstanceToken: "①", Tool: "note"}, {CallID: "1.1@②", InstanceToken: "②", Tool: "mood"}}}
 	form := ResponseFormatFor(i, nil, b)
 	s := mustBeValidFormat(t, form)
 	if !form.IsStrict {
@@ -34,7 +34,7 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 			t.Errorf("%s: %v", reply, err)
 		}
 	}
-	b.Questions = append(b.Questions, turn.QuestionToLLM{CallID: "1.4@①", Token: "①", Tool: "tree"})
+	b.Questions = append(b.Questions, turn.QuestionToLLM{CallID: "1.4@①", InstanceToken: "①", Tool: "tree"})
 	if form = ResponseFormatFor(i, nil, b); form.NotStrictReason != `tool tree, _output: a schema that holds itself` {
 		t.Errorf("the reason is %q", form.NotStrictReason)
 	}

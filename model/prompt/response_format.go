@@ -53,14 +53,14 @@ func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
 // without.
 func buildStrictIfPossible(in ResponseFormatInput, build func(*formatBuilder) any) ResponseFormat {
 	strictBuilder := formatBuilder{input: in, isStrict: true}
-	schema, reason := build(&strictBuilder), strictBuilder.notStrictReason
-	if reason == "" {
-		reason = exceededStrictLimit(schema)
+	schema, notStrictReason := build(&strictBuilder), strictBuilder.notStrictReason
+	if notStrictReason == "" {
+		notStrictReason = exceededStrictLimit(schema)
 	}
-	if reason == "" {
+	if notStrictReason == "" {
 		return ResponseFormat{Schema: schema, IsStrict: true}
 	}
-	return ResponseFormat{Schema: build(&formatBuilder{input: in}), NotStrictReason: reason}
+	return ResponseFormat{Schema: build(&formatBuilder{input: in}), NotStrictReason: notStrictReason}
 }
 
 type formatBuilder struct {

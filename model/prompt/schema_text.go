@@ -21,8 +21,8 @@ const (
 // is written as JSON.
 func schemaText(root, schema any) string { return schemaTextWithNames(root, schema, nil) }
 
-// typeWithComment is schemaText with the comment of the whole.
-func typeWithComment(schema any) string {
+// schemaTextWithComment is schemaText with the comment of the whole.
+func schemaTextWithComment(schema any) string {
 	return schemaText(schema, schema) + (&schemaWriter{}).typeComment(schema)
 }
 
@@ -83,11 +83,11 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 	if !isList {
 		types = []any{m["type"]}
 	}
-	return joinTypes(types, func(t any) string { return w.namedType(m, t, depth) })
+	return joinTypes(types, func(t any) string { return w.singleTypeText(m, t, depth) })
 }
 
-// namedType writes the type of a schema for one name in its `type`.
-func (w *schemaWriter) namedType(m jsonval.Object, name any, depth int) string {
+// singleTypeText writes the type of a schema for one name in its `type`.
+func (w *schemaWriter) singleTypeText(m jsonval.Object, name any, depth int) string {
 	switch {
 	case name == "array":
 		if m["items"] == nil {
@@ -166,10 +166,10 @@ func hasOnlyKeys(m jsonval.Object, keys ...string) bool {
 	return true
 }
 
-var plainFieldName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+var plainFieldNamePattern = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
 func quotedFieldName(name string) string {
-	if plainFieldName.MatchString(name) {
+	if plainFieldNamePattern.MatchString(name) {
 		return name
 	}
 	return jsonval.EncodeToString(name)

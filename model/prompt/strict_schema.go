@@ -31,8 +31,8 @@ var unenforcedKeywords = strings.Fields(`minLength maxLength uniqueItems contain
 	minProperties maxProperties propertyNames dependentRequired dependentSchemas not if then else
 	unevaluatedProperties unevaluatedItems contentEncoding contentMediaType contentSchema`)
 
-// strictModeKeywords are the keywords of a schema that strict mode can express.
-var strictModeKeywords = slices.Concat(strictKeywords, ignoredKeywords, unenforcedKeywords, []string{"oneOf"})
+// convertibleKeywords are the keywords of a schema that strict mode can express.
+var convertibleKeywords = slices.Concat(strictKeywords, ignoredKeywords, unenforcedKeywords, []string{"oneOf"})
 
 var strictFormats = strings.Fields(`date-time time date duration email hostname ipv4 ipv6 uuid`)
 
@@ -42,13 +42,13 @@ type schemaTransform func(schema, strict any) any
 
 // toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property
 // becomes one that may be null. transform may be nil.
-func toStrictSchema(schema any, transform schemaTransform) (strictSchema any, reason string) {
+func toStrictSchema(schema any, transform schemaTransform) (strictSchema any, notStrictReason string) {
 	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return nil, "a schema that is not an object"
 	}
 	for k := range jsonval.Sorted(m) {
-		if !slices.Contains(strictModeKeywords, k) && !strings.HasPrefix(k, "_") && !jsonschema.IsDisplayKey(m, k) {
+		if !slices.Contains(convertibleKeywords, k) && !strings.HasPrefix(k, "_") && !jsonschema.IsDisplayKey(m, k) {
 			return nil, fmt.Sprintf("keyword %q", k)
 		}
 	}
@@ -66,20 +66,20 @@ func toStrictSchema(schema any, transform schemaTransform) (strictSchema any, re
 	case m["oneOf"] != nil: // the check of the reply enforces that only one choice fits
 		return strictAnyOf(m, "oneOf", transform)
 	case m["type"] == "object":
-		strictSchema, reason = strictObject(m, transform)
+		strictSchema, notStrictReason = strictObject(m, transform)
 	case m["type"] == "array":
-		strictSchema, reason = strictArray(m, transform)
+		strictSchema, notStrictReason = strictArray(m, transform)
 	default:
-		strictSchema, reason = strictScalar(m)
+		strictSchema, notStrictReason = strictScalar(m)
 	}
-	if reason == "" && transform != nil {
+	if notStrictReason == "" && transform != nil {
 		strictSchema = transform(m, strictSchema)
 	}
-	return strictSchema, reason
+	return strictSchema, notStrictReason
 }
 
 // toInlinedStrictSchema is toStrictSchema for a part of a schema, with its references inlined.
-func toInlinedStrictSchema(root, part any, transform schemaTransform) (strictSchema any, reason string) {
+func toInlinedStrictSchema(root, part any, transform schemaTransform) (strictSchema any, notStrictReason string) {
 	if jsonschema.IsRecursive(root, part) {
 		return nil, "a schema that holds itself"
 	}

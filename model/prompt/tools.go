@@ -28,7 +28,7 @@ func (w *promptWriter) writeToolDescriptions() {
 		}
 	}
 	if w.idea.OutputSchema != nil {
-		w.writeText("output")
+		w.writeTemplate("output")
 	}
 }
 
@@ -46,7 +46,7 @@ Where the question asks for it, you say beside the Calls:
 {{end}}{{end}}`
 
 // OutputForm is the form of the output.
-func (w *promptWriter) OutputForm() string { return typeWithComment(w.idea.OutputSchema.Source) }
+func (w *promptWriter) OutputForm() string { return schemaTextWithComment(w.idea.OutputSchema.Source) }
 
 // OutputMayReferToState is outputMayReferToState for the process of this prompt.
 func (w *promptWriter) OutputMayReferToState() bool { return outputMayReferToState(w.idea) }
@@ -54,11 +54,11 @@ func (w *promptWriter) OutputMayReferToState() bool { return outputMayReferToSta
 // outputMayReferToState reports whether the output may contain a Reference to State. In a process of several instances
 // such a Reference resolves to an object.
 func outputMayReferToState(idea *ideafile.Idea) bool {
-	return hasOnlyUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
+	return hasOnlyUnnamedInstance(idea) || mayHoldOpenObject(idea.OutputSchema.Source, true)
 }
 
-// mayHoldObject reports whether a schema may allow, in some place, an object with keys that the schema does not name.
-func mayHoldObject(schema any, isRoot bool) bool {
+// mayHoldOpenObject reports whether a schema may allow, in some place, an object with keys that the schema does not name.
+func mayHoldOpenObject(schema any, isRoot bool) bool {
 	m := jsonval.AsObject(schema)
 	switch types := jsonschema.TypesAt(schema, nil); {
 	case types == nil:
@@ -66,9 +66,9 @@ func mayHoldObject(schema any, isRoot bool) bool {
 	case slices.Contains(types, "object"):
 		props := jsonschema.Properties(m)
 		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props),
-			func(name string) bool { return mayHoldObject(props[name], false) })
+			func(name string) bool { return mayHoldOpenObject(props[name], false) })
 	default:
-		return slices.Contains(types, "array") && mayHoldObject(m["items"], false)
+		return slices.Contains(types, "array") && mayHoldOpenObject(m["items"], false)
 	}
 }
 
@@ -76,7 +76,7 @@ func mayHoldObject(schema any, isRoot bool) bool {
 func (w *promptWriter) writeToolResult(t *ideafile.Tool) {
 	switch {
 	case t.OutputSchema != nil:
-		w.writeLine("Result: %s", typeWithComment(t.OutputSchema.Source))
+		w.writeLine("Result: %s", schemaTextWithComment(t.OutputSchema.Source))
 	case w.bindings[t.Name].Kind == ideafile.KindLatent:
 		w.writeLine("Result: string")
 	default:

@@ -52,20 +52,20 @@ func newMatching(firstCalls, secondCalls []comparedCall) matching {
 		return n
 	}
 	for n, d := range firstCalls {
-		countedIdentities := jsonval.Filter(d.identities, func(identity string) bool {
+		equallyCommonIdentities := jsonval.Filter(d.identities, func(identity string) bool {
 			return countWithIdentity(firstCalls, identity) == countWithIdentity(secondCalls, identity)
 		})
 		for _, o := range secondCalls {
 			isAbsent := func(identity string) bool { return !slices.Contains(o.identities, identity) }
-			m.canBePartners[n] = append(m.canBePartners[n], !slices.ContainsFunc(countedIdentities, isAbsent) &&
+			m.canBePartners[n] = append(m.canBePartners[n], !slices.ContainsFunc(equallyCommonIdentities, isAbsent) &&
 				d.decidesSameAs(o))
 		}
 	}
 	for hasChanged := true; hasChanged; {
 		hasChanged = false
 		for n := range firstCalls {
-			for k, isSame := range m.canBePartners[n] {
-				if isSame && !m.usesSameResults(n, k) {
+			for k, canPair := range m.canBePartners[n] {
+				if canPair && !m.mayUseSameResults(n, k) {
 					m.canBePartners[n][k], hasChanged = false, true
 				}
 			}
@@ -74,14 +74,14 @@ func newMatching(firstCalls, secondCalls []comparedCall) matching {
 	return m
 }
 
-// usesSameResults reports whether the results that Call n of first uses can be the same as those that Call k of second
-// uses at the same places.
-func (m matching) usesSameResults(firstIndex, secondIndex int) bool {
+// mayUseSameResults reports whether the results that Call n of first uses can be the same as those that Call k of
+// second uses at the same places.
+func (m matching) mayUseSameResults(firstIndex, secondIndex int) bool {
 	d, o := m.firstCalls[firstIndex], m.secondCalls[secondIndex]
-	for path, writerIndexes := range jsonval.Sorted(d.writerIndexesByPath) {
+	for path, writerIndexes := range jsonval.Sorted(d.writerCallIndexesByPath) {
 		for _, w := range writerIndexes {
 			isCompared := d.isReferenceByPath[path] || o.isReferenceByPath[path]
-			if isCompared && !slices.ContainsFunc(o.writerIndexesByPath[path], func(other int) bool {
+			if isCompared && !slices.ContainsFunc(o.writerCallIndexesByPath[path], func(other int) bool {
 				return m.canBePartners[w][other]
 			}) {
 				return false
@@ -92,15 +92,15 @@ func (m matching) usesSameResults(firstIndex, secondIndex int) bool {
 }
 
 // findPartner finds a partner for the Call firstIndex of firstCalls, if need be by giving other Calls another partner.
-// isTried marks the Calls of secondCalls that were tried already.
-func (m matching) findPartner(firstIndex int, isTried []bool) bool {
+// isSecondTried marks the Calls of secondCalls that were tried already.
+func (m matching) findPartner(firstIndex int, isSecondTried []bool) bool {
 	for _, isFree := range []bool{true, false} {
 		for k, p := range m.partnerBySecond {
-			if isTried[k] || (p == 0) != isFree || !m.canBePartners[firstIndex][k] {
+			if isSecondTried[k] || (p == 0) != isFree || !m.canBePartners[firstIndex][k] {
 				continue
 			}
-			isTried[k] = true
-			if isFree || m.findPartner(p-1, isTried) {
+			isSecondTried[k] = true
+			if isFree || m.findPartner(p-1, isSecondTried) {
 				m.partnerBySecond[k] = firstIndex + 1
 				return true
 			}
@@ -152,12 +152,12 @@ var idNamePattern = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
 
 // comparedCall is a Call prepared for comparison: its parts, with the values of its References.
 type comparedCall struct {
-	tool                *ideafile.Tool
-	toolName            string // of the Tool
-	faultCode           string // the error code of an invalid Call
-	partByKind          jsonval.Object
-	isReferenceByPath   map[string]bool  // the places that were References
-	writerIndexesByPath map[string][]int // the Calls of its answer whose results it uses, by place
+	tool                    *ideafile.Tool
+	toolName                string // of the Tool
+	faultCode               string // the error code of an invalid Call
+	paramsAndOutput         jsonval.Object
+	isReferenceByPath       map[string]bool  // the places that were References
+	writerCallIndexesByPath map[string][]int // the Calls of its answer whose results it uses, by place
 	// identities distinguish it from the other Calls of its answer. They are the question that its result answers, word
 	// for word, and the places that it writes, if the State schema names these. A place that only the LLM names is no
 	// identity.
@@ -170,13 +170,13 @@ func prepareComparedCalls(palette *ideafile.Palette, view ideafile.InstanceView,
 	for n, w := range CallsForInstance(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
 		preparedCall := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
-			isReferenceByPath: map[string]bool{}, writerIndexesByPath: map[string][]int{}}
+			isReferenceByPath: map[string]bool{}, writerCallIndexesByPath: map[string][]int{}}
 		if f != nil {
 			preparedCall.faultCode = f.Code
 		}
-		preparedCall.partByKind = jsonval.Object{"params": c.Params}
-		if c.HasOutput {
-			preparedCall.partByKind["output"] = c.Output
+		preparedCall.paramsAndOutput = jsonval.Object{"params": c.Params}
+		if c.HasLatentOutput {
+			preparedCall.paramsAndOutput["output"] = c.LatentOutput
 		}
 		for _, path := range c.OutputPath.Paths() {
 			plannedWrites = append(plannedWrites, plannedWrite{path, w.Tool, n})
@@ -188,12 +188,13 @@ func prepareComparedCalls(palette *ideafile.Palette, view ideafile.InstanceView,
 	}
 	for n := range list {
 		preparedCall := &list[n]
-		preparedCall.partByKind = jsonval.AsObject(preparedCall.resolveReferences(view.PayloadByKind, plannedWrites,
+		preparedCall.paramsAndOutput = jsonval.AsObject(preparedCall.resolveReferences(view.PayloadByKind,
+			plannedWrites,
 			nil,
-			preparedCall.partByKind))
-		if _, hasOutput := preparedCall.partByKind["output"]; hasOutput {
+			preparedCall.paramsAndOutput))
+		if _, hasOutput := preparedCall.paramsAndOutput["output"]; hasOutput {
 			preparedCall.identities = append(preparedCall.identities,
-				preparedCall.toolName+" asks "+jsonval.EncodeToString(preparedCall.partByKind["params"]))
+				preparedCall.toolName+" asks "+jsonval.EncodeToString(preparedCall.paramsAndOutput["params"]))
 		}
 	}
 	return list
@@ -219,48 +220,48 @@ type plannedWrite struct {
 	callIndex int
 }
 
-// describeResults describes what Calls of the answer will write at a path, above it or below it, without naming their
-// places. It also returns the numbers of these Calls.
-func describeResults(plannedWrites []plannedWrite, path jsonval.Path) (text string, callIndexes []int) {
-	var names []string
+// describePlannedResults describes what Calls of the answer will write at a path, above it or below it, without naming
+// their places. It also returns the numbers of these Calls.
+func describePlannedResults(plannedWrites []plannedWrite, path jsonval.Path) (text string, callIndexes []int) {
+	var resultTexts []string
 	for _, w := range plannedWrites {
 		switch {
 		case path.IsAtOrBelow(w.path):
-			names = append(names, "the result of "+w.toolName+": "+path[len(w.path):].String())
+			resultTexts = append(resultTexts, "the result of "+w.toolName+": "+path[len(w.path):].String())
 		case w.path.IsAtOrBelow(path):
-			names = append(names, w.path[len(path):].String()+" by "+w.toolName)
+			resultTexts = append(resultTexts, w.path[len(path):].String()+" by "+w.toolName)
 		default:
 			continue
 		}
 		callIndexes = append(callIndexes, w.callIndex)
 	}
-	slices.Sort(names)
-	return strings.Join(names, ", "), callIndexes
+	slices.Sort(resultTexts)
+	return strings.Join(resultTexts, ", "), callIndexes
 }
 
 // resolveReferences replaces References by their values, and records their places. A value that another Call of the
-// answer will write is replaced by its description (describeResults).
-func (d comparedCall) resolveReferences(view jsonval.Object, plannedWrites []plannedWrite, path jsonval.Path,
+// answer will write is replaced by its description (describePlannedResults).
+func (d comparedCall) resolveReferences(payloadByKind jsonval.Object, plannedWrites []plannedWrite, path jsonval.Path,
 	v any) any {
 	text, isText := v.(string)
 	if !isText {
 		return jsonval.MapMembers(v, func(step string, member any) any {
-			return d.resolveReferences(view, plannedWrites, path.WithStep(step), member)
+			return d.resolveReferences(payloadByKind, plannedWrites, path.WithStep(step), member)
 		})
 	}
-	if !refexpr.IsReference(text) {
+	if !refexpr.IsExpressionOrTemplate(text) {
 		return strings.TrimPrefix(text, refexpr.Dagger)
 	}
 	d.isReferenceByPath[path.String()] = !refexpr.IsTemplate(text) // a template is prose
 	resolvedValue, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
-		if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
+		if value, ok := refexpr.ValueOrBlobHandleAt(payloadByKind[ref.Kind], ref.Path); ok {
 			return value, true
 		}
 		if ref.Kind != ideafile.TypeState {
 			return nil, false
 		}
-		resultText, callIndexes := describeResults(plannedWrites, ref.Path)
-		d.writerIndexesByPath[path.String()] = append(d.writerIndexesByPath[path.String()], callIndexes...)
+		resultText, callIndexes := describePlannedResults(plannedWrites, ref.Path)
+		d.writerCallIndexesByPath[path.String()] = append(d.writerCallIndexesByPath[path.String()], callIndexes...)
 		return resultText, resultText != ""
 	})
 	if err != nil {
@@ -281,8 +282,8 @@ func (d comparedCall) decidesSameAs(o comparedCall) bool {
 			isReferenceByPath[path] = isReferenceByPath[path] || isReference
 		}
 	}
-	ownPart, _ := d.decisionPart(nil, d.partByKind, isReferenceByPath)
-	otherPart, _ := o.decisionPart(nil, o.partByKind, isReferenceByPath)
+	ownPart, _ := d.decisionPart(nil, d.paramsAndOutput, isReferenceByPath)
+	otherPart, _ := o.decisionPart(nil, o.paramsAndOutput, isReferenceByPath)
 	return jsonval.EqualNumerically(ownPart, otherPart)
 }
 

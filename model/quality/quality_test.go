@@ -194,7 +194,7 @@ func TestAReportSaysThatTheLimitIsPassed(t *testing.T) {
 	for limit, want := range map[float64]bool{0.02: true, 0: true, 0.08: false, -1: false} {
 		r := tally.Report(quality.RequestSize{}, limit)
 		if got := strings.HasSuffix(r.Lines()[0], fmt.Sprintf(", above the limit of %g %%", 100*limit)); got != want ||
-			(r.Limit != nil) != (limit >= 0) {
+			(r.DisagreementLimit != nil) != (limit >= 0) {
 			t.Errorf("with a limit of %v: %s", limit, r.Lines()[0])
 		}
 	}
@@ -220,7 +220,7 @@ func TestSizesChangeByTheIntervalAndNotByThePoint(t *testing.T) {
 		{50, 100, 400, 200, 0, 25},
 	} {
 		count := quality.RecheckCount{RecheckedCount: c.n, DifferedCount: c.differed}
-		got, because := quality.NextSize(c.now, c.most, count, c.limit)
+		got, because := quality.NextRequestSize(c.now, c.most, count, c.limit)
 		if got != c.want || (got != c.now) != strings.Contains(because, "of "+fmt.Sprint(c.n)+" asked twice") {
 			t.Errorf("%+v: %d, since %q", c, got, because)
 		}
@@ -229,15 +229,16 @@ func TestSizesChangeByTheIntervalAndNotByThePoint(t *testing.T) {
 
 func TestAnOrderIsTheSameForTheSameSeedAndAnotherWhenAskedAgain(t *testing.T) {
 	t.Parallel()
-	first := quality.ShuffledOrder("s", 1, quality.PurposeRequest, 100)
+	first := quality.ShuffledOrder("s", 1, quality.ShufflePurposeRequest, 100)
 	sorted := slices.Sorted(slices.Values(first))
 	if !slices.Equal(sorted, quality.ShuffledOrder("", 1, 0, 100)) || slices.Equal(first, sorted) {
 		t.Errorf("no permutation: %v", first)
 	}
-	if !slices.Equal(first, quality.ShuffledOrder("s", 1, quality.PurposeRequest, 100)) {
+	if !slices.Equal(first, quality.ShuffledOrder("s", 1, quality.ShufflePurposeRequest, 100)) {
 		t.Error("the same seed gave another order")
 	}
-	for _, other := range [][]int{quality.ShuffledOrder("s", 2, 0, 100), quality.ShuffledOrder("s", 1, quality.PurposeRecheck, 100),
+	for _, other := range [][]int{quality.ShuffledOrder("s", 2, 0, 100),
+		quality.ShuffledOrder("s", 1, quality.ShufflePurposeRecheck, 100),
 		quality.ShuffledOrder("t", 1, 0, 100)} {
 		if slices.Equal(first, other) {
 			t.Error("another order is the same")
@@ -251,7 +252,7 @@ func TestInstancesThatAreAskedAboutAgainNeverStandInTheSameOrder(t *testing.T) {
 	for n := 2; n < 5; n++ {
 		for request := range 100 {
 			first := make([]int, n)
-			for place, of := range quality.ShuffledOrder("s", request, quality.PurposeRequest, n) {
+			for place, of := range quality.ShuffledOrder("s", request, quality.ShufflePurposeRequest, n) {
 				first[of] = place + 1
 			}
 			again := quality.RecheckOrder("s", request, first)
@@ -269,12 +270,12 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 		var tally quality.Tally
 		seen := map[int]int{}
 		for request := 1; request <= 400; request++ {
-			for _, n := range tally.DrawSample("seed", request, 10, share, false) {
+			for _, n := range tally.DrawRecheckSample("seed", request, 10, share, false) {
 				seen[n]++
 			}
 		}
-		if math.Abs(float64(tally.SampledCount)-4000*share) > 1 {
-			t.Errorf("%v: %d of 4000 are drawn", share, tally.SampledCount)
+		if math.Abs(float64(tally.SampledInstanceCount)-4000*share) > 1 {
+			t.Errorf("%v: %d of 4000 are drawn", share, tally.SampledInstanceCount)
 		}
 		for n, times := range seen {
 			if want := 400 * share; math.Abs(float64(times)-want) > 5*math.Sqrt(want) {
@@ -282,7 +283,7 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 			}
 		}
 	}
-	if got := new(quality.Tally).DrawSample("s", 1, 10, 0, false); got != nil {
+	if got := new(quality.Tally).DrawRecheckSample("s", 1, 10, 0, false); got != nil {
 		t.Errorf("no share draws %v", got)
 	}
 }
@@ -294,7 +295,7 @@ func TestProcessesOfOneInstanceKeepTheShareTogether(t *testing.T) {
 	for _, share := range []float64{0.001, 0.003, 0.01, 0.05} {
 		drawn := 0
 		for n := range processes {
-			drawn += len(new(quality.Tally).DrawSample(quality.NewSeed(fmt.Sprint(n)), 1, 1, share, false))
+			drawn += len(new(quality.Tally).DrawRecheckSample(quality.NewSeed(fmt.Sprint(n)), 1, 1, share, false))
 		}
 		if want := processes * share; math.Abs(float64(drawn)-want) > 4*math.Sqrt(want) {
 			t.Errorf("%v: %d of %d are drawn", share, drawn, processes)
@@ -312,7 +313,8 @@ func TestPartsDrawWholeRequestsAndKeepTheShareTogether(t *testing.T) {
 				for part := range parts {
 					var tally quality.Tally
 					for request := 1; request <= requests; request++ {
-						got := len(tally.DrawSample(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
+						got := len(tally.DrawRecheckSample(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share,
+							true))
 						if got != 0 && got != 25 {
 							t.Fatalf("%v: %d of 25 are drawn", share, got)
 						}
@@ -340,7 +342,7 @@ func TestTheIntervalHoldsTheTrueShareInNineteenOfTwenty(t *testing.T) {
 				c.DifferedCount++
 			}
 		}
-		if low, high := c.Interval(); low <= truth && truth <= high {
+		if low, high := c.ConfidenceInterval(); low <= truth && truth <= high {
 			held++
 		}
 	}
@@ -370,8 +372,8 @@ func TestTheSizeFollowsFromWhatTheLLMDoesForEachInstance(t *testing.T) {
 		"auto":            {`"batch": "auto"`, `"tools":{"mood":{"type":"object"}}`, latent, 25, "for each", true},
 	} {
 		idea := modeltest.IdeaFrom(t, `{"config":{`+c.config+`},"schema":{`+c.schema+`}}`)
-		got := quality.SizeFor(idea, c.bindings)
-		_, _, certain := quality.RecommendedSize(idea, c.bindings)
+		got := quality.RequestSizeFor(idea, c.bindings)
+		_, _, certain := quality.RecommendedRequestSize(idea, c.bindings)
 		if got.Initial != c.want || got.Current != c.want || !strings.Contains(got.Reason, c.because) || certain != c.certain {
 			t.Errorf("%s: %+v, certain: %v", name, got, certain)
 		}
@@ -432,7 +434,7 @@ func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
 	}
 	size := func(t *testing.T, schema, context string, kind ideafile.ToolKind) quality.RequestSize {
 		idea := modeltest.IdeaFrom(t, `{"schema":{`+schema+`},"context":[`+context+`]}`)
-		return quality.SizeFor(idea, ideafile.ToolBindings{"send": {Kind: kind}})
+		return quality.RequestSizeFor(idea, ideafile.ToolBindings{"send": {Kind: kind}})
 	}
 	for kindName, kind := range kinds {
 		for depthName, depth := range depths {
@@ -441,7 +443,8 @@ func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
 				within := fmt.Sprintf(depth.around, kind.schema)
 				tool := `"tools":{"send":{"properties":{"to":` + strings.ReplaceAll(within, "ROOT", "properties/to") + `}}}`
 				output := `"output":` + strings.ReplaceAll(strings.ReplaceAll(within, "/ROOT", ""), "ROOT", "")
-				judged := map[bool]int{true: quality.SizeForJudgedCalls, false: quality.SizeForSharedCalls}
+				judged := map[bool]int{true: quality.RequestSizeForJudgedCalls,
+					false: quality.RequestSizeForSharedCalls}
 				if got := size(t, tool, "", ideafile.KindHTTP); got.Initial != judged[kind.chosen && !depth.ignored] {
 					t.Errorf("a parameter: %s", got)
 				}
@@ -449,7 +452,7 @@ func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
 					t.Errorf("the output: %s", got)
 				}
 				latent := strings.Replace(tool, `{"properties"`, `{"_output":`+kind.schema+`,"properties"`, 1)
-				if got := size(t, latent, "", ideafile.KindLatent); got.Initial != quality.SizeForJudgedCalls {
+				if got := size(t, latent, "", ideafile.KindLatent); got.Initial != quality.RequestSizeForJudgedCalls {
 					t.Errorf("a latent result: %s", got)
 				}
 				for stage, noLLM := range map[string]bool{"complete": true, "optimal": false} {

@@ -15,14 +15,14 @@ import (
 // The purposes of an order: the instances in the prompt of a Request, the instances in the prompt of its recheck, and
 // the drawing for the recheck.
 const (
-	PurposeRequest  = 0
-	PurposeRecheck  = 1
-	purposeSampling = 2
+	ShufflePurposeRequest  = 0
+	ShufflePurposeRecheck  = 1
+	shufflePurposeSampling = 2
 )
 
 // ShuffledOrder returns the permutation of n places that follows from a seed, the number of a Request, and a purpose.
 // Without a seed it is the order of the file.
-func ShuffledOrder(seed string, request, purpose, n int) []int {
+func ShuffledOrder(seed string, requestNumber, purpose, n int) []int {
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -30,10 +30,10 @@ func ShuffledOrder(seed string, request, purpose, n int) []int {
 	if seed == "" {
 		return order
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", seed, request, purpose))
-	state := binary.BigEndian.Uint64(sum[:])
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", seed, requestNumber, purpose))
+	generatorState := binary.BigEndian.Uint64(sum[:])
 	for i := n - 1; i > 0; i-- {
-		j := int(splitMix64(&state) % uint64(i+1))
+		j := int(splitMix64(&generatorState) % uint64(i+1))
 		order[i], order[j] = order[j], order[i]
 	}
 	return order
@@ -41,8 +41,8 @@ func ShuffledOrder(seed string, request, purpose, n int) []int {
 
 // RecheckOrder returns the order of the instances in the prompt of a recheck. firstPositions has their places in the
 // first prompt: they never stand in that order again.
-func RecheckOrder(seed string, request int, firstPositions []int) []int {
-	order := ShuffledOrder(seed, request, PurposeRecheck, len(firstPositions))
+func RecheckOrder(seed string, requestNumber int, firstPositions []int) []int {
+	order := ShuffledOrder(seed, requestNumber, ShufflePurposeRecheck, len(firstPositions))
 	if seed != "" && slices.IsSortedFunc(order, func(a, b int) int { return firstPositions[a] - firstPositions[b] }) {
 		slices.Reverse(order)
 	}
@@ -58,29 +58,31 @@ func splitMix64(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// DrawSample draws a share of the n instances of a Request, and returns their places in it. A fraction of an instance
-// is carried over, so that in the end the share is exact; the seed sets the initial fraction. With whole, all instances
-// of a Request are drawn or none, since a prompt for a few would repeat its rules and Tools.
-func (t *Tally) DrawSample(seed string, request, instanceCount int, share float64, drawsAllOrNone bool) []int {
-	if share <= 0 {
+// DrawRecheckSample draws a share of the n instances of a Request, and returns their places in it. A fraction of an
+// instance is carried over, so that in the end the share is exact; the seed sets the initial fraction. With whole, all
+// instances of a Request are drawn or none, since a prompt for a few would repeat its rules and Tools.
+func (t *Tally) DrawRecheckSample(seed string, requestNumber, instanceCount int, recheckShare float64,
+	drawsAllOrNone bool) []int {
+	if recheckShare <= 0 {
 		return nil
 	}
 	lotSize := 1
 	if drawsAllOrNone {
 		lotSize = instanceCount
 	}
-	t.CoveredCount += instanceCount
-	wantedCount := int(float64(share*float64(t.CoveredCount)) + float64(initialFraction(seed)*float64(lotSize)))
-	drawCount := min(max(wantedCount-t.SampledCount, 0), instanceCount)
+	t.CoveredInstanceCount += instanceCount
+	wantedCount := int(float64(recheckShare*float64(t.CoveredInstanceCount)) +
+		float64(initialSampleFraction(seed)*float64(lotSize)))
+	drawCount := min(max(wantedCount-t.SampledInstanceCount, 0), instanceCount)
 	drawCount -= drawCount % lotSize
-	t.SampledCount += drawCount
-	return ShuffledOrder(seed, request, purposeSampling, instanceCount)[:drawCount]
+	t.SampledInstanceCount += drawCount
+	return ShuffledOrder(seed, requestNumber, shufflePurposeSampling, instanceCount)[:drawCount]
 }
 
-// initialFraction returns the initial fraction of Draw, which follows from the seed. Seeds of parts end in the part's
-// number, and their fractions are spread evenly, by steps of the golden ratio, so that the parts together keep the
-// share, too.
-func initialFraction(seed string) float64 {
+// initialSampleFraction returns the initial fraction of Draw, which follows from the seed. Seeds of parts end in the
+// part's number, and their fractions are spread evenly, by steps of the golden ratio, so that the parts together keep
+// the share, too.
+func initialSampleFraction(seed string) float64 {
 	separatorIndex := strings.LastIndexByte(seed, '/')
 	partNumber, err := strconv.Atoi(seed[separatorIndex+1:])
 	if separatorIndex < 0 || err != nil {

@@ -14,8 +14,8 @@ import (
 // The numbers of instances per Request for "auto". Studies find small losses up to about a hundred instances if the LLM
 // writes little for each, and losses at fewer instances if it judges each.
 const (
-	SizeForSharedCalls = 100
-	SizeForJudgedCalls = 25
+	RequestSizeForSharedCalls = 100
+	RequestSizeForJudgedCalls = 25
 )
 
 // RequestSize is how many instances a Request covers: at first, now, and why.
@@ -32,60 +32,61 @@ func (s RequestSize) String() string {
 	return fmt.Sprintf("%d at first, now %d, since %s", s.Initial, s.Current, s.Reason)
 }
 
-// SizeFor returns the first size of an Idea's Requests.
-func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) RequestSize {
+// RequestSizeFor returns the first size of an Idea's Requests.
+func RequestSizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) RequestSize {
 	if n := i.Config.MaxInstancesPerPart; n > 0 {
 		return RequestSize{n, n, "the file says so"}
 	}
-	n, reason, _ := RecommendedSize(i, bindings)
+	n, reason, _ := RecommendedRequestSize(i, bindings)
 	return RequestSize{n, n, reason}
 }
 
-// RecommendedSize returns the size that suits the LLM's work for each instance, and the reason. It is certain only if
-// bindings or the file say for each Tool whether the LLM writes its results; a Tool for which neither says so counts as
-// not latent.
-func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, reason string, isCertain bool) {
+// RecommendedRequestSize returns the size that suits the LLM's work for each instance, and the reason. It is certain
+// only if bindings or the file say for each Tool whether the LLM writes its results; a Tool for which neither says so
+// counts as not latent.
+func RecommendedRequestSize(i *ideafile.Idea,
+	bindings ideafile.ToolBindings) (size int, reason string, isCertain bool) {
 	if i.IsLLMForbidden() {
-		return SizeForSharedCalls, "every Plan is complete, so no LLM is asked", true
+		return RequestSizeForSharedCalls, "every Plan is complete, so no LLM is asked", true
 	}
 	isCertain = true
 	for _, t := range i.Tools {
 		b, isBound := bindings[t.Name]
 		if isBound && b.Kind == ideafile.KindLatent {
-			return SizeForJudgedCalls, fmt.Sprintf("the LLM writes `%s` for each", t.Name), true
+			return RequestSizeForJudgedCalls, fmt.Sprintf("the LLM writes `%s` for each", t.Name), true
 		}
 		isCertain = isCertain && (isBound || t.RawActivity != nil || t.DelegateFile != "")
 		if path := findMatchingPath(t.Source, t.Source, jsonval.Path{}, isChoice, map[string]bool{}); path != nil {
 			name := cmp.Or(path.String(), "parameters")
-			return SizeForJudgedCalls, fmt.Sprintf("the LLM chooses `%s` of `%s` for each", name, t.Name), true
+			return RequestSizeForJudgedCalls, fmt.Sprintf("the LLM chooses `%s` of `%s` for each", name, t.Name), true
 		}
 	}
 	if out := i.OutputSchema; out != nil &&
 		findMatchingPath(out.Source, out.Source, jsonval.Path{}, allowsEntryPerInstance, map[string]bool{}) != nil {
-		return SizeForJudgedCalls, "the LLM writes an output for each", true
+		return RequestSizeForJudgedCalls, "the LLM writes an output for each", true
 	}
 	reason = "what each gets follows from Calls for all, or by Reference"
 	if len(i.MCPServersToAskForTools()) > 0 {
 		reason += ", as far as is known before its MCP servers are asked for their tools"
 	}
-	return SizeForSharedCalls, reason, isCertain
+	return RequestSizeForSharedCalls, reason, isCertain
 }
 
 // findMatchingPath returns the path of the first value that the LLM writes by a part of a schema and for whose schema
-// matches returns true; nil if there is none. The LLM does not write a const, and so no wired value. isFollowed has the
-// references that were followed before.
+// matches returns true; nil if there is none. The LLM does not write a const, and so no wired value. isRefFollowed has
+// the references that were followed before.
 func findMatchingPath(root, partSchema any, path jsonval.Path, matches func(jsonval.Object) bool,
-	isFollowed map[string]bool) (found jsonval.Path) {
+	isRefFollowed map[string]bool) (found jsonval.Path) {
 	const rootTarget = "-" // not a pointer: no reference was followed
 	node, target := jsonschema.ResolveLocalRefs(root, partSchema, rootTarget)
 	schema := jsonval.AsObject(node)
-	if _, isConst := schema["const"]; isConst || isFollowed[target] {
+	if _, isConst := schema["const"]; isConst || isRefFollowed[target] {
 		return nil
 	}
 	if matches(schema) {
 		return path
 	}
-	isFollowed[target] = target != rootTarget
+	isRefFollowed[target] = target != rootTarget
 	jsonschema.MapSubschemas(schema, func(pointer string, inner any) any {
 		steps, innerPath := strings.Split(pointer, "/"), path
 		switch steps[1] {
@@ -96,7 +97,7 @@ func findMatchingPath(root, partSchema any, path jsonval.Path, matches func(json
 			return inner
 		}
 		if found == nil {
-			found = findMatchingPath(root, inner, innerPath, matches, isFollowed)
+			found = findMatchingPath(root, inner, innerPath, matches, isRefFollowed)
 		}
 		return inner
 	})
@@ -127,14 +128,14 @@ func allowsEntryPerInstance(schema jsonval.Object) bool {
 	return (isList && schema["items"] != false) || (isMap && additionalSchema != false)
 }
 
-// NextSize returns the size for the measured share: half if the share is above the limit with confidence; a quarter
-// more, up to largest, if it is below with confidence.
-func NextSize(currentSize, maxSize int, c RecheckCount, limit float64) (size int, reason string) {
+// NextRequestSize returns the size for the measured share: half if the share is above the limit with confidence; a
+// quarter more, up to largest, if it is below with confidence.
+func NextRequestSize(currentSize, maxSize int, c RecheckCount, disagreementLimit float64) (size int, reason string) {
 	switch grownSize := min(currentSize+max(1, currentSize/4), maxSize); {
-	case c.IsShareAbove(limit) && currentSize > 1:
-		return currentSize / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(limit))
-	case c.isShareBelow(limit) && grownSize > currentSize:
-		return grownSize, fmt.Sprintf("%s, below the limit of %s %%", c, formatPercent(limit))
+	case c.IsDifferedShareAbove(disagreementLimit) && currentSize > 1:
+		return currentSize / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(disagreementLimit))
+	case c.isDifferedShareBelow(disagreementLimit) && grownSize > currentSize:
+		return grownSize, fmt.Sprintf("%s, below the limit of %s %%", c, formatPercent(disagreementLimit))
 	}
 	return currentSize, ""
 }

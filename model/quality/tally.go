@@ -29,31 +29,31 @@ type RecheckCount struct {
 type Tally struct {
 	RecheckCount
 	// ByInstancePosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
-	ByInstancePosition []RecheckCount  `json:"byPosition,omitempty"`
-	ByLLM              []LLMCount      `json:"byLLM,omitempty"`
-	Usage              turn.TokenUsage `json:"usage,omitzero"`
-	// CoveredCount counts the instances of the Requests from which rechecks were drawn, and Drawn the instances that
-	// were drawn.
-	CoveredCount int `json:"covered,omitempty"`
-	SampledCount int `json:"drawn,omitempty"`
+	ByInstancePosition []RecheckCount    `json:"byPosition,omitempty"`
+	ByLLM              []LLMRecheckCount `json:"byLLM,omitempty"`
+	Usage              turn.TokenUsage   `json:"usage,omitzero"`
+	// CoveredInstanceCount counts the instances of the Requests from which rechecks were drawn, and Drawn the instances
+	// that were drawn.
+	CoveredInstanceCount int `json:"covered,omitempty"`
+	SampledInstanceCount int `json:"drawn,omitempty"`
 	RecheckFailures
 }
 
 // RecheckFailures counts the instances that were drawn for a recheck but got no second answer, with the latest reason.
 type RecheckFailures struct {
-	FailedCount int    `json:"failed,omitempty"`
-	Reason      string `json:"failedBecause,omitempty"`
+	FailedCount  int    `json:"failed,omitempty"`
+	LatestReason string `json:"failedBecause,omitempty"`
 }
 
 // AddFailures adds other Failures.
 func (f *RecheckFailures) AddFailures(o RecheckFailures) {
 	if f.FailedCount += o.FailedCount; o.FailedCount > 0 {
-		f.Reason = o.Reason
+		f.LatestReason = o.LatestReason
 	}
 }
 
-// LLMCount counts the answers of one LLM that were rechecked by another, or by itself.
-type LLMCount struct {
+// LLMRecheckCount counts the answers of one LLM that were rechecked by another, or by itself.
+type LLMRecheckCount struct {
 	LLM        string `json:"llm"`
 	RecheckLLM string `json:"again"`
 	RecheckCount
@@ -70,15 +70,15 @@ func (t *Tally) AddComparison(c turn.AnswerComparison) {
 	}
 	t.add(count)
 	t.ByInstancePosition[bucketIndex].add(count)
-	t.addLLM(LLMCount{c.FirstLLM, c.SecondLLM, count})
+	t.addLLMCount(LLMRecheckCount{c.FirstLLM, c.SecondLLM, count})
 }
 
 func (c *RecheckCount) add(o RecheckCount) {
 	c.RecheckedCount, c.DifferedCount = c.RecheckedCount+o.RecheckedCount, c.DifferedCount+o.DifferedCount
 }
 
-func (t *Tally) addLLM(c LLMCount) {
-	isSameLLM := func(o LLMCount) bool { return o.LLM == c.LLM && o.RecheckLLM == c.RecheckLLM }
+func (t *Tally) addLLMCount(c LLMRecheckCount) {
+	isSameLLM := func(o LLMRecheckCount) bool { return o.LLM == c.LLM && o.RecheckLLM == c.RecheckLLM }
 	if index := slices.IndexFunc(t.ByLLM, isSameLLM); index >= 0 {
 		t.ByLLM[index].add(c.RecheckCount)
 	} else {
@@ -89,7 +89,8 @@ func (t *Tally) addLLM(c LLMCount) {
 // Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
 	t.add(o.RecheckCount)
-	t.CoveredCount, t.SampledCount = t.CoveredCount+o.CoveredCount, t.SampledCount+o.SampledCount
+	t.CoveredInstanceCount, t.SampledInstanceCount = t.CoveredInstanceCount+o.CoveredInstanceCount,
+		t.SampledInstanceCount+o.SampledInstanceCount
 	t.Usage.Add(o.Usage)
 	t.AddFailures(o.RecheckFailures)
 	ownCounts := t.ByInstancePosition
@@ -99,12 +100,12 @@ func (t *Tally) Merge(o Tally) {
 		t.ByInstancePosition[n].add(c)
 	}
 	for _, c := range o.ByLLM {
-		t.addLLM(c)
+		t.addLLMCount(c)
 	}
 }
 
-// Interval returns Wilson's 95 % confidence interval of the true share.
-func (c RecheckCount) Interval() (low, high float64) {
+// ConfidenceInterval returns Wilson's 95 % confidence interval of the true share.
+func (c RecheckCount) ConfidenceInterval() (low, high float64) {
 	if c.RecheckedCount == 0 {
 		return 0, 1
 	}
@@ -114,20 +115,20 @@ func (c RecheckCount) Interval() (low, high float64) {
 	return max(0, (middle-halfWidth)/(1+zScore95*zScore95/n)), min(1, (middle+halfWidth)/(1+zScore95*zScore95/n))
 }
 
-// IsShareAbove reports whether the true share is above the limit with confidence. A limit below 0 is no limit.
-func (c RecheckCount) IsShareAbove(limit float64) bool {
-	low, _ := c.Interval()
+// IsDifferedShareAbove reports whether the true share is above the limit with confidence. A limit below 0 is no limit.
+func (c RecheckCount) IsDifferedShareAbove(limit float64) bool {
+	low, _ := c.ConfidenceInterval()
 	return c.RecheckedCount >= MinRechecks && limit >= 0 && low > limit
 }
 
-func (c RecheckCount) isShareBelow(limit float64) bool {
-	_, high := c.Interval()
+func (c RecheckCount) isDifferedShareBelow(limit float64) bool {
+	_, high := c.ConfidenceInterval()
 	return c.RecheckedCount >= MinRechecks && high < limit
 }
 
-// PauseFault returns why a process pauses if more second answers differed than the limit allows.
-func PauseFault(c RecheckCount, limit float64) *diag.Fault {
-	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, formatPercent(limit))
+// DisagreementPauseFault returns why a process pauses if more second answers differed than the limit allows.
+func DisagreementPauseFault(c RecheckCount, disagreementLimit float64) *diag.Fault {
+	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, formatPercent(disagreementLimit))
 }
 
 // String describes the count in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
@@ -140,7 +141,7 @@ func (c RecheckCount) String() string {
 	if c.RecheckedCount < MinRechecks {
 		return text + ": too few to say"
 	}
-	low, high := c.Interval()
+	low, high := c.ConfidenceInterval()
 	return fmt.Sprintf("%s: %.1f %%, between %.1f and %.1f %%", text,
 		100*float64(c.DifferedCount)/float64(c.RecheckedCount), 100*low, 100*high)
 }
@@ -148,23 +149,23 @@ func (c RecheckCount) String() string {
 // Report is the report on rechecks for people and programs: `quality` in a result.
 type Report struct {
 	RecheckCount
-	DifferedShare      float64                  `json:"share"`
-	ShareInterval      [2]float64               `json:"interval"`
-	ByInstancePosition []InstancePositionBucket `json:"byPosition"`
-	ByLLM              []LLMCount               `json:"byLLM"`
-	// Limit is the share of second answers that may differ; nil: any.
-	Limit *float64        `json:"limit,omitempty"`
-	Size  RequestSize     `json:"size"`
-	Usage turn.TokenUsage `json:"usage"` // of the rechecks alone
+	DifferedShare         float64                  `json:"share"`
+	DifferedShareInterval [2]float64               `json:"interval"`
+	ByInstancePosition    []InstancePositionBucket `json:"byPosition"`
+	ByLLM                 []LLMRecheckCount        `json:"byLLM"`
+	// DisagreementLimit is the share of second answers that may differ; nil: any.
+	DisagreementLimit *float64        `json:"limit,omitempty"`
+	RequestSize       RequestSize     `json:"size"`
+	Usage             turn.TokenUsage `json:"usage"` // of the rechecks alone
 	RecheckFailures
 }
 
-// MetaKey is the key in an Idea's meta with the Report of its process as of that Idea.
-const MetaKey = "quality"
+// ReportMetaKey is the key in an Idea's meta with the Report of its process as of that Idea.
+const ReportMetaKey = "quality"
 
 // ReadReport reads the Report in the meta of an Idea; nil if there is none.
 func ReadReport(meta jsonval.Object) (r *Report) {
-	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
+	if meta[ReportMetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[ReportMetaKey]), &r) != nil {
 		return nil
 	}
 	return r
@@ -178,23 +179,25 @@ type InstancePositionBucket struct {
 }
 
 // Report returns the report on a Tally; nil if nothing was to be asked about twice. A limit below 0 is no limit.
-func (t Tally) Report(size RequestSize, limit float64) *Report {
+func (t Tally) Report(size RequestSize, disagreementLimit float64) *Report {
 	if t.RecheckedCount+t.FailedCount == 0 {
 		return nil
 	}
-	low, high := t.Interval()
+	low, high := t.ConfidenceInterval()
 	r := &Report{RecheckCount: t.RecheckCount, DifferedShare: roundShare(float64(t.DifferedCount) / float64(max(1,
 		t.RecheckedCount))),
-		ShareInterval: [2]float64{roundShare(low), roundShare(high)}, ByInstancePosition: []InstancePositionBucket{},
-		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, RecheckFailures: t.RecheckFailures}
+		DifferedShareInterval: [2]float64{roundShare(low), roundShare(high)},
+		ByInstancePosition:    []InstancePositionBucket{},
+		ByLLM:                 append([]LLMRecheckCount{}, t.ByLLM...), RequestSize: size, Usage: t.Usage,
+		RecheckFailures: t.RecheckFailures}
 	for n, c := range t.ByInstancePosition {
 		if c.RecheckedCount > 0 {
 			r.ByInstancePosition = append(r.ByInstancePosition, InstancePositionBucket{n*positionBucketSize + 1,
 				(n + 1) * positionBucketSize, c})
 		}
 	}
-	if limit >= 0 {
-		r.Limit = &limit
+	if disagreementLimit >= 0 {
+		r.DisagreementLimit = &disagreementLimit
 	}
 	return r
 }
@@ -205,11 +208,11 @@ func (r *Report) Lines() []string {
 		return nil
 	}
 	lines := []string{r.RecheckCount.String()}
-	if r.Limit != nil && r.IsShareAbove(*r.Limit) {
-		lines[0] += fmt.Sprintf(", above the limit of %s %%", formatPercent(*r.Limit))
+	if r.DisagreementLimit != nil && r.IsDifferedShareAbove(*r.DisagreementLimit) {
+		lines[0] += fmt.Sprintf(", above the limit of %s %%", formatPercent(*r.DisagreementLimit))
 	}
 	if r.FailedCount > 0 {
-		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.FailedCount, r.Reason))
+		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.FailedCount, r.LatestReason))
 	}
 	for _, b := range r.ByInstancePosition {
 		if len(r.ByInstancePosition) > 1 {
@@ -222,7 +225,7 @@ func (r *Report) Lines() []string {
 			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.RecheckLLM, c.RecheckCount))
 		}
 	}
-	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))
+	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.RequestSize, r.Usage))
 }
 
 func roundShare(share float64) float64 { return math.Round(share*1000) / 1000 }

@@ -41,9 +41,9 @@ func isNamedBranch(branch, namedPaths []jsonval.Path) bool {
 	return slices.EqualFunc(branch, namedPaths, slices.Equal[jsonval.Path])
 }
 
-// ResultForPath returns the result that causes a value to be written to a path. If there are branches, it names the
+// WrapResultForPath returns the result that causes a value to be written to a path. If there are branches, it names the
 // path's branch.
-func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
+func (o OutputPath) WrapResultForPath(p jsonval.Path, value any) any {
 	if !o.HasBranches() {
 		return value
 	}

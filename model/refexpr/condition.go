@@ -45,7 +45,7 @@ func (c *Condition) Check() error {
 // Decide evaluates the Condition. A part that cannot be evaluated does not hold. The verdict is VerdictUndecided if it
 // depends on a value that is in the blob store, and so cannot be looked at.
 func (c *Condition) Decide(view any) Verdict {
-	holds, isKnown := decideSchema(c.When, view)
+	holds, isKnown := decideIfFitsSchema(c.When, view)
 	switch {
 	case holds && isKnown:
 		return Do
@@ -54,15 +54,15 @@ func (c *Condition) Decide(view any) Verdict {
 	case c.Unless == nil:
 		return VerdictOmit
 	}
-	if holds, isKnown = decideSchema(c.Unless, view); holds && isKnown {
+	if holds, isKnown = decideIfFitsSchema(c.Unless, view); holds && isKnown {
 		return VerdictOmit
 	}
 	return VerdictUndecided
 }
 
-// decideSchema reports whether a view fits a JSON Schema. isKnown is false if that depends on a value in the blob
+// decideIfFitsSchema reports whether a view fits a JSON Schema. isKnown is false if that depends on a value in the blob
 // store.
-func decideSchema(schemaSource, view any) (holds, isKnown bool) {
+func decideIfFitsSchema(schemaSource, view any) (holds, isKnown bool) {
 	holds = FitsSchema(schemaSource, view)
 	if !jsonval.ContainsBlobHandle(view) {
 		return holds, true
@@ -102,26 +102,26 @@ func FitsSchema(schema, view any) bool {
 }
 
 // PathsRead lists the places below one key of a view that the Condition looks at.
-func (c *Condition) PathsRead(key string) []jsonval.Path {
-	paths := append(pathsReadBySchema(c.When, key, nil), pathsReadBySchema(c.Unless, key, nil)...)
+func (c *Condition) PathsRead(viewKey string) []jsonval.Path {
+	paths := append(pathsReadBySchema(c.When, viewKey, nil), pathsReadBySchema(c.Unless, viewKey, nil)...)
 	slices.SortFunc(paths, slices.Compare[jsonval.Path])
 	return slices.CompactFunc(paths, slices.Equal[jsonval.Path])
 }
 
 // pathsReadBySchema lists the places below one key of a view that a JSON Schema reads: prefix is its position in the
 // view.
-func pathsReadBySchema(source any, key string, prefix jsonval.Path) (paths []jsonval.Path) {
+func pathsReadBySchema(source any, viewKey string, prefix jsonval.Path) (paths []jsonval.Path) {
 	schema := jsonval.AsObject(source)
 	for k, v := range jsonval.Sorted(schema) {
 		var parts []any
 		switch {
 		case k == "properties":
 			for name, value := range jsonval.Sorted(jsonval.AsObject(v)) {
-				paths = append(paths, pathsReadBySchema(value, key, prefix.WithStep(name))...)
+				paths = append(paths, pathsReadBySchema(value, viewKey, prefix.WithStep(name))...)
 			}
 		case k == "required":
 			for _, name := range jsonschema.Required(schema) {
-				if len(prefix) > 0 && prefix[0] == key {
+				if len(prefix) > 0 && prefix[0] == viewKey {
 					paths = append(paths, prefix[1:].WithStep(name))
 				}
 			}
@@ -130,11 +130,11 @@ func pathsReadBySchema(source any, key string, prefix jsonval.Path) (paths []jso
 		case k == "title" || k == "description" || k == "type" && len(prefix) <= 1:
 		case len(prefix) == 0:
 			paths = append(paths, jsonval.Path{}) // the keyword may look anywhere
-		case prefix[0] == key:
+		case prefix[0] == viewKey:
 			paths = append(paths, slices.Clone(prefix[1:]))
 		}
 		for _, part := range parts {
-			paths = append(paths, pathsReadBySchema(part, key, prefix)...)
+			paths = append(paths, pathsReadBySchema(part, viewKey, prefix)...)
 		}
 	}
 	return paths

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// StateKind is the kind of a Reference to State.
-const StateKind = "state"
+// StateReferenceKind is the kind of a Reference to State.
+const StateReferenceKind = "state"
 
 // OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each
 // branch is a list of paths, joined by &&, all of which are written. Mostly there is one branch with one path. If the
@@ -137,7 +137,7 @@ func parseStatePath(s string) (jsonval.Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Kind != StateKind {
+	if r.Kind != StateReferenceKind {
 		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.ClipForError(s))
 	}
 	return r.Path, nil

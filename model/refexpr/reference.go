@@ -18,7 +18,7 @@ type Reference struct {
 }
 
 // StateReference returns the Reference to a place in State.
-func StateReference(p jsonval.Path) Reference { return Reference{StateKind, p} }
+func StateReference(p jsonval.Path) Reference { return Reference{StateReferenceKind, p} }
 
 // String writes the reference in the form that ParseReference reads.
 func (r Reference) String() string {
@@ -29,9 +29,9 @@ func (r Reference) String() string {
 	return Dagger + r.Kind + path
 }
 
-// IsReference reports whether a parameter's string value is a Reference, an Expression or a Template: it begins with
-// exactly one dagger.
-func IsReference(s string) bool {
+// IsExpressionOrTemplate reports whether a parameter's string value is a Reference, an Expression or a Template: it
+// begins with exactly one dagger.
+func IsExpressionOrTemplate(s string) bool {
 	return strings.HasPrefix(s, Dagger) && !strings.HasPrefix(s, Dagger+Dagger)
 }
 

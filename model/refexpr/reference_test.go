@@ -63,7 +63,7 @@ func TestAStringIsAReferenceWhenItBeginsWithOneDagger(t *testing.T) {
 		"†state.a": true, "†": true, "†nonsense ": true, "††state.a": false, "†††": false, "state.a": false, "": false,
 		"a †state.a": false, " †state": false,
 	} {
-		if refexpr.IsReference(text) != want {
+		if refexpr.IsExpressionOrTemplate(text) != want {
 			t.Errorf("%q: not %v", text, want)
 		}
 	}
@@ -209,7 +209,7 @@ func FuzzParseReference(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !refexpr.IsReference(text) {
+		if !refexpr.IsExpressionOrTemplate(text) {
 			t.Fatalf("%q is read as %+v, but is none", text, r)
 		}
 		back, err := refexpr.ParseReference(r.String())

@@ -25,7 +25,7 @@ func (p *ParsedValue) parseScalar(v any) (any, error) {
 	switch {
 	case !isText:
 		return v, nil
-	case !IsReference(s):
+	case !IsExpressionOrTemplate(s):
 		return strings.TrimPrefix(s, Dagger), nil // ††x is the literal †x
 	case IsTemplate(s):
 		t, err := ParseTemplate(s)
@@ -66,7 +66,7 @@ func (p ParsedValue) Resolve(find func(Expression) (any, bool)) (any, error) {
 			return nil, fmt.Errorf("reference %s: nothing there", e)
 		}
 		if bytesLeft -= jsonval.SizeUpToLimit(v, bytesLeft); bytesLeft < 0 {
-			return nil, ErrTooLarge
+			return nil, ErrResolvedTooLarge
 		}
 		return v, nil
 	}
@@ -113,8 +113,8 @@ func ResolveExpressions(v any, find func(Expression) (any, bool)) (any, error) {
 	return p.Resolve(find)
 }
 
-// ErrTooLarge means that a value is too large once its References are resolved.
-var ErrTooLarge = fmt.Errorf(
+// ErrResolvedTooLarge means that a value is too large once its References are resolved.
+var ErrResolvedTooLarge = fmt.Errorf(
 	"with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
 	jsonval.MaxResolvedBytes>>20)
 

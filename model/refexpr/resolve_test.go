@@ -18,14 +18,14 @@ func TestReferencesThatMultiplyAValueAreRefused(t *testing.T) {
 		many[n] = "†state.text"
 	}
 	_, err := refexpr.ResolveReferences(map[string]any{"list": many}, lookup)
-	if !errors.Is(err, refexpr.ErrTooLarge) || looked > 1000 {
+	if !errors.Is(err, refexpr.ErrResolvedTooLarge) || looked > 1000 {
 		t.Errorf("got %v after %d values", err, looked)
 	}
 	texts := make([]any, 10)
 	for n := range texts {
 		texts[n] = "†`" + strings.Repeat("${state.text}", 100) + "`"
 	}
-	if _, err := refexpr.ResolveReferences(texts, lookup); !errors.Is(err, refexpr.ErrTooLarge) {
+	if _, err := refexpr.ResolveReferences(texts, lookup); !errors.Is(err, refexpr.ErrResolvedTooLarge) {
 		t.Errorf("a thousand values in ten texts: %v", err)
 	}
 	if _, err := refexpr.ResolveReferences(many[:100], lookup); err != nil {

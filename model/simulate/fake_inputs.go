@@ -12,16 +12,16 @@ import (
 // FakeInputs returns messages with made-up data, each marked as simulated. It makes up what the file lacks: the data
 // that Plans and wired parameters read, and the data that the schemas of input and data describe. It makes up no State
 // that a Call would write. references lists the References to the made-up data.
-func FakeInputs(idea *ideafile.Idea) (messages []any, references []string) {
+func FakeInputs(idea *ideafile.Idea) (messages []any, madeUpReferences []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {
 		view := ideafile.InstanceViewOf(idea.Context, token)
-		fakedPayloads := jsonval.Object{}
-		faker.fakeValuesFromSchemas(view, fakedPayloads)
+		fakedPayloadByKind := jsonval.Object{}
+		faker.fakeValuesFromSchemas(view, fakedPayloadByKind)
 		for _, r := range faker.collectParamReferences() {
-			faker.fakeForReference(view, fakedPayloads, r)
+			faker.fakeForReference(view, fakedPayloadByKind, r)
 		}
-		for kind, v := range jsonval.Sorted(fakedPayloads) {
+		for kind, v := range jsonval.Sorted(fakedPayloadByKind) {
 			messages = append(messages,
 				simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], v)))
 		}
@@ -45,7 +45,7 @@ func mergeOverExisting(existingPayload, fakedPayload any) any {
 
 func simulatedMessage(kind, token string, payload any) jsonval.Object {
 	m := ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: kind, InstanceToken: token, Payload: payload})
-	m[ideafile.SimulatedKey] = true
+	m[ideafile.SimulatedMessageKey] = true
 	return m
 }
 
@@ -81,7 +81,7 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 }
 
 // fakeValuesFromSchemas makes up the missing properties that the schemas of input and data describe.
-func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, fakedPayloads jsonval.Object) {
+func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, fakedPayloadByKind jsonval.Object) {
 	for kind, v := range jsonval.Sorted(view.SchemaByKind) {
 		if kind == ideafile.TypeState {
 			continue
@@ -94,7 +94,7 @@ func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, fakedPayl
 		}
 		for key, v := range jsonval.Sorted(sampleObject) {
 			if _, isPresent := existingPayload[key]; !isPresent {
-				f.mergeAtReference(fakedPayloads, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
+				f.mergeAtReference(fakedPayloadByKind, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []paramReferenc
 		return nil
 	}
 	var schema any = jsonval.Object{}
-	if text, ok := v.(string); ok && t != nil && refexpr.IsReference(text) && !refexpr.IsTemplate(text) {
+	if text, ok := v.(string); ok && t != nil && refexpr.IsExpressionOrTemplate(text) && !refexpr.IsTemplate(text) {
 		schema = paramSchema(t, name)
 	}
 	for _, ref := range refs {
@@ -146,12 +146,12 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []paramReferenc
 }
 
 // fakeForReference makes up a value for a Reference that has none, unless a Call writes it.
-func (f *inputFaker) fakeForReference(view ideafile.InstanceView, fakedPayloads jsonval.Object, r paramReference) {
+func (f *inputFaker) fakeForReference(view ideafile.InstanceView, fakedPayloadByKind jsonval.Object, r paramReference) {
 	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return
 	}
-	existingPayload := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], fakedPayloads[r.ref.Kind])
-	if fakedPayloads[r.ref.Kind] == nil {
+	existingPayload := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], fakedPayloadByKind[r.ref.Kind])
+	if fakedPayloadByKind[r.ref.Kind] == nil {
 		existingPayload = view.PayloadByKind[r.ref.Kind]
 	}
 	if _, isPresent := jsonval.ValueAt(existingPayload, r.ref.Path); isPresent ||
@@ -166,17 +166,17 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, fakedPayloads 
 		}
 	}
 	if v, err := sample.MakeSample(schema); err == nil {
-		f.mergeAtReference(fakedPayloads, r.ref, v)
+		f.mergeAtReference(fakedPayloadByKind, r.ref, v)
 	}
 }
 
 // mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are
 // not made up element by element.
-func (f *inputFaker) mergeAtReference(fakedPayloads jsonval.Object, ref refexpr.Reference, v any) {
+func (f *inputFaker) mergeAtReference(fakedPayloadByKind jsonval.Object, ref refexpr.Reference, v any) {
 	v, _ = jsonval.SetAt(nil, ref.Path, v)
-	if existingPayload, ok := fakedPayloads[ref.Kind]; ok {
+	if existingPayload, ok := fakedPayloadByKind[ref.Kind]; ok {
 		v = jsonval.DeepMerge(existingPayload, v)
 	}
-	fakedPayloads[ref.Kind] = v
+	fakedPayloadByKind[ref.Kind] = v
 	f.madeUpReferences = jsonval.AppendNew(f.madeUpReferences, ref.String())
 }

@@ -22,7 +22,8 @@ func FakeSolution(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	case len(request.Questions) > 0:
 		solution["calls"] = fakeAnswers(idea, request)
 		return solution
-	case !request.IsOutputOnly && request.RequestNumber <= 1 && len(turn.WithoutDirectPlans(request.PlanEntries)) == 0:
+	case !request.IsOutputOnly && request.RequestNumber <= 1 &&
+		len(turn.WithoutDirectPlanCalls(request.PlanEntries)) == 0:
 		// no earlier Request has planned: the first one plans everything
 		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls
@@ -131,7 +132,7 @@ func fakeCalls(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *tur
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.InstanceViewOf(idea.Context, token)
 	return slices.IndexFunc(idea.Context, func(m ideafile.Message) bool {
-		return m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() &&
+		return m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsStagelessPlanWithRecord() &&
 			(m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view)
 	})
 }

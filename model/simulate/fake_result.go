@@ -9,9 +9,9 @@ import (
 
 // FakeResult makes up what a Tool might return: a value that fits its `_output` schema and, if possible, the State
 // schema at its output path. It returns an error if there is no such value.
-func FakeResult(tool string, outputSchema any, contract *statelog.ResultContract) (any, error) {
+func FakeResult(toolName string, outputSchema any, contract *statelog.ResultContract) (any, error) {
 	if outputSchema == nil {
-		outputSchema = jsonval.Object{"const": sample.SimulatedText + ": " + tool}
+		outputSchema = jsonval.Object{"const": sample.SimulatedText + ": " + toolName}
 		if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
 			if v, err := sample.MakeSample(outputSchema); err == nil && contract.Check(0, v) == nil {
 				return v, nil

@@ -101,12 +101,12 @@ func (f *planFaker) chooseParamValue(t *ideafile.Tool, name string) (v any, ok b
 }
 
 // dependsOn reports whether a Tool reads, directly or transitively, the result of another.
-func (f *planFaker) dependsOn(tool, sourceTool string) bool {
-	if tool == sourceTool {
+func (f *planFaker) dependsOn(toolName, sourceToolName string) bool {
+	if toolName == sourceToolName {
 		return true
 	}
-	for _, next := range f.sourceToolsByTool[tool] {
-		if f.dependsOn(next, sourceTool) {
+	for _, next := range f.sourceToolsByTool[toolName] {
+		if f.dependsOn(next, sourceToolName) {
 			return true
 		}
 	}
@@ -118,12 +118,12 @@ var identifierPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 // chooseOutputPath chooses where a Tool's result goes: the designer's path, a property of the State schema that the
 // result fits, or the Tool's name if State is open.
 func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool) (jsonval.Path, bool) {
-	path := t.OutputPath.FixedValue
+	rawOutputPath := t.OutputPath.FixedValue
 	if s := t.OutputPath.Schema; s != nil {
-		path, _ = sample.MakeSample(s.Source)
+		rawOutputPath, _ = sample.MakeSample(s.Source)
 	}
 	if t.OutputPath.IsDeclared {
-		outputPath, err := refexpr.ParseOutputPath(path)
+		outputPath, err := refexpr.ParseOutputPath(rawOutputPath)
 		if err != nil {
 			return nil, false
 		}

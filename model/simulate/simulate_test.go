@@ -74,7 +74,7 @@ func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
 		text := string(jsonval.Encode(snapshot))
 		idea, ps := ideafile.ReadIdea(snapshot)
 		if (idea.Simulation != nil) != c.marked || len(ps) > 0 ||
-			strings.Contains(text, ideafile.SimulatedKey) != c.marked {
+			strings.Contains(text, ideafile.SimulatedMessageKey) != c.marked {
 			t.Errorf("%s: %s %v", c.idea, text, ps)
 		}
 		if c.marked && !strings.Contains(text, `"_instance":"①","_simulated":true,"state":{"b":"2"}`) {
@@ -179,7 +179,7 @@ func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	t.Parallel()
 	marked := modeltest.DecodeJSON(t, `{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`).(map[string]any)
-	for _, kind := range []string{approval.SteerAdd, approval.SteerRevise} {
+	for _, kind := range []string{approval.SteerAddInstances, approval.SteerRevise} {
 		if _, err := approval.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -35,7 +35,7 @@ func (p *Process) hasOnlyRechecksLeft() (onlyRechecks bool) {
 		r := part.Report
 		switch {
 		case r.IsFinished():
-		case r.Status != loop.StatusRunning || !r.IsAtRest || len(r.EndedInstances()) < len(part.Tokens):
+		case r.Status != loop.StatusRunning || !r.IsAtRest || len(r.EndedInstanceStatuses()) < len(part.InstanceTokens):
 			return false
 		default:
 			onlyRechecks = true
@@ -92,16 +92,16 @@ func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(tur
 
 // AllocateQuotas grants the parts what they need, as far as limits allow. It returns the numbers of the parts to
 // notify, and the limit that prevents more.
-func (p *Process) AllocateQuotas() (partNumbers []int, f *diag.Fault) {
+func (p *Process) AllocateQuotas() (partNumbersToNotify []int, f *diag.Fault) {
 	ledger := p.quotaLedger()
 	partIndexes, f := ledger.Allocate()
 	for _, n := range partIndexes {
 		p.Parts[n].GrantedQuota = ledger.Consumers[n].GrantedQuota
 		if p.Parts[n].HasStarted {
-			partNumbers = append(partNumbers, p.Parts[n].Number)
+			partNumbersToNotify = append(partNumbersToNotify, p.Parts[n].Number)
 		}
 	}
-	return partNumbers, f
+	return partNumbersToNotify, f
 }
 
 // StallFault returns why the process cannot go on although it is not paused itself: every part that has not ended is

@@ -30,7 +30,7 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 	} {
 		_, p := newSplit(t, 4, c.config)
 		startAll(p)
-		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, QuotaUse: c.used})
+		p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 1, Status: loop.StatusRunning, QuotaUse: c.used})
 		numbers, f := p.AllocateQuotas()
 		if len(numbers) != c.told || f != nil {
 			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
@@ -49,23 +49,23 @@ func TestNoLimitOfTimeStopsPartsThatAreOnlyAskedAgain(t *testing.T) {
 		report   split.PartReport
 		isPaused bool
 	}{
-		{"its instances work", split.PartReport{Number: 1, Status: loop.StatusRunning, IsAtRest: true,
+		{"its instances work", split.PartReport{PartNumber: 1, Status: loop.StatusRunning, IsAtRest: true,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"1": settled, "2": settled}}, true},
-		{"the other part has told nothing", split.PartReport{Number: 1, Status: loop.StatusRunning, IsAtRest: true,
+		{"the other part has told nothing", split.PartReport{PartNumber: 1, Status: loop.StatusRunning, IsAtRest: true,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
-		{"it seals", split.PartReport{Number: 2, Status: loop.StatusRunning,
+		{"it seals", split.PartReport{PartNumber: 2, Status: loop.StatusRunning,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, true},
-		{"both rest", split.PartReport{Number: 2, Status: loop.StatusRunning, IsAtRest: true,
+		{"both rest", split.PartReport{PartNumber: 2, Status: loop.StatusRunning, IsAtRest: true,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, false},
-		{"one is paused", split.PartReport{Number: 2, Status: loop.StatusPaused, IsAtRest: true,
+		{"one is paused", split.PartReport{PartNumber: 2, Status: loop.StatusPaused, IsAtRest: true,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, true},
-		{"one has ended", split.PartReport{Number: 2, Status: loop.StatusCompleted,
+		{"one has ended", split.PartReport{PartNumber: 2, Status: loop.StatusCompleted,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, false},
-		{"both have ended", split.PartReport{Number: 1, Status: loop.StatusCompleted,
+		{"both have ended", split.PartReport{PartNumber: 1, Status: loop.StatusCompleted,
 			StatusByInstance: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
 	} {
 		startAll(p)
-		c.report.Sequence = n + 1
+		c.report.ReportNumber = n + 1
 		p.ApplyReport(c.report)
 		if f, until := p.DurationLimitFault(late); (f != nil) != c.isPaused || (f == nil) != until.IsZero() {
 			t.Errorf("%s: %v until %s", c.what, f, until)
@@ -82,7 +82,7 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	_, p := newSplit(t, 4, `, "limits": {"calls": 5}`)
 	startAll(p)
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
-		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning,
+		p.ApplyReport(split.PartReport{PartNumber: number, ReportNumber: sequence, Status: loop.StatusRunning,
 			QuotaUse: turn.QuotaUse{
 				Calls: calls, NeededQuota: turn.Quota{Calls: needed}, AcknowledgedQuota: heard, HasUnacknowledgedGrants: unheard,
 			}})

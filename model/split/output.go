@@ -13,13 +13,13 @@ import (
 
 // This file makes one output for a process in parts.
 
-// NextTurnNumber returns the Turn of the Request that asks for the output.
-func (p *Process) NextTurnNumber() int {
-	maxTurns := 0
+// NextOutputTurnNumber returns the Turn of the Request that asks for the output.
+func (p *Process) NextOutputTurnNumber() int {
+	maxPartTurnCount := 0
 	for _, part := range p.Parts {
-		maxTurns = max(maxTurns, part.Report.TurnCount)
+		maxPartTurnCount = max(maxPartTurnCount, part.Report.TurnCount)
 	}
-	return maxTurns + p.OwnReport.TurnCount + 1
+	return maxPartTurnCount + p.OwnReport.TurnCount + 1
 }
 
 // PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of
@@ -30,7 +30,7 @@ func (p *Process) PartOutputsAsInstances(states jsonval.Object) []turn.InstanceI
 		state := jsonval.Object{"output": part.Report.Output}
 		if part.Report.Output == nil {
 			partStates := jsonval.Object{}
-			for _, token := range part.Tokens {
+			for _, token := range part.InstanceTokens {
 				partStates[token] = states[token]
 			}
 			state = jsonval.Object{"instances": partStates}
@@ -87,20 +87,20 @@ func (p *Process) ApplyOutputReply(idea *ideafile.Idea, r turn.LLMReply) {
 			p.PauseReason, p.WorkerLossesInRow = loop.WorkerLossesFault(loop.MaxWorkerLossesInRow), 0
 		}
 	case !r.IsComplete:
-		p.refuseReply(r.Fault)
+		p.refuseOutput(r.Fault)
 	case r.OutputFault != nil:
-		p.refuseReply(r.OutputFault)
+		p.refuseOutput(r.OutputFault)
 	case idea.OutputSchema.WithoutNulls(r.Output) == nil:
-		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
+		p.refuseOutput(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
 	default:
 		p.OwnReport.OutputWirings = []loop.OutputWiring{{WrittenOutput: idea.OutputSchema.WithoutNulls(r.Output),
-			Instances: p.InstanceTokens()}}
+			InstanceTokens: p.InstanceTokens()}}
 	}
 }
 
-// refuseReply makes the next Request for the output report the error. loop.MaxBadRepliesInRow errors in a row pause the
-// process.
-func (p *Process) refuseReply(f *diag.Fault) {
+// refuseOutput makes the next Request for the output report the error. loop.MaxBadRepliesInRow errors in a row pause
+// the process.
+func (p *Process) refuseOutput(f *diag.Fault) {
 	p.OutputErrors = []turn.ContextError{{Fault: *f}}
 	p.BadOutputsInRow++
 	p.WorkerLossesInRow = 0
@@ -119,7 +119,7 @@ func (p *Process) AcceptOutput(idea *ideafile.Idea, output any, f *diag.Fault) (
 	case f == nil:
 		p.OwnReport.Output, p.BadOutputsInRow, p.WorkerLossesInRow, p.OutputErrors = output, 0, 0, nil
 	case isFromReply:
-		p.refuseReply(f)
+		p.refuseOutput(f)
 	default:
 		p.AreOutputWiringsRefused = true
 		switch {
@@ -146,7 +146,7 @@ func (p *Process) partOutputWirings(idea *ideafile.Idea) []loop.OutputWiring {
 	}) {
 		return planOutputWirings(idea, settledParts)
 	}
-	return []loop.OutputWiring{{WrittenOutput: wiredOutput, Instances: p.InstanceTokens()}}
+	return []loop.OutputWiring{{WrittenOutput: wiredOutput, InstanceTokens: p.InstanceTokens()}}
 }
 
 // planOutputWirings returns the outputs of direct Plans in the order of these Plans in the context of the whole.
@@ -162,9 +162,9 @@ func planOutputWirings(idea *ideafile.Idea, settledParts []Part) []loop.OutputWi
 				return nil
 			}
 			position := positions[w.DirectPlanPosition-1]
-			merged := wiringByPlanPosition[position]
+			mergedWiring := wiringByPlanPosition[position]
 			wiringByPlanPosition[position] = loop.OutputWiring{WrittenOutput: w.WrittenOutput,
-				Instances: append(merged.Instances, w.Instances...), DirectPlanPosition: position}
+				InstanceTokens: append(mergedWiring.InstanceTokens, w.InstanceTokens...), DirectPlanPosition: position}
 		}
 	}
 	var list []loop.OutputWiring
@@ -177,7 +177,8 @@ func planOutputWirings(idea *ideafile.Idea, settledParts []Part) []loop.OutputWi
 // messagePositionsInWholeIdea returns the positions of the part's own Messages in the context of the whole, from 1.
 func (part Part) messagePositionsInWholeIdea(idea *ideafile.Idea) (positions []int) {
 	for n, msg := range idea.Context {
-		if (msg.InstanceToken == "" || slices.Contains(part.Tokens, msg.InstanceToken)) && !turn.IsHistoryMessage(msg) {
+		if (msg.InstanceToken == "" || slices.Contains(part.InstanceTokens, msg.InstanceToken)) &&
+			!turn.IsHistoryMessage(msg) {
 			positions = append(positions, n+1)
 		}
 	}

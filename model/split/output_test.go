@@ -20,12 +20,12 @@ import (
 func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Idea, *split.Process) {
 	t.Helper()
 	i := modeltest.IdeaFrom(t, idea)
-	p := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
+	p := split.New(i, quality.RequestSizeFor(i, nil), modeltest.StartTime)
 	for n, r := range reports {
 		startAll(p)
-		r.Number, r.Sequence, r.StatusByInstance = n+1, 1, map[string]ideafile.InstanceStatus{}
+		r.PartNumber, r.ReportNumber, r.StatusByInstance = n+1, 1, map[string]ideafile.InstanceStatus{}
 		r.Status = cmp.Or(r.Status, loop.StatusCompleted)
-		for _, token := range p.Parts[n].Tokens {
+		for _, token := range p.Parts[n].InstanceTokens {
 			r.StatusByInstance[token] = ideafile.InstanceSettled
 		}
 		p.ApplyReport(r)
@@ -75,8 +75,8 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 			}
 		}
 		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.RequestCount != 3 ||
-			p.NextTurnNumber() != 4 {
-			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurnNumber())
+			p.NextOutputTurnNumber() != 4 {
+			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextOutputTurnNumber())
 		}
 		p.PauseReason = nil
 		c.reply = turn.LLMReply{IsComplete: true, Output: map[string]any{"all": "†state.z"}}
@@ -98,8 +98,8 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 		}
 	}
 	p.ApplyOutputReply(i, turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
-	if p.PauseReason == nil || p.NextTurnNumber() != 1 {
-		t.Errorf("%v, turn %d", p.PauseReason, p.NextTurnNumber())
+	if p.PauseReason == nil || p.NextOutputTurnNumber() != 1 {
+		t.Errorf("%v, turn %d", p.PauseReason, p.NextOutputTurnNumber())
 	}
 }
 

@@ -26,13 +26,13 @@ const DefaultMaxWorkingParts = 3
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
 	InstancesPerPart int                 `json:"size"`                  // at most, in parts that have not begun
-	Size             quality.RequestSize `json:"sizes,omitzero"`        // how InstancesPerPart was chosen
+	RequestSize      quality.RequestSize `json:"sizes,omitzero"`        // how InstancesPerPart was chosen
 	MaxWorkingParts  int                 `json:"partsAtOnce,omitempty"` // 0: DefaultMaxWorkingParts
 	// MaxInstancesPerPart bounds how far InstancesPerPart may grow, by the file or by what studies found good.
 	MaxInstancesPerPart int `json:"mostPerPart,omitempty"`
-	// QualityLimit and OnQualityLimit are those of the file (`config.quality`); OnQualityLimit is empty if it has none.
-	QualityLimit             float64 `json:"qualityLimit,omitempty"`
-	OnQualityLimit           string  `json:"onLimit,omitempty"`
+	// DisagreementLimit and OnDisagreementLimit are those of the file (`config.quality`); OnDisagreementLimit is empty if it has none.
+	DisagreementLimit        float64 `json:"qualityLimit,omitempty"`
+	OnDisagreementLimit      string  `json:"onLimit,omitempty"`
 	HasPausedForDisagreement bool    `json:"disagreed,omitempty"`
 	// Undo is the undo under way in parts; nil: none. UndoCount counts the undos so far.
 	Undo        *OngoingUndo    `json:"undo,omitempty"`
@@ -59,14 +59,14 @@ type Process struct {
 
 // Part is some of the instances, and the last report of their process.
 type Part struct {
-	Number     int        `json:"number"` // from 1
-	Tokens     []string   `json:"tokens"`
-	HasStarted bool       `json:"started,omitempty"`
-	Report     PartReport `json:"report,omitzero"`
-	// LastGatheredIdea is the latest of the part's Ideas that the latest Idea of the whole includes.
-	LastGatheredIdea int `json:"gathered,omitempty"`
-	// Capacity is how many instances the part could have; it may have fewer Tokens.
-	Capacity int `json:"size,omitempty"`
+	Number         int        `json:"number"` // from 1
+	InstanceTokens []string   `json:"tokens"`
+	HasStarted     bool       `json:"started,omitempty"`
+	Report         PartReport `json:"report,omitzero"`
+	// LastGatheredIdeaNumber is the latest of the part's Ideas that the latest Idea of the whole includes.
+	LastGatheredIdeaNumber int `json:"gathered,omitempty"`
+	// InstanceCapacity is how many instances the part could have; it may have fewer Tokens.
+	InstanceCapacity int `json:"size,omitempty"`
 	// GrantedQuota is the part's share of the limits.
 	GrantedQuota turn.Quota `json:"quota"`
 	// ResumeCount counts how often the part was resumed.
@@ -79,11 +79,12 @@ func New(idea *ideafile.Idea, size quality.RequestSize, now time.Time) *Process 
 	if len(tokens) <= size.Initial {
 		return nil
 	}
-	p := &Process{InstancesPerPart: size.Initial, Size: size, MaxWorkingParts: idea.Config.MaxConcurrentParts,
+	p := &Process{InstancesPerPart: size.Initial, RequestSize: size, MaxWorkingParts: idea.Config.MaxConcurrentParts,
 		StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited,
-		QualityLimit: idea.Config.Quality.DisagreementLimit, OnQualityLimit: idea.Config.Quality.OnDisagreementLimit}
+		DisagreementLimit:   idea.Config.Quality.DisagreementLimit,
+		OnDisagreementLimit: idea.Config.Quality.DisagreementLimitAction}
 	if p.MaxInstancesPerPart = size.Initial; idea.Config.MaxInstancesPerPart == 0 {
-		p.MaxInstancesPerPart = quality.SizeForSharedCalls
+		p.MaxInstancesPerPart = quality.RequestSizeForSharedCalls
 	}
 	p.AddInstances(tokens)
 	if out := jsonval.Lookup(idea.Source, "solution", "output"); out != nil && idea.OutputSchema != nil &&
@@ -105,8 +106,9 @@ func (p *Process) AddInstances(tokens []string) {
 func (p *Process) addParts(tokens []string) {
 	for len(tokens) > 0 {
 		n := min(p.InstancesPerPart, len(tokens))
-		p.Parts = append(p.Parts, Part{Number: len(p.Parts) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited,
-			Capacity: p.InstancesPerPart})
+		p.Parts = append(p.Parts, Part{Number: len(p.Parts) + 1, InstanceTokens: tokens[:n:n],
+			GrantedQuota:     turn.Unlimited,
+			InstanceCapacity: p.InstancesPerPart})
 		tokens = tokens[n:]
 	}
 }
@@ -114,7 +116,7 @@ func (p *Process) addParts(tokens []string) {
 // PartNumberOf returns the number of the part that an instance belongs to; 0 if none.
 func (p *Process) PartNumberOf(token string) int {
 	for _, part := range p.Parts {
-		if slices.Contains(part.Tokens, token) {
+		if slices.Contains(part.InstanceTokens, token) {
 			return part.Number
 		}
 	}
@@ -124,7 +126,7 @@ func (p *Process) PartNumberOf(token string) int {
 // InstanceTokens lists the instances of all parts.
 func (p *Process) InstanceTokens() (tokens []string) {
 	for _, part := range p.Parts {
-		tokens = append(tokens, part.Tokens...)
+		tokens = append(tokens, part.InstanceTokens...)
 	}
 	return tokens
 }
@@ -134,7 +136,7 @@ func (p *Process) FindInstanceToken(name string) string {
 	if p.PartNumberOf(name) > 0 {
 		return name
 	}
-	token, _ := spelling.FindToken(p.InstanceTokens(), name)
+	token, _ := spelling.FindInstanceToken(p.InstanceTokens(), name)
 	return token
 }
 
@@ -150,21 +152,21 @@ func (p *Process) PendingApprovals() []approval.PendingCall {
 // ApplyReport applies a part's report, unless a later one was applied already. If the part has paused for a reason of
 // its own, the whole process pauses: a person must see the reason, and what stops one part mostly stops the others too.
 func (p *Process) ApplyReport(r PartReport) {
-	if r.Number < 1 || r.Number > len(p.Parts) {
+	if r.PartNumber < 1 || r.PartNumber > len(p.Parts) {
 		return
 	}
-	part := &p.Parts[r.Number-1]
+	part := &p.Parts[r.PartNumber-1]
 	lastReport := &part.Report
-	if r.Sequence < lastReport.Sequence {
+	if r.ReportNumber < lastReport.ReportNumber {
 		return
 	}
 	isPauseOutdated := r.ResumeCount < part.ResumeCount // the part was resumed from the reported pause
 	if r.Status == loop.StatusPaused && r.Error != nil && r.AutomaticPauseCount > lastReport.AutomaticPauseCount &&
 		p.PauseReason == nil && !isPauseOutdated {
-		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
+		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.PartNumber, r.Error.Message)
 	}
 	*lastReport = r
-	p.applyQualityLimit()
+	p.applyDisagreementLimit()
 }
 
 // TakePartToStart returns the part to start now, or nil, and counts it as started. A part starts only after the part
@@ -175,7 +177,7 @@ func (p *Process) TakePartToStart() *Part {
 	for _, part := range p.Parts {
 		switch {
 		case !part.HasStarted || part.Report.IsFinished():
-		case part.Report.Sequence == 0:
+		case part.Report.ReportNumber == 0:
 			return nil
 		case !part.Report.AwaitsOnlyPeople:
 			workingCount++
@@ -232,7 +234,8 @@ func (p *Process) IsAtRest() bool {
 // people decided.
 func (p *Process) HasUnsealedChanges() bool {
 	return len(p.UnsealedLog) > 0 ||
-		slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.IdeaCount > part.LastGatheredIdea })
+		slices.ContainsFunc(p.Parts,
+			func(part Part) bool { return part.Report.IdeaCount > part.LastGatheredIdeaNumber })
 }
 
 // LogSteering logs what somebody decided on the whole process.
@@ -244,16 +247,16 @@ func (p *Process) LogSteering(d approval.Decision) {
 func (p *Process) MarkSealed(ideaNumber int) {
 	p.OwnReport.IdeaCount, p.UnsealedLog, p.LLMUsages = ideaNumber, nil, nil
 	for n := range p.Parts {
-		p.Parts[n].LastGatheredIdea = p.Parts[n].Report.IdeaCount
+		p.Parts[n].LastGatheredIdeaNumber = p.Parts[n].Report.IdeaCount
 	}
 }
 
 // Result returns the result of the process so far, without States.
-func (p *Process) Result(processID string, status loop.Status) loop.Result {
+func (p *Process) Result(processID string, status loop.Status) loop.ProcessResult {
 	r := p.ResultWithoutInstances(processID, status)
 	r.Instances = map[string]loop.InstanceResult{}
 	for _, part := range p.Parts {
-		for _, token := range part.Tokens {
+		for _, token := range part.InstanceTokens {
 			s, ok := part.Report.StatusByInstance[token]
 			if !ok {
 				s = ideafile.InstanceWorking
@@ -268,9 +271,9 @@ func (p *Process) Result(processID string, status loop.Status) loop.Result {
 
 // ResultWithoutInstances returns what Result does of the process as a whole. It takes as long for many instances as for
 // few.
-func (p *Process) ResultWithoutInstances(processID string, status loop.Status) loop.Result {
-	r := loop.Result{ProcessID: processID, Status: status, Error: p.PauseReason, Output: p.OwnReport.Output}
-	add := func(part PartReport) {
+func (p *Process) ResultWithoutInstances(processID string, status loop.Status) loop.ProcessResult {
+	r := loop.ProcessResult{ProcessID: processID, Status: status, Error: p.PauseReason, Output: p.OwnReport.Output}
+	addPartReport := func(part PartReport) {
 		r.InstructionStepCounts = r.InstructionStepCounts.Merge(part.InstructionStepCounts)
 		r.RequestCount += part.RequestCount
 		r.IdeaCount += part.IdeaCount
@@ -281,9 +284,9 @@ func (p *Process) ResultWithoutInstances(processID string, status loop.Status) l
 			r.UnwrittenResults = loop.AddUnwrittenResult(r.UnwrittenResults, n)
 		}
 	}
-	add(p.OwnReport)
+	addPartReport(p.OwnReport)
 	for _, part := range p.Parts {
-		add(part.Report)
+		addPartReport(part.Report)
 	}
 	r.Quality = p.Quality()
 	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
@@ -348,7 +351,7 @@ func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
 	out := jsonval.WithoutKey(wholeIdea, "context")
 	var context []any
 	for _, raw := range part.FilterContext(jsonval.AsList(wholeIdea["context"])) {
-		if filteredMessage, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
+		if filteredMessage, ok := turn.FilterPlanRecord(raw, part.InstanceTokens); ok {
 			context = append(context, filteredMessage)
 		}
 	}
@@ -360,8 +363,9 @@ func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
 	}
 	config := jsonval.WithKey(jsonval.AsObject(out["config"]), "limits",
 		jsonval.Object{"calls": nil, "duration": nil, "requests": nil, "tokens": nil})
-	if _, isGiven := config["batch"].(json.Number); !isGiven { // a part is not split again, whatever its size
-		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
+	// a part is not split again, whatever its size
+	if _, isBatchSizeGiven := config["batch"].(json.Number); !isBatchSizeGiven {
+		config["batch"] = jsonval.ToJSONValue(len(part.InstanceTokens))
 	}
 	out["config"] = config
 	// rechecks are drawn in each part by itself
@@ -374,12 +378,12 @@ func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
 
 // FilterContext returns only the messages that the part sees.
 func (part Part) FilterContext(context []any) []any {
-	isOwn := make(map[string]bool, len(part.Tokens))
-	for _, token := range part.Tokens {
-		isOwn[token] = true
+	isOwnToken := make(map[string]bool, len(part.InstanceTokens))
+	for _, token := range part.InstanceTokens {
+		isOwnToken[token] = true
 	}
 	return jsonval.Filter(context, func(raw any) bool {
 		token := jsonval.AsText(jsonval.AsObject(raw)["_instance"])
-		return token == "" || isOwn[token]
+		return token == "" || isOwnToken[token]
 	})
 }

@@ -39,19 +39,21 @@ func TestTheSizeOfPartsFollowsWhatWasMeasured(t *testing.T) {
 		_, p := newSplit(t, 12, `, "partsAtOnce": 2, "batch": 4, "quality": {"limit": 0.02, "onLimit": `+c.onLimit+`}`)
 		for n := range c.rechecked {
 			startAll(p)
-			p.ApplyReport(split.PartReport{Number: n + 1, Sequence: 1, Status: loop.StatusRunning})
+			p.ApplyReport(split.PartReport{PartNumber: n + 1, ReportNumber: 1, Status: loop.StatusRunning})
 		}
 		for n, rechecked := range c.rechecked {
-			p.ApplyReport(split.PartReport{Number: n + 1, Sequence: 2, Status: loop.StatusRunning, Quality: rechecked})
+			p.ApplyReport(split.PartReport{PartNumber: n + 1, ReportNumber: 2, Status: loop.StatusRunning,
+				RecheckTally: rechecked})
 		}
 		var parts strings.Builder
 		for _, part := range p.Parts {
-			fmt.Fprint(&parts, part.Tokens)
+			fmt.Fprint(&parts, part.InstanceTokens)
 		}
 		q := p.Quality()
-		if p.InstancesPerPart != c.size || parts.String() != c.parts || q.Size.Initial != 4 || q.Size.Current != c.size ||
-			(c.size != 4) != strings.Contains(q.Size.Reason, "of 120 asked twice 40") {
-			t.Errorf("%s: %d a part, %s, %+v", name, p.InstancesPerPart, parts.String(), q.Size)
+		if p.InstancesPerPart != c.size || parts.String() != c.parts || q.RequestSize.Initial != 4 ||
+			q.RequestSize.Current != c.size ||
+			(c.size != 4) != strings.Contains(q.RequestSize.Reason, "of 120 asked twice 40") {
+			t.Errorf("%s: %d a part, %s, %+v", name, p.InstancesPerPart, parts.String(), q.RequestSize)
 		}
 		if (c.paused != "") != (p.PauseReason != nil && p.PauseReason.Code == c.paused) {
 			t.Errorf("%s: paused by %v", name, p.PauseReason)
@@ -64,12 +66,14 @@ func TestAProcessThatWasPausedForDisagreementGoesOnWhenItIsResumed(t *testing.T)
 	t.Parallel()
 	_, p := newSplit(t, 12, `, "quality": {"limit": 0.02, "onLimit": "pause"}`)
 	startAll(p)
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, Quality: tally(100, 50)})
+	p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 1, Status: loop.StatusRunning,
+		RecheckTally: tally(100, 50)})
 	if p.PauseReason == nil {
 		t.Fatal("it is not paused")
 	}
 	p.PauseReason = nil
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning, Quality: tally(120, 70)})
+	p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 2, Status: loop.StatusRunning,
+		RecheckTally: tally(120, 70)})
 	if p.PauseReason != nil {
 		t.Errorf("it is paused again: %v", p.PauseReason)
 	}
@@ -82,7 +86,7 @@ func TestAPartKnowsItsSizeAndHasASeedOfItsOwn(t *testing.T) {
 	whole := jsonval.WithoutKey(ideafile.WithQualitySeed(i.Source, "s"), "config")
 	for n, part := range p.Parts {
 		got := string(jsonval.Encode(part.IdeaSource(whole)))
-		if want := fmt.Sprintf(`"batch":%d`, len(part.Tokens)); !strings.Contains(got, want) ||
+		if want := fmt.Sprintf(`"batch":%d`, len(part.InstanceTokens)); !strings.Contains(got, want) ||
 			!strings.Contains(got, fmt.Sprintf(`"seed":"s/%d"`, n+1)) {
 			t.Errorf("part %d begins with %s", n+1, got)
 		}
@@ -96,7 +100,8 @@ func TestASizeThatWasMeasuredAboveTheLimitIsNotTakenAgain(t *testing.T) {
 	var sizes []int
 	for n, rechecked := range []quality.Tally{tally(120, 40), tally(400, 0), tally(400, 0), tally(400, 0)} {
 		startAll(p)
-		p.ApplyReport(split.PartReport{Number: n + 1, Sequence: 1, Status: loop.StatusCompleted, Quality: rechecked})
+		p.ApplyReport(split.PartReport{PartNumber: n + 1, ReportNumber: 1, Status: loop.StatusCompleted,
+			RecheckTally: rechecked})
 		sizes = append(sizes, p.InstancesPerPart)
 	}
 	if got := fmt.Sprint(sizes); got != "[2 3 3 3]" {
@@ -111,10 +116,11 @@ func TestPartsBeginWithTheSizeThatIsKnownOnceTheToolsAre(t *testing.T) {
 	if len(p.Parts) != 2 {
 		t.Fatalf("it is %d parts at first", len(p.Parts))
 	}
-	p.SetFirstSize(quality.RequestSize{Initial: 25, Current: 25, Reason: "the LLM chooses"})
+	p.SetInitialRequestSize(quality.RequestSize{Initial: 25, Current: 25, Reason: "the LLM chooses"})
 	startAll(p)
 	p.AddInstances([]string{"more"})
-	if q := p.Size; len(p.Parts) != 7 || len(p.Parts[0].Tokens) != 25 || p.Parts[5].Tokens[24] != "150" || q.Reason != "the LLM chooses" {
+	if q := p.RequestSize; len(p.Parts) != 7 || len(p.Parts[0].InstanceTokens) != 25 ||
+		p.Parts[5].InstanceTokens[24] != "150" || q.Reason != "the LLM chooses" {
 		t.Errorf("%d parts, %+v", len(p.Parts), q)
 	}
 }

@@ -16,9 +16,9 @@ import (
 
 // PartReport is what a part reports to the whole process.
 type PartReport struct {
-	Number   int         `json:"number"`
-	Sequence int         `json:"seq"` // counts the part's reports
-	Status   loop.Status `json:"status"`
+	PartNumber   int         `json:"number"`
+	ReportNumber int         `json:"seq"` // counts the part's reports
+	Status       loop.Status `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
 	// IsAtRest reports whether the part was at rest as of its latest Idea: see Loop.IsAtRest.
@@ -29,7 +29,7 @@ type PartReport struct {
 	Calls                 turn.CallCounts        `json:"calls"`
 	Failures              turn.Failures          `json:"failures,omitempty"`
 	Usage                 turn.TokenUsage        `json:"usage"`
-	Quality               quality.Tally          `json:"quality,omitzero"`
+	RecheckTally          quality.Tally          `json:"quality,omitzero"`
 	Error                 *diag.Fault            `json:"error,omitempty"`
 	Output                any                    `json:"output,omitempty"`
 	UnwrittenResults      []loop.UnwrittenResult `json:"notWritten,omitempty"`
@@ -56,16 +56,16 @@ type PartReport struct {
 	// token; "" means all instances.
 	CausersByInstance map[string][]policy.Identity `json:"causedBy,omitempty"`
 	// PendingPlan is its Plan that waits for a person; nil: none waits.
-	PendingPlan *approval.Plan `json:"plan,omitempty"`
+	PendingPlan *approval.PlanAwaitingDecision `json:"plan,omitempty"`
 	// QuotaUse is what the part and all its delegates have begun and used, and what it needs. Delegates are the running
 	// delegates.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
 	// HoldUps lists what holds up the part and its delegates.
 	HoldUps []turn.HoldUp `json:"heldUp,omitempty"`
-	// IdeaDigest is the digest of the part's latest Idea.
-	IdeaDigest string          `json:"digest,omitempty"`
-	Fates      []approval.Fate `json:"refusals,omitempty"`
+	// LatestIdeaDigest is the digest of the part's latest Idea.
+	LatestIdeaDigest string          `json:"digest,omitempty"`
+	Fates            []approval.Fate `json:"refusals,omitempty"`
 	// AutomaticPauseCount: see Loop.AutomaticPauseCount.
 	AutomaticPauseCount int `json:"ownPauses,omitempty"`
 	// ResumeCount counts the resumes that the part has received from the whole.
@@ -96,15 +96,15 @@ func (r PartReport) IsFinished() bool {
 
 // ReportFilter keeps a part from reporting what the whole need not know now.
 type ReportFilter struct {
-	lastSentReport string // the last report that was sent, without its count of Calls
-	lastEndedCount int    // the count of ended Calls in that report
+	lastSentReportJSON string // the last report that was sent, without its count of Calls
+	lastEndedCallCount int    // the count of ended Calls in that report
 }
 
 // ShouldSend reports whether a report should be sent because it has something new, and if so counts it as sent. A
 // report with only more ended Calls or instances waits until a tenth more Calls have ended, since each report costs
 // both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int) bool {
-	endedCount := r.Calls.Total()
+	endedCallCount := r.Calls.Total()
 	r.Calls, r.Failures, r.InstructionStepCounts, r.StatusByInstance = turn.CallCounts{}, nil, nil,
 		filterStatuses(func(s ideafile.InstanceStatus) bool {
 			return s == ideafile.InstanceWaiting
@@ -112,15 +112,17 @@ func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int) bool {
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // Requests are counted once they have ended
 	r.CausersByInstance = nil                    // no Call of another part depends on CausersByInstance
 	encoded := jsonval.EncodeToString(jsonval.ToJSONValue(r))
-	if encoded == t.lastSentReport && endedCount < t.lastEndedCount+max(1, instanceCount/10, t.lastEndedCount/10) {
+	if encoded == t.lastSentReportJSON && endedCallCount < t.lastEndedCallCount+max(1, instanceCount/10,
+		t.lastEndedCallCount/10) {
 		return false
 	}
-	t.lastSentReport, t.lastEndedCount = encoded, endedCount
+	t.lastSentReportJSON, t.lastEndedCallCount = encoded, endedCallCount
 	return true
 }
 
-// EndedInstances returns the statuses of the instances that have ended. In a part that was cancelled, not all have.
-func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
+// EndedInstanceStatuses returns the statuses of the instances that have ended. In a part that was cancelled, not all
+// have.
+func (r PartReport) EndedInstanceStatuses() map[string]ideafile.InstanceStatus {
 	return filterStatuses(ideafile.InstanceStatus.HasEnded, r.StatusByInstance)
 }
 

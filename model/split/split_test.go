@@ -30,7 +30,7 @@ func newSplit(t *testing.T, n int, config string) (*ideafile.Idea, *split.Proces
 	}
 	i := modeltest.IdeaFrom(t, `{"config": {`+size+config+`}, "context": [{"type": "text", "text": "Go."}, `+
 		strings.Join(context, ",")+`]}`)
-	return i, split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
+	return i, split.New(i, quality.RequestSizeFor(i, nil), modeltest.StartTime)
 }
 
 func numbersOf(parts []split.Part) (n []int) {
@@ -46,7 +46,8 @@ func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 		t.Errorf("three instances are %d parts of three", len(p.Parts))
 	}
 	_, p := newSplit(t, 7, "")
-	if len(p.Parts) != 3 || fmt.Sprint(p.Parts[2].Tokens) != "[7]" || p.PartNumberOf("4") != 2 || p.PartNumberOf("8") != 0 {
+	if len(p.Parts) != 3 || fmt.Sprint(p.Parts[2].InstanceTokens) != "[7]" || p.PartNumberOf("4") != 2 ||
+		p.PartNumberOf("8") != 0 {
 		t.Errorf("%+v", p.Parts)
 	}
 	p.AddInstances([]string{"8", "9", "10", "11"})
@@ -82,24 +83,26 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}{
 		{"at first", split.PartReport{}, "[1]"},
 		{"while the first begins", split.PartReport{}, "[]"},
-		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
-		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
-		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
-		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning,
+		{"when it has begun", split.PartReport{PartNumber: 1, ReportNumber: 1, Status: loop.StatusRunning}, "[2]"},
+		{"when the second has", split.PartReport{PartNumber: 2, ReportNumber: 1, Status: loop.StatusRunning}, "[3]"},
+		{"when three are at work", split.PartReport{PartNumber: 3, ReportNumber: 1, Status: loop.StatusRunning}, "[]"},
+		{"when one of them waits for people", split.PartReport{PartNumber: 2, ReportNumber: 2,
+			Status:           loop.StatusRunning,
 			AwaitsOnlyPeople: true}, "[4]"},
 		{"when one has ended while another begins",
-			split.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
-		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: loop.StatusFailed},
+			split.PartReport{PartNumber: 3, ReportNumber: 2, Status: loop.StatusCompleted}, "[]"},
+		{"when that one has ended before it told of anything",
+			split.PartReport{PartNumber: 4, Status: loop.StatusFailed},
 			"[5]"},
-		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
+		{"when it is at work", split.PartReport{PartNumber: 5, ReportNumber: 1, Status: loop.StatusRunning}, "[6]"},
 	} {
 		p.ApplyReport(step.heard)
 		if got := fmt.Sprint(numbersOf(startAll(p))); got != step.start {
 			t.Errorf("%s %s are started, want %s", step.what, got, step.start)
 		}
 	}
-	p.PauseReason = turn.PauseFault("ann", "")
-	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
+	p.PauseReason = turn.PersonPauseFault("ann", "")
+	p.ApplyReport(split.PartReport{PartNumber: 6, ReportNumber: 1, Status: loop.StatusCompleted})
 	if got := p.TakePartToStart(); got != nil || fmt.Sprint(p.RunningPartNumbers()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningPartNumbers())
 	}
@@ -117,7 +120,7 @@ func TestAsManyPartsWorkAtOnceAsTheFileSays(t *testing.T) {
 				}
 				break
 			}
-			p.ApplyReport(split.PartReport{Number: number, Sequence: 1, Status: loop.StatusRunning})
+			p.ApplyReport(split.PartReport{PartNumber: number, ReportNumber: 1, Status: loop.StatusRunning})
 		}
 	}
 }
@@ -164,9 +167,9 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 4, "")
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
-	p.ApplyReport(split.PartReport{Number: 9, Sequence: 1})
+	p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 3, Status: loop.StatusCompleted})
+	p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 2, Status: loop.StatusRunning})
+	p.ApplyReport(split.PartReport{PartNumber: 9, ReportNumber: 1})
 	if !p.Parts[0].Report.IsFinished() || p.IsFinished() {
 		t.Errorf("%+v", p.Parts)
 	}
@@ -175,12 +178,12 @@ func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
-	p.ApplyReport(split.PartReport{Number: 1, RequestCount: 2})
-	p.ApplyReport(split.PartReport{Number: 2, RequestCount: 2})
+	p.ApplyReport(split.PartReport{PartNumber: 1, RequestCount: 2})
+	p.ApplyReport(split.PartReport{PartNumber: 2, RequestCount: 2})
 	if f, until := p.LimitFault(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
 		t.Errorf("%v, %s", f, until)
 	}
-	p.ApplyReport(split.PartReport{Number: 2, Sequence: 1, RequestCount: 3})
+	p.ApplyReport(split.PartReport{PartNumber: 2, ReportNumber: 1, RequestCount: 3})
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
@@ -202,12 +205,12 @@ func TestThePartsResultsAddUp(t *testing.T) {
 	_, p := newSplit(t, 4, "")
 	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.CallFailed, "pay",
 		diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
-	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, RequestCount: 2, IdeaCount: 3,
+	p.ApplyReport(split.PartReport{PartNumber: 1, Status: loop.StatusCompleted, RequestCount: 2, IdeaCount: 3,
 		Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1},
 		Failures: unlucky,
 		StatusByInstance: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled,
 			"3": ideafile.InstanceSettled}})
-	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, RequestCount: 1,
+	p.ApplyReport(split.PartReport{PartNumber: 2, Status: loop.StatusFailed, RequestCount: 1,
 		Calls: turn.CallCounts{Failed: 1},
 		Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		StatusByInstance: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
@@ -270,7 +273,7 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	}
 }
 
-func directly(t *testing.T, i *ideafile.Idea) loop.Result {
+func directly(t *testing.T, i *ideafile.Idea) loop.ProcessResult {
 	t.Helper()
 	s := modeltest.NewScenarioFromIdea(t, i, false)
 	s.RunDirectPlans()
@@ -278,16 +281,16 @@ func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 	return s.Loop.Result(s.Loop.FinalStatus(), true)
 }
 
-func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
+func directlyInParts(t *testing.T, i *ideafile.Idea) loop.ProcessResult {
 	t.Helper()
-	p, states := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime), map[string]any{}
+	p, states := split.New(i, quality.RequestSizeFor(i, nil), modeltest.StartTime), map[string]any{}
 	for _, part := range p.Parts {
 		p.Parts[part.Number-1].HasStarted = true
 		s := modeltest.NewScenarioFromIdea(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
-		r := split.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls,
+		r := split.PartReport{PartNumber: part.Number, ReportNumber: 1, Status: result.Status, Calls: result.Calls,
 			RequestCount: result.RequestCount, Failures: result.Failures}
 		r.AddOutcome(s.Loop, result.Status)
 		p.ApplyReport(r)
@@ -340,7 +343,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		{"type": "state", "_instance": "③", "a": 3}, {"type": "state", "_instance": "④", "a": 4}, {"type": "input", "_instance": "④", "own": 1},
 		{"type": "plan", "stage": "optimal", "when": {"properties": {"input": {"required": ["own"]}}, "required": ["input"]}, "plan": [{"_tool": "log"}, {"_tool": "fail"}]}]}`
 	whole := modeltest.IdeaFrom(t, text)
-	inParts := split.New(whole, quality.SizeFor(whole, nil), modeltest.StartTime)
+	inParts := split.New(whole, quality.RequestSizeFor(whole, nil), modeltest.StartTime)
 	input := &turn.RequestInput{ProcessID: "p"}
 	var parts []*ideafile.Idea
 	for n, part := range inParts.Parts {
@@ -358,11 +361,11 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 			states[i.Token] = i.State
 		}
 		input.AddPartContext(turn.DirectPlanPositionsByToken(whole.Source["context"]), last.Source["context"],
-			part.Tokens, states)
+			part.InstanceTokens, states)
 		parts = append(parts, last)
 	}
 	gathered := modeltest.SnapshotAndReparse(t, whole, input, nil, nil)
-	for n, part := range split.New(gathered, quality.SizeFor(gathered, nil), modeltest.StartTime).Parts {
+	for n, part := range split.New(gathered, quality.RequestSizeFor(gathered, nil), modeltest.StartTime).Parts {
 		s := modeltest.NewScenario(t, "",
 			`"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
 		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
@@ -396,7 +399,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 	for more, want := range map[string]string{`, "_status": "settled"`: `{"summary":"z"}`, ``: `null`} {
 		i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": `+modeltest.SummarySchema+`}, "solution": {"calls": [], "output": {"summary": "z"}},
 			"context": [`+fmt.Sprintf(state, more)+`]}`)
-		p := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
+		p := split.New(i, quality.RequestSizeFor(i, nil), modeltest.StartTime)
 		if got := string(jsonval.Encode(p.OwnReport.Output)); got != want {
 			t.Errorf("%s: %s", more, got)
 		}
@@ -409,38 +412,38 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, "")
-	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused,
+	paused := split.PartReport{PartNumber: 2, ReportNumber: 1, Status: loop.StatusPaused,
 		Error: diag.Faultf(turn.CodeNoProgress, "in vain"), AutomaticPauseCount: 1}
 	p.ApplyReport(paused)
 	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
 		t.Fatalf("%v", p.PauseReason)
 	}
 	p.PauseReason = nil // a person has resumed it
-	paused.Sequence = 2
+	paused.ReportNumber = 2
 	p.ApplyReport(paused)
 	if p.PauseReason != nil {
 		t.Errorf("a report of the pause that is over: %v", p.PauseReason)
 	}
-	paused.Sequence, paused.AutomaticPauseCount = 3, 2
+	paused.ReportNumber, paused.AutomaticPauseCount = 3, 2
 	p.ApplyReport(paused)
 	if p.PauseReason == nil {
 		t.Error("it has paused again")
 	}
 	p.PauseReason, p.Parts[1].HasStarted = nil, true
 	p.TakePartsToResume()
-	paused.Sequence, paused.AutomaticPauseCount = 4, 3
+	paused.ReportNumber, paused.AutomaticPauseCount = 4, 3
 	p.ApplyReport(paused)
 	if p.PauseReason != nil {
 		t.Errorf("what the part reported before it heard that it goes on: %v", p.PauseReason)
 	}
-	paused.Sequence, paused.AutomaticPauseCount, paused.ResumeCount = 5, 4, 1
+	paused.ReportNumber, paused.AutomaticPauseCount, paused.ResumeCount = 5, 4, 1
 	p.ApplyReport(paused)
 	if p.PauseReason == nil {
 		t.Error("it has paused after that")
 	}
 	p.PauseReason = nil
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused,
-		Error: turn.PauseFault("ann", "")})
+	p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 1, Status: loop.StatusPaused,
+		Error: turn.PersonPauseFault("ann", "")})
 	if p.PauseReason != nil {
 		t.Errorf("a person has paused the part alone: %v", p.PauseReason)
 	}
@@ -451,7 +454,7 @@ func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
 	_, p := newSplit(t, 6, "") // two parts
 	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false,
 		2 * ideafile.DefaultRequestLimit: true} {
-		p.ApplyReport(split.PartReport{Number: 1, RequestCount: requests})
+		p.ApplyReport(split.PartReport{PartNumber: 1, RequestCount: requests})
 		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
 			t.Errorf("after %d: %v", requests, f)
 		}

@@ -12,9 +12,9 @@ import (
 // CheckCorrections returns why the parts would refuse one of people's messages, as far as the whole knows. It changes
 // nothing. The whole knows only the initial States and, for a message to all instances, only what these share.
 func (p *Process) CheckCorrections(idea *ideafile.Idea, messages []ideafile.Message) error {
-	plans := ideafile.FindDirectPlans(idea.Context)
+	directPlans := ideafile.FindDirectPlans(idea.Context)
 	for n, msg := range messages {
-		err := p.checkCorrection(idea, plans, msg)
+		err := p.checkCorrection(idea, directPlans, msg)
 		if err != nil {
 			return fmt.Errorf("$.context[%d]: %w", n, err)
 		}
@@ -22,19 +22,19 @@ func (p *Process) CheckCorrections(idea *ideafile.Idea, messages []ideafile.Mess
 	return nil
 }
 
-func (p *Process) checkCorrection(idea *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
+func (p *Process) checkCorrection(idea *ideafile.Idea, directPlans ideafile.DirectPlans, msg ideafile.Message) error {
 	token := msg.InstanceToken
 	view := ideafile.InstanceViewOf(idea.Context, token)
-	isReplaceable := slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan)
+	hasReplaceablePlan := slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan)
 	if token != "" {
 		if s := p.instanceStatus(token); s.HasEnded() {
 			return loop.InstanceEndedError(token, s)
 		}
-		planIndex, _ := plans.ChooseForInstance(token, view)
-		isReplaceable = planIndex >= 0
+		planIndex, _ := directPlans.ChooseForInstance(token, view)
+		hasReplaceablePlan = planIndex >= 0
 	}
 	switch {
-	case msg.IsDirectPlan() && !isReplaceable:
+	case msg.IsDirectPlan() && !hasReplaceablePlan:
 		return loop.ErrNoPlanToReplace
 	case msg.PayloadKind == ideafile.TypeState:
 		return loop.CheckStateCorrection(msg, view, statelog.NewState(view.PayloadByKind[ideafile.TypeState]))

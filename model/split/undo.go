@@ -26,16 +26,16 @@ type OngoingUndo struct {
 
 // BeginUndo returns the order for each of OngoingUndo.PendingPartNumbers, in their order. idPrefix begins the id of the
 // act in the parts. If it returns an error, nothing is undone.
-func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []approval.UndoOrder, err error) {
+func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (partOrders []approval.UndoOrder, err error) {
 	switch {
 	case p.PauseReason == nil:
 		return nil, loop.ErrUndoWhileRunning
 	case p.Undo != nil: // only the parts know for sure whether they are at rest
 		return nil, loop.ErrUndoNotAtRest
 	}
-	tokenIndex, partNumberByToken := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
+	tokenIndex, partNumberByToken := spelling.NewInstanceTokenIndex(p.InstanceTokens()), map[string]int{}
 	for _, part := range p.Parts {
-		for _, token := range part.Tokens {
+		for _, token := range part.InstanceTokens {
 			partNumberByToken[token] = part.Number
 		}
 	}
@@ -58,14 +58,14 @@ func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []app
 			(o.CallIDs == nil || callIDsByPartNumber[number] != nil) {
 			partOrder := o
 			partOrder.ID, partOrder.CallIDs = u.ID, callIDsByPartNumber[number]
-			u.PendingPartNumbers, orders = append(u.PendingPartNumbers, number), append(orders, partOrder)
+			u.PendingPartNumbers, partOrders = append(u.PendingPartNumbers, number), append(partOrders, partOrder)
 		}
 	}
-	if len(orders) == 0 {
+	if len(partOrders) == 0 {
 		return nil, loop.ErrNothingToUndo
 	}
 	p.Undo = u
-	return orders, nil
+	return partOrders, nil
 }
 
 // ConsumeUndoFates keeps the outcome of an undo in a part, and returns the other Fates.
@@ -81,12 +81,12 @@ func (p *Process) ConsumeUndoFates(partNumber int, fates []approval.Fate) []appr
 
 func (p *Process) endPartUndo(partNumber int, f approval.Fate) {
 	u := p.Undo
-	countBefore := len(u.PendingPartNumbers)
+	pendingCountBefore := len(u.PendingPartNumbers)
 	u.PendingPartNumbers = slices.DeleteFunc(u.PendingPartNumbers, func(n int) bool { return n == partNumber })
 	if f.RefusalReason != "" {
 		f.RefusalReason = fmt.Sprintf("part %d: %s", partNumber, f.RefusalReason)
 	}
-	if len(u.PendingPartNumbers) < countBefore {
+	if len(u.PendingPartNumbers) < pendingCountBefore {
 		u.Fates = append(u.Fates, f)
 	}
 }
@@ -108,15 +108,15 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	}
 	p.Undo = nil
 	hasEffect := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.HasNothingToDo })
-	var reasons []string
-	code := ""
+	var refusalReasons []string
+	refusalCode := ""
 	for _, f := range u.Fates {
 		if f.RefusalReason != "" && !(hasEffect && f.HasNothingToDo) {
-			reasons, code = append(reasons, f.RefusalReason), cmp.Or(code, f.RefusalCode)
+			refusalReasons, refusalCode = append(refusalReasons, f.RefusalReason), cmp.Or(refusalCode, f.RefusalCode)
 		}
 	}
-	if len(reasons) > 0 {
-		refusal = approval.Refusal{Code: code, Text: strings.Join(reasons, "; ")}
+	if len(refusalReasons) > 0 {
+		refusal = approval.Refusal{Code: refusalCode, Text: strings.Join(refusalReasons, "; ")}
 	}
 	return &u.Order, refusal
 }

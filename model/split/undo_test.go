@@ -24,9 +24,10 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		refused, came string
 		code          string
 	}{
-		"all":         {orders: "1: [], 2: []", fates: []approval.Fate{done, done}},
-		"an instance": {order: approval.UndoOrder{Instance: &token}, orders: "2: []", fates: []approval.Fate{done}},
-		"a Call":      {order: approval.UndoOrder{CallID: "1.1@1"}, orders: "1: []", fates: []approval.Fate{done}},
+		"all": {orders: "1: [], 2: []", fates: []approval.Fate{done, done}},
+		"an instance": {order: approval.UndoOrder{InstanceToken: &token}, orders: "2: []",
+			fates: []approval.Fate{done}},
+		"a Call": {order: approval.UndoOrder{CallID: "1.1@1"}, orders: "1: []", fates: []approval.Fate{done}},
 		"Calls": {order: approval.UndoOrder{CallIDs: []string{"1.1@1", "1.1@4", "1.2@2"}},
 			orders: "1: [1.1@1 1.2@2], 2: [1.1@4]", fates: []approval.Fate{done, done}},
 		"one has nothing":  {orders: "1: [], 2: []", fates: []approval.Fate{nothing, done}},

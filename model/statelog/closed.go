@@ -24,15 +24,15 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 	return ""
 }
 
-// AuthorStart is the author of what an instance started with.
-const AuthorStart = "start"
+// InitialStateAuthor is the author of what an instance started with.
+const InitialStateAuthor = "start"
 
 // AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it. A path is closed if it has
 // a value, if something other than an object is above it, or if it or an ancestor was written whole.
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (author string, isClosed bool) {
 	_, hasValue := jsonval.ValueAt(s.CurrentValue, p)
 	if hasValue || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
-		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), AuthorStart), true
+		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), InitialStateAuthor), true
 	}
 	return "", false
 }

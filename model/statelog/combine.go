@@ -7,11 +7,11 @@ import (
 )
 
 // Update is a change at one path: the value there before, and the result that changes it. For the whole State, OldValue
-// has only the keys that NewValue has too.
+// has only the keys that ResultValue has too.
 type Update struct {
-	Path     jsonval.Path `json:"path"`
-	OldValue any          `json:"old"`
-	NewValue any          `json:"value"`
+	Path        jsonval.Path `json:"path"`
+	OldValue    any          `json:"old"`
+	ResultValue any          `json:"value"`
 }
 
 // NeedsBlobContent reports whether the value at a path after an update depends on the content of a value in the blob
@@ -32,18 +32,18 @@ func NeedsBlobContent(method string, old, value any) bool {
 	return false
 }
 
-// Combine returns the value at the path after the update. OldValue and NewValue must not have BlobHandles. contract is
-// what the result must fit; nil: any result will do.
+// Combine returns the value at the path after the update. OldValue and ResultValue must not have BlobHandles. contract
+// is what the result must fit; nil: any result will do.
 func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	if contract != nil {
-		if err := contract.CheckAt(u.Path, u.OldValue, u.NewValue); err != nil {
+		if err := contract.CheckAt(u.Path, u.OldValue, u.ResultValue); err != nil {
 			return nil, err
 		}
 	}
-	if len(u.Path) == 0 && jsonval.TypeOf(u.NewValue) != "object" {
-		return nil, fmt.Errorf("the whole State takes an object, not %s", jsonval.TypeOf(u.NewValue))
+	if len(u.Path) == 0 && jsonval.TypeOf(u.ResultValue) != "object" {
+		return nil, fmt.Errorf("the whole State takes an object, not %s", jsonval.TypeOf(u.ResultValue))
 	}
-	return combineByMethod(method, u.OldValue, u.NewValue), nil
+	return combineByMethod(method, u.OldValue, u.ResultValue), nil
 }
 
 // HasCombinedLaterWrite reports whether a write would come too late: a write that is later in the Plan, at an

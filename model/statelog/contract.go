@@ -19,7 +19,7 @@ type ResultContract struct {
 }
 
 // SelectBranch is OutputPath.SelectBranch for the contract's path.
-func (c *ResultContract) SelectBranch(value any) (branch int, result any, isNamed bool, err error) {
+func (c *ResultContract) SelectBranch(value any) (branchIndex int, result any, isBranchNamed bool, err error) {
 	if c == nil {
 		return 0, value, false, nil
 	}
@@ -27,17 +27,17 @@ func (c *ResultContract) SelectBranch(value any) (branch int, result any, isName
 }
 
 // WrapResultWithBranch wraps a result so that SelectBranch reads the branch from it.
-func (c *ResultContract) WrapResultWithBranch(branch int, result any) any {
-	return jsonval.Object{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(),
+func (c *ResultContract) WrapResultWithBranch(branchIndex int, result any) any {
+	return jsonval.Object{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branchIndex]}.ReferenceText(),
 		refexpr.ResultKey: result}
 }
 
 // Check gives an error if a write-once result does not fit the State schema at the paths of a branch.
-func (c *ResultContract) Check(branch int, value any) error {
+func (c *ResultContract) Check(branchIndex int, value any) error {
 	if c == nil || c.OutputMethod != "" {
 		return nil
 	}
-	for _, p := range c.OutputPath[branch] {
+	for _, p := range c.OutputPath[branchIndex] {
 		if err := c.CheckAt(p, nil, value); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
 	subschema := jsonschema.SubschemaAt(schema, p)
 	if subschema.IsForbidden {
 		return fmt.Errorf("%s stands outside the closed State schema",
-			refexpr.Reference{Kind: refexpr.StateKind, Path: p})
+			refexpr.Reference{Kind: refexpr.StateReferenceKind, Path: p})
 	}
 	if !subschema.IsDescribed {
 		return nil
@@ -81,7 +81,8 @@ func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
 		return err
 	}
 	if err := s.Validate(value); err != nil {
-		return fmt.Errorf("%s does not fit the State schema: %w", refexpr.Reference{Kind: refexpr.StateKind, Path: p},
+		return fmt.Errorf("%s does not fit the State schema: %w",
+			refexpr.Reference{Kind: refexpr.StateReferenceKind, Path: p},
 			err)
 	}
 	return nil

@@ -33,8 +33,8 @@ type Write struct {
 }
 
 // precedesCall reports whether the write precedes a place in the Plan.
-func (w Write) precedesCall(request, index int) bool {
-	return w.Request < request || (w.Request == request && w.Index < index)
+func (w Write) precedesCall(requestNumber, callIndex int) bool {
+	return w.Request < requestNumber || (w.Request == requestNumber && w.Index < callIndex)
 }
 
 // isUpdate reports whether the write is an update. Only Calls after an update in the Plan see it.
@@ -200,16 +200,16 @@ func (s *State) withFilteredWrites(p jsonval.Path, keep func(Write) bool) *State
 
 // StateBeforeCall gives the State with the writes before a place in the Plan. It is right only at, above and below the
 // path p.
-func (s *State) StateBeforeCall(request, index int, p jsonval.Path) *State {
-	return s.withFilteredWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
+func (s *State) StateBeforeCall(requestNumber, callIndex int, p jsonval.Path) *State {
+	return s.withFilteredWrites(p, func(w Write) bool { return w.precedesCall(requestNumber, callIndex) })
 }
 
 // ValuesBeforeCall returns parts of the State before a place in the Plan: at the given paths the values written before
 // it, and elsewhere the initial ones.
-func (s *State) ValuesBeforeCall(request, index int, paths []jsonval.Path) any {
+func (s *State) ValuesBeforeCall(requestNumber, callIndex int, paths []jsonval.Path) any {
 	value := s.InitialValue
 	for _, p := range paths {
-		if part, ok := jsonval.ValueAt(s.StateBeforeCall(request, index, p).CurrentValue, p); ok {
+		if part, ok := jsonval.ValueAt(s.StateBeforeCall(requestNumber, callIndex, p).CurrentValue, p); ok {
 			if updated, ok := jsonval.SetAt(value, p, part); ok {
 				value = updated
 			}
@@ -220,8 +220,11 @@ func (s *State) ValuesBeforeCall(request, index int, paths []jsonval.Path) any {
 
 // StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the
 // updates before that place. It is right only at, above and below the path p.
-func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
-	return s.withFilteredWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
+func (s *State) StateSeenByCall(requestNumber, callIndex int, p jsonval.Path) *State {
+	return s.withFilteredWrites(p, func(w Write) bool {
+		return !w.isUpdate() ||
+			w.precedesCall(requestNumber, callIndex)
+	})
 }
 
 // WithoutWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, at the key or

@@ -14,11 +14,11 @@ import (
 
 // CallFailure is one reason why Calls did not succeed, with their number and ids.
 type CallFailure struct {
-	Status  ideafile.CallStatus `json:"status"` // failed, blocked or rejected
-	Tool    string              `json:"tool"`   // empty if the Call names none
-	Code    string              `json:"code"`
-	Message string              `json:"message"`
-	Count   int                 `json:"count"`
+	Status    ideafile.CallStatus `json:"status"` // failed, blocked or rejected
+	Tool      string              `json:"tool"`   // empty if the Call names none
+	Code      string              `json:"code"`
+	Message   string              `json:"message"`
+	CallCount int                 `json:"count"`
 	// CallIDs are the ids of the first of these Calls.
 	CallIDs []string `json:"calls"`
 }
@@ -37,7 +37,7 @@ func (f Failures) MarshalJSON() ([]byte, error) {
 
 const (
 	maxFailures             = 20  // reasons
-	maxFailureCalls         = 5   // ids for each
+	maxFailureCallIDs       = 5   // ids for each
 	maxFailureMessageLength = 500 // characters
 )
 
@@ -45,8 +45,8 @@ const (
 func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, fault diag.Fault) Failures {
 	return f.addFailure(CallFailure{
 		Status: s, Tool: jsonval.Clip(tool, 100), Code: fault.Code,
-		Message: jsonval.Clip(fault.Message, maxFailureMessageLength),
-		Count:   1, CallIDs: []string{id},
+		Message:   jsonval.Clip(fault.Message, maxFailureMessageLength),
+		CallCount: 1, CallIDs: []string{id},
 	})
 }
 
@@ -70,20 +70,20 @@ func (f Failures) addFailure(failure CallFailure) Failures {
 		}
 		return f
 	}
-	f[index].Count += failure.Count
+	f[index].CallCount += failure.CallCount
 	f[index].CallIDs = append(f[index].CallIDs,
-		failure.CallIDs[:min(len(failure.CallIDs), maxFailureCalls-len(f[index].CallIDs))]...)
+		failure.CallIDs[:min(len(failure.CallIDs), maxFailureCallIDs-len(f[index].CallIDs))]...)
 	return f
 }
 
 // String describes the failure in one line: pay: tool_failed: the card is unknown (12 Calls: 1.2@①, 1.2@②, …).
 func (f CallFailure) String() string {
 	calls := strings.Join(f.CallIDs, ", ")
-	if f.Count > len(f.CallIDs) {
+	if f.CallCount > len(f.CallIDs) {
 		calls += ", …"
 	}
-	if f.Count > 1 {
-		calls = fmt.Sprintf("%d Calls: %s", f.Count, calls)
+	if f.CallCount > 1 {
+		calls = fmt.Sprintf("%d Calls: %s", f.CallCount, calls)
 	}
 	return fmt.Sprintf("%s: %s: %s (%s)", cmp.Or(f.Tool, "a Call without a tool"), f.Code, f.Message, calls)
 }
@@ -94,8 +94,8 @@ func (c CallReport) IsUnsuccessful() bool {
 		c.Status == ideafile.CallRejected)
 }
 
-// PauseFault returns the PauseReason of a process that a person paused.
-func PauseFault(person, reason string) *diag.Fault {
+// PersonPauseFault returns the PauseReason of a process that a person paused.
+func PersonPauseFault(person, reason string) *diag.Fault {
 	f := diag.Faultf(CodePaused, "paused by %s", cmp.Or(person, "a person"))
 	if reason != "" {
 		f.Message += ": " + reason

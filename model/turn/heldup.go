@@ -8,11 +8,11 @@ import (
 // HoldUp is something that holds a process up and that nothing inside the process can mend. The process waits, and
 // goes on by itself once the cause is gone: it is not paused.
 type HoldUp struct {
-	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Remedy what to do
-	// about it.
-	Cause   string `json:"cause"`
-	Message string `json:"message"`
-	Remedy  string `json:"mend,omitempty"`
+	// CauseCode is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Remedy what
+	// to do about it.
+	CauseCode string `json:"cause"`
+	Message   string `json:"message"`
+	Remedy    string `json:"mend,omitempty"`
 	// Since is when the cause was first found; zero: unknown. NextAttempt is the time of the next attempt, PauseAt the
 	// time at which the process pauses because of the cause; zero: no fixed time.
 	Since       time.Time `json:"since,omitzero"`
@@ -26,14 +26,14 @@ type HoldUp struct {
 
 // TemporalPauseHoldUp says that somebody paused something by Temporal's own means. kind is its kind in the temporal
 // command, such as activity.
-func TemporalPauseHoldUp(subject, kind string) HoldUp {
-	return HoldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + subject + " in Temporal itself",
-		Remedy: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
+func TemporalPauseHoldUp(subject, temporalSubcommand string) HoldUp {
+	return HoldUp{CauseCode: CodeTemporalPaused, Message: "somebody paused " + subject + " in Temporal itself",
+		Remedy: "unpause it there (temporal " + temporalSubcommand + " unpause); then it goes on by itself"}
 }
 
 // WorkerFailureHoldUp says what a running worker cannot do.
-func WorkerFailureHoldUp(action string) HoldUp {
-	return HoldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + action,
+func WorkerFailureHoldUp(failingAction string) HoldUp {
+	return HoldUp{CauseCode: CodeWorkerFails, Message: "a worker runs, but cannot " + failingAction,
 		Remedy: "the worker's log says why; then it goes on by itself"}
 }
 

@@ -16,11 +16,11 @@ import (
 // Author is a Call's id, or PersonPrefix and a name; a Decision, which has no Author; the Outcome of a Call on which
 // people decided; or a Recheck.
 type LogEntry struct {
-	Instance string `json:"instance"`
+	InstanceToken string `json:"instance"`
 	// Write has no Combined here, since Ideas have the values of the store.
 	statelog.Write
-	// Call is the author as the LLM wrote it.
-	Call ideafile.WrittenCall `json:"call,omitzero"`
+	// AuthorCall is the author as the LLM wrote it.
+	AuthorCall ideafile.WrittenCall `json:"call,omitzero"`
 	// Decision is a person's decision. In older chains a write has the decision that led to it here.
 	Decision *approval.Decision `json:"decision,omitempty"`
 	// Outcome is the final outcome of a Call.
@@ -59,11 +59,11 @@ func (e LogEntry) PersonName() (name string, ok bool) {
 func (e LogEntry) IsWrite() bool { return e.Author != "" }
 
 // ApplyWrite adds a write to the list of an instance's writes, or removes the write that e withdraws.
-func ApplyWrite(list []LogEntry, e LogEntry) []LogEntry {
+func ApplyWrite(writes []LogEntry, e LogEntry) []LogEntry {
 	if e.OutputMethod == statelog.MethodWithdraw {
-		return slices.DeleteFunc(list, func(o LogEntry) bool { return e.Withdraws(o.Write) })
+		return slices.DeleteFunc(writes, func(o LogEntry) bool { return e.Withdraws(o.Write) })
 	}
-	return append(list, e)
+	return append(writes, e)
 }
 
 // writeFieldKeys are the keys that an entry has only if it is a write.
@@ -103,12 +103,12 @@ func DecisionsForWrite(entry LogEntry, log []LogEntry) (decisions []approval.Dec
 	if entry.Decision != nil {
 		decisions = append(decisions, *entry.Decision)
 	}
-	id := ideafile.FormatCallID(entry.Request, entry.Index, entry.Instance)
+	callID := ideafile.FormatCallID(entry.Request, entry.Index, entry.InstanceToken)
 	for _, e := range log {
-		if e.Decision != nil && e.Decision.CallID == id && !e.IsWrite() && !approval.IsRemark(e.Decision.Kind) {
+		if e.Decision != nil && e.Decision.CallID == callID && !e.IsWrite() && !approval.IsRemark(e.Decision.Kind) {
 			decisions = append(decisions, *e.Decision)
 		}
-		if e.Outcome != nil && e.Outcome.CallID == id {
+		if e.Outcome != nil && e.Outcome.CallID == callID {
 			executedCall = e.Outcome.ExecutedCall
 		}
 	}
@@ -126,8 +126,8 @@ func SummarizeDecisions(log []LogEntry) []any {
 				DecidedBy: d.DecidedBy, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf, Reason: d.Reason,
 				RecipientName:  d.RecipientName,
 				RecipientGroup: d.RecipientGroup, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(),
-				AddedInstances:    d.AddedInstances,
-				SentNotifications: d.SentNotifications, PlanRequest: d.PlanRequest}))
+				AddedInstanceTokens: d.AddedInstanceTokens,
+				SentNotifications:   d.SentNotifications, PlanRequest: d.PlanRequest}))
 		}
 	}
 	return list

@@ -51,18 +51,18 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"a", "x y"},
+		{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"a", "x y"},
 			Value:  modeltest.DecodeJSON(t, `12345678901234567890`),
 			Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at},
-			Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
+			AuthorCall: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
 		{Write: statelog.Write{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign",
 			Author: turn.PersonPrefix + "Ada"}, Decision: &approval.Decision{Kind: "answer", DecidedBy: "Ada",
 			Reason: "<b> & why", DecidedAt: at}},
 	}
 	log = append(log,
-		turn.LogEntry{Instance: "①", Decision: &approval.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo",
+		turn.LogEntry{InstanceToken: "①", Decision: &approval.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo",
 			DecidedAt: at, Tool: "pay", ShownParams: map[string]any{"n": 5}, AmendedParams: map[string]any{"n": 4}}},
-		turn.LogEntry{Instance: "①",
+		turn.LogEntry{InstanceToken: "①",
 			Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done",
 				ExecutedCall: &turn.ExecutedCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
 	v := turn.EncodeLog(log)

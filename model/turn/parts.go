@@ -14,43 +14,43 @@ import (
 // ended, the Calls with their outcomes, and the errors not reported yet. planPositionsByToken is that of the whole.
 func (in *RequestInput) AddPartContext(planPositionsByToken map[string][]int, partContext any, tokens []string,
 	states jsonval.Object) {
-	inputByToken := map[string]*InstanceInput{}
+	instanceInputByToken := map[string]*InstanceInput{}
 	for _, token := range tokens {
-		inputByToken[token] = &InstanceInput{Token: token, State: states[token]}
+		instanceInputByToken[token] = &InstanceInput{Token: token, State: states[token]}
 	}
-	planCountByToken := map[string]int{}
+	seenPlanCountByToken := map[string]int{}
 	for _, raw := range jsonval.AsList(partContext) {
 		m, ok := ideafile.ParseMessage(raw)
 		e, isError := ReadContextError(m)
-		switch instance := inputByToken[m.InstanceToken]; {
+		switch instance := instanceInputByToken[m.InstanceToken]; {
 		case !ok:
 		case m.PayloadKind == ideafile.TypeState && instance != nil:
-			instance.Status, instance.Fault, instance.StepOutcomes = m.InstanceEndStatus, m.InstanceFault,
+			instance.EndStatus, instance.Fault, instance.StepOutcomes = m.InstanceEndStatus, m.InstanceFault,
 				m.InstanceStepOutcomes
 		case m.IsDirectPlan():
 			position := 0
 			if ownPositions, n := planPositionsByToken[m.InstanceToken],
-				planCountByToken[m.InstanceToken]; n < len(ownPositions) {
+				seenPlanCountByToken[m.InstanceToken]; n < len(ownPositions) {
 				position = ownPositions[n]
 			}
-			planCountByToken[m.InstanceToken]++
+			seenPlanCountByToken[m.InstanceToken]++
 			in.mergeRecordedCalls(position, m.PlanName, ReadDirectPlanRecord(m, tokens))
-			for _, token := range m.FallbackTokens {
-				if instance := inputByToken[token]; instance != nil {
+			for _, token := range m.FallbackInstanceTokens {
+				if instance := instanceInputByToken[token]; instance != nil {
 					instance.FailedDirectPlanPosition = position
 				}
 			}
-		case m.IsPlanWithRecord():
+		case m.IsStagelessPlanWithRecord():
 			in.mergeRecordedCalls(0, "", ReadPlanRecord(m, tokens))
 		case isError:
-			if len(e.Instances) == 0 {
-				e.Instances = tokens
+			if len(e.InstanceTokens) == 0 {
+				e.InstanceTokens = tokens
 			}
 			in.mergeError(e)
 		}
 	}
 	for _, token := range tokens {
-		in.Instances = append(in.Instances, *inputByToken[token])
+		in.Instances = append(in.Instances, *instanceInputByToken[token])
 	}
 	slices.SortStableFunc(in.Errors,
 		func(a, b ContextError) int { return parseCallKey(a.CallID).Compare(parseCallKey(b.CallID)) })
@@ -96,18 +96,18 @@ func (in *RequestInput) mergeError(e ContextError) {
 		return o.CallID == e.CallID && o.Fault == e.Fault
 	})
 	if index < 0 {
-		e.Instances = slices.Clone(e.Instances) // grows below
+		e.InstanceTokens = slices.Clone(e.InstanceTokens) // grows below
 		in.Errors = append(in.Errors, e)
 		return
 	}
-	in.Errors[index].Instances = append(in.Errors[index].Instances, e.Instances...)
+	in.Errors[index].InstanceTokens = append(in.Errors[index].InstanceTokens, e.InstanceTokens...)
 }
 
 // FilterPlanRecord returns a message as a part of the process sees it: a Plan's record keeps only what concerns the
 // part's instances. ok is false if nothing is left.
 func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	m, ok := ideafile.ParseMessage(raw)
-	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackTokens) == 0) {
+	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstanceTokens) == 0) {
 		return raw, true
 	}
 	ownTokens := map[string]bool{}
@@ -130,10 +130,10 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 			}
 		}
 	}
-	filtered := jsonval.WithoutKey(m.Source, ideafile.FallbackTokensKey)
+	filtered := jsonval.WithoutKey(m.Source, ideafile.FallbackInstanceTokensKey)
 	filtered["record"] = record
-	if fallbackTokens := filterTokens(m.FallbackTokens, ownTokens); len(fallbackTokens) > 0 {
-		filtered[ideafile.FallbackTokensKey] = jsonval.ToJSONValue(fallbackTokens)
+	if fallbackTokens := filterTokens(m.FallbackInstanceTokens, ownTokens); len(fallbackTokens) > 0 {
+		filtered[ideafile.FallbackInstanceTokensKey] = jsonval.ToJSONValue(fallbackTokens)
 	}
 	if m.IsDirectPlan() {
 		if len(record) == 0 {
@@ -152,29 +152,29 @@ func filterPlanEntry(entry any, ownTokens map[string]bool) (out any, isKept bool
 	if !ok {
 		return entry, entry != nil
 	}
-	rest := jsonval.Object{}
+	keptFields := jsonval.Object{}
 	namesInstances := false
 	for key, v := range jsonval.Sorted(object) {
 		tokens, isList := jsonval.AsStringList(v)
 		switch {
-		case key == resultsKey, key == executedCallsKey, key == reviewReasonsKey:
-			rest[key] = filterByToken(v, ownTokens)
-		case key == decisionsKey:
-			rest[key] = slices.DeleteFunc(slices.Clone(jsonval.AsList(v)), func(d any) bool {
+		case key == recordResultsKey, key == recordExecutedCallsKey, key == recordReviewReasonsKey:
+			keptFields[key] = filterByToken(v, ownTokens)
+		case key == recordDecisionsKey:
+			keptFields[key] = slices.DeleteFunc(slices.Clone(jsonval.AsList(v)), func(d any) bool {
 				return !ownTokens[jsonval.AsText(jsonval.AsObject(d)["token"])]
 			})
-		case key == faultsKey:
-			rest[key] = filterFaults(jsonval.AsList(v), ownTokens)
+		case key == recordFaultsKey:
+			keptFields[key] = filterFaults(jsonval.AsList(v), ownTokens)
 		case isList:
 			namesInstances = true
 			if list := filterTokens(tokens, ownTokens); len(list) > 0 {
-				rest[key], isKept = jsonval.ToJSONValue(list), true
+				keptFields[key], isKept = jsonval.ToJSONValue(list), true
 			}
 		default:
-			rest[key], isKept = v, true
+			keptFields[key], isKept = v, true
 		}
 	}
-	return rest, isKept || !namesInstances
+	return keptFields, isKept || !namesInstances
 }
 
 func filterByToken(values any, ownTokens map[string]bool) jsonval.Object {

@@ -32,25 +32,25 @@ func (p RecordedCall) CallKey() ideafile.CallKey {
 
 // Keys of a record's entry beside the statuses.
 const (
-	resultsKey   = "results"
-	decisionsKey = "decided"
-	faultsKey    = "errors"
-	// executedCallsKey holds the Call as it ran after people's decisions, by instance.
-	executedCallsKey = "ran"
-	// reviewReasonsKey has why a person must review the Call, by instance.
-	reviewReasonsKey = "review"
+	recordResultsKey   = "results"
+	recordDecisionsKey = "decided"
+	recordFaultsKey    = "errors"
+	// recordExecutedCallsKey holds the Call as it ran after people's decisions, by instance.
+	recordExecutedCallsKey = "ran"
+	// recordReviewReasonsKey has why a person must review the Call, by instance.
+	recordReviewReasonsKey = "review"
 )
 
 // RecordedFault is a fault in a record's entry, with the instances that have it. Instances is empty in a process whose
 // only instance is anonymous.
 type RecordedFault struct {
-	Fault     diag.Fault `json:"error"`
-	Instances []string   `json:"instances,omitempty"`
+	Fault          diag.Fault `json:"error"`
+	InstanceTokens []string   `json:"instances,omitempty"`
 }
 
 // ReadRecord reads the record of a Message that has one: a Plan that the LLM made, or a Plan that runs directly.
 func ReadRecord(m ideafile.Message, tokens []string) []RecordedCall {
-	if m.IsPlanWithRecord() {
+	if m.IsStagelessPlanWithRecord() {
 		return ReadPlanRecord(m, tokens)
 	}
 	return ReadDirectPlanRecord(m, tokens)
@@ -98,22 +98,22 @@ func newRecordedCall(key ideafile.CallKey, entry any) RecordedCall {
 	fields := jsonval.AsObject(entry)
 	p := RecordedCall{
 		Request: key.Request, Index: key.Index, StatusByInstance: map[string]ideafile.CallStatus{},
-		ResultByInstance:    jsonval.AsObject(fields[resultsKey]),
+		ResultByInstance:    jsonval.AsObject(fields[recordResultsKey]),
 		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
 	}
-	for _, item := range readList[InstanceDecision](fields[decisionsKey]) {
+	for _, item := range readList[InstanceDecision](fields[recordDecisionsKey]) {
 		p.DecisionsByInstance[item.Token] = append(p.DecisionsByInstance[item.Token], item.Decision)
 	}
-	for _, item := range readList[RecordedFault](fields[faultsKey]) {
-		for _, token := range item.Instances {
+	for _, item := range readList[RecordedFault](fields[recordFaultsKey]) {
+		for _, token := range item.InstanceTokens {
 			p.FaultByInstance[token] = &item.Fault
 		}
-		if len(item.Instances) == 0 {
+		if len(item.InstanceTokens) == 0 {
 			p.FaultByInstance[""] = &item.Fault
 		}
 	}
-	_ = jsonval.ReadAs(fields[executedCallsKey], &p.ExecutedCallByInstance)
-	_ = jsonval.ReadAs(fields[reviewReasonsKey], &p.ReviewReasonByInstance)
+	_ = jsonval.ReadAs(fields[recordExecutedCallsKey], &p.ExecutedCallByInstance)
+	_ = jsonval.ReadAs(fields[recordReviewReasonsKey], &p.ReviewReasonByInstance)
 	return p
 }
 
@@ -160,7 +160,7 @@ func (p RecordedCall) ReviewReasonOnResume(t *ideafile.Tool, token string) strin
 
 // RecordedDecisions reads the decisions in a record's entry of one Call.
 func RecordedDecisions(entry any) (decisions []approval.Decision) {
-	return jsonval.Map(readList[InstanceDecision](jsonval.AsObject(entry)[decisionsKey]),
+	return jsonval.Map(readList[InstanceDecision](jsonval.AsObject(entry)[recordDecisionsKey]),
 		func(d InstanceDecision) approval.Decision { return d.Decision })
 }
 
@@ -175,15 +175,16 @@ func readList[T any](v any) (list []T) {
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
 // the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
 func (p *RecordedCall) setStatuses(entry any, tokens []string) {
-	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), resultsKey, decisionsKey, faultsKey, executedCallsKey,
-		reviewReasonsKey)
+	tokensByStatus := jsonval.WithoutKey(jsonval.AsObject(entry), recordResultsKey, recordDecisionsKey, recordFaultsKey,
+		recordExecutedCallsKey,
+		recordReviewReasonsKey)
 	if s, ok := entry.(string); ok {
-		statuses[s] = nil
+		tokensByStatus[s] = nil
 	}
-	for s, v := range jsonval.Sorted(statuses) {
+	for s, v := range jsonval.Sorted(tokensByStatus) {
 		statusTokens, isList := jsonval.AsStringList(v)
-		if !isList && len(statuses) == 1 {
-			statusTokens = p.WrittenCall.TargetInstances(tokens)
+		if !isList && len(tokensByStatus) == 1 {
+			statusTokens = p.WrittenCall.TargetTokensOrAll(tokens)
 		}
 		for _, token := range statusTokens {
 			p.StatusByInstance[token] = ideafile.CallStatus(s)
@@ -201,7 +202,7 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	}
 	t.Fault = diag.Fault{Code: code, Message: text}
 	t.CallID = jsonval.AsText(m.Source["call"])
-	t.Instances, _ = jsonval.AsStringList(m.Source["instances"])
+	t.InstanceTokens, _ = jsonval.AsStringList(m.Source["instances"])
 	return t, true
 }
 
@@ -278,5 +279,5 @@ func withoutInstanceStatuses(entry any, tokens []string, droppedTokens map[strin
 // IsHistoryMessage reports whether a Message is a record or an error of the process whose Idea this one starts from.
 func IsHistoryMessage(msg ideafile.Message) bool {
 	_, isError := ReadContextError(msg)
-	return isError || msg.IsPlanWithRecord()
+	return isError || msg.IsStagelessPlanWithRecord()
 }

@@ -9,22 +9,23 @@ import (
 )
 
 // PlanOfRequest makes the Plan of a Request from the Calls of its reply. A Call that is for no instance is included
-// with the reason. isDeliverable reports whether any Call is for an instance.
-func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, isDeliverable bool) {
-	p.Request = input.RequestNumber
+// with the reason. anyCallDeliverable reports whether any Call is for an instance.
+func PlanOfRequest(input *RequestInput,
+	calls []ideafile.WrittenCall) (p approval.PlanAwaitingDecision, anyCallDeliverable bool) {
+	p.RequestNumber = input.RequestNumber
 	p.Instances = namedTokens(input.InstanceTokens())
 	for n, w := range calls {
-		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), WrittenCall: w}
+		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.RequestNumber, n+1, ""), WrittenCall: w}
 		tokens, f := TargetInstances(input, w)
 		if f != nil {
 			c.Error = f.Message
 		}
 		if len(tokens) > 0 {
-			isDeliverable, c.Instances = true, namedTokens(tokens)
+			anyCallDeliverable, c.Instances = true, namedTokens(tokens)
 		}
 		p.Calls = append(p.Calls, c)
 	}
-	return p, isDeliverable
+	return p, anyCallDeliverable
 }
 
 // namedTokens returns the tokens, or nil if the only instance is anonymous.
@@ -60,14 +61,14 @@ func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCal
 		if f != nil {
 			reply.CallFaults = append(reply.CallFaults, CallFault{Index: n + 1, Fault: *f})
 		}
-		reply.InstancesWithoutCalls = slices.DeleteFunc(reply.InstancesWithoutCalls,
+		reply.InstanceTokensWithoutCalls = slices.DeleteFunc(reply.InstanceTokensWithoutCalls,
 			func(t string) bool { return slices.Contains(tokens, t) })
 	}
 }
 
 // RejectPlan removes everything from a reply: it has no Calls and no output, and no instance settles by it.
-func RejectPlan(p approval.Plan, reply *LLMReply, d approval.Decision) {
-	reply.Calls, reply.CallFaults, reply.InstancesWithoutCalls, reply.Output, reply.OutputFault = nil, nil,
+func RejectPlan(p approval.PlanAwaitingDecision, reply *LLMReply, d approval.Decision) {
+	reply.Calls, reply.CallFaults, reply.InstanceTokensWithoutCalls, reply.Output, reply.OutputFault = nil, nil,
 		nil, nil, nil
 	reply.IsComplete, reply.Fault = false, diag.Faultf(approval.CodePlanRejected, "%s", p.ExplainRejection(d))
 }

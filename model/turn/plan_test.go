@@ -30,7 +30,7 @@ func written(t *testing.T, texts ...string) (calls []ideafile.WrittenCall) {
 	return calls
 }
 
-func plan(t *testing.T) *approval.Plan {
+func plan(t *testing.T) *approval.PlanAwaitingDecision {
 	t.Helper()
 	input := &turn.RequestInput{RequestNumber: 3, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"}}}
 	p, deliverable := turn.PlanOfRequest(input,
@@ -58,13 +58,13 @@ func TestAPlanShowsWhatWouldRunAndWhereAndWhatCannot(t *testing.T) {
 func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, change := range []func(*approval.Plan){
-		func(*approval.Plan) {}, func(p *approval.Plan) { p.Request = 4 },
-		func(p *approval.Plan) { p.Calls = p.Calls[:2] },
-		func(p *approval.Plan) {
+	for _, change := range []func(*approval.PlanAwaitingDecision){
+		func(*approval.PlanAwaitingDecision) {}, func(p *approval.PlanAwaitingDecision) { p.RequestNumber = 4 },
+		func(p *approval.PlanAwaitingDecision) { p.Calls = p.Calls[:2] },
+		func(p *approval.PlanAwaitingDecision) {
 			p.Calls[0].WrittenCall = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0]
 		},
-		func(p *approval.Plan) { p.Calls[0].Instances = []string{"1"} },
+		func(p *approval.PlanAwaitingDecision) { p.Calls[0].Instances = []string{"1"} },
 	} {
 		p := plan(t)
 		change(p)
@@ -99,7 +99,7 @@ func TestADecisionThatIsNoneIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func decision(t *testing.T, p *approval.Plan, kind, by string) approval.Decision {
+func decision(t *testing.T, p *approval.PlanAwaitingDecision, kind, by string) approval.Decision {
 	t.Helper()
 	m := map[string]any{"request": json.Number("3"), "digest": p.Digest, "by": by, "reason": "so"}
 	if kind == approval.SteerAmendPlan {
@@ -116,7 +116,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1, 0)
 	p := plan(t)
-	p.Deciders = policy.Rules{{People: []string{"ann", "bob"}, RequiredCount: 2}}
+	p.Deciders = policy.DeciderRules{{People: []string{"ann", "bob"}, RequiredApprovalCount: 2}}
 	check := func(d approval.Decision, want string) {
 		t.Helper()
 		_, err := approval.CheckPlanDecision(p, d, nil, nil, nil, now)
@@ -169,9 +169,9 @@ func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
 	t.Parallel()
 	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"},
 		{Token: "3"}}}
-	reply := &turn.LLMReply{IsComplete: true, InstancesWithoutCalls: []string{"2", "3"}}
+	reply := &turn.LLMReply{IsComplete: true, InstanceTokensWithoutCalls: []string{"2", "3"}}
 	turn.AmendPlan(input, reply, written(t, `{"_tool": "pay", "_instance": "2"}`))
-	if got := strings.Join(reply.InstancesWithoutCalls, " "); got != "3" {
+	if got := strings.Join(reply.InstanceTokensWithoutCalls, " "); got != "3" {
 		t.Errorf("without Calls: %s", got)
 	}
 }
@@ -179,9 +179,10 @@ func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
 func TestARejectedPlanBringsNothingAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	p := plan(t)
-	reply := &turn.LLMReply{IsComplete: true, Calls: p.WrittenCalls(), InstancesWithoutCalls: []string{"3"}, Output: 1}
+	reply := &turn.LLMReply{IsComplete: true, Calls: p.WrittenCalls(), InstanceTokensWithoutCalls: []string{"3"},
+		Output: 1}
 	turn.RejectPlan(*p, reply, decision(t, p, approval.SteerRejectPlan, "ann"))
-	if reply.IsComplete || reply.Calls != nil || reply.InstancesWithoutCalls != nil || reply.Output != nil ||
+	if reply.IsComplete || reply.Calls != nil || reply.InstanceTokensWithoutCalls != nil || reply.Output != nil ||
 		reply.Fault.Code != approval.CodePlanRejected ||
 		!strings.Contains(reply.Fault.Message, "was rejected by ann: so") ||
 		!strings.Contains(reply.Fault.Message, `"n":1`) {

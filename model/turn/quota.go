@@ -71,8 +71,8 @@ type DelegateView struct {
 	Status string `json:"status,omitempty"`
 	// WaitingFor is what the delegate waits for, as its query "status" describes it.
 	WaitingFor []string `json:"waiting,omitempty"`
-	// Code is why the delegate is paused; empty: it is not paused, or has not reported that.
-	Code string `json:"code,omitempty"`
+	// PauseCode is why the delegate is paused; empty: it is not paused, or has not reported that.
+	PauseCode string `json:"code,omitempty"`
 	// HoldUps lists what holds up the delegate, or its own delegates and parts.
 	HoldUps []HoldUp `json:"heldUp,omitempty"`
 }

@@ -28,11 +28,11 @@ type LLMReply struct {
 	// CallFaults are the faults of broken Calls that name no covered instance. Instances report the faults of all other
 	// Calls.
 	CallFaults []CallFault `json:"faults,omitempty"`
-	// InstancesWithoutCalls lists the covered instances to which the solution gave no Call: these may settle.
-	InstancesWithoutCalls []string `json:"idle,omitempty"`
-	// GoneInstances lists the covered instances whose workflows took no more Calls, because somebody had terminated or
-	// deleted them.
-	GoneInstances []string `json:"gone,omitempty"`
+	// InstanceTokensWithoutCalls lists the covered instances to which the solution gave no Call: these may settle.
+	InstanceTokensWithoutCalls []string `json:"idle,omitempty"`
+	// GoneInstanceTokens lists the covered instances whose workflows took no more Calls, because somebody had
+	// terminated or deleted them.
+	GoneInstanceTokens []string `json:"gone,omitempty"`
 	// Output is the output as written; nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
@@ -61,7 +61,7 @@ func (r LLMReply) CallsMayBeUndelivered() bool { return r.IsWorkerLost || r.HasU
 
 // LLMUsage records which LLM answered a Request. The meta of an Idea keeps it.
 type LLMUsage struct {
-	Request int `json:"request"`
+	RequestNumber int `json:"request"`
 	// RequestedModel is the requested name of the model, and ServedModel the name that the server gave.
 	RequestedModel string `json:"model,omitempty"`
 	ServedModel    string `json:"served,omitempty"`

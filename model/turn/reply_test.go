@@ -14,7 +14,7 @@ func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t,
 		`{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string"}, "why": {"type": "string"}}, "required": ["mood"]}}, "note": {"type": "object", "properties": {}}}}}`)
-	b := &turn.RequestInput{Questions: []turn.QuestionToLLM{{CallID: "1.1@①", Token: "①", Tool: "mood"},
+	b := &turn.RequestInput{Questions: []turn.QuestionToLLM{{CallID: "1.1@①", InstanceToken: "①", Tool: "mood"},
 		{CallID: "1.2", Tool: "note"}, {CallID: "1.3", Tool: "gone"}}}
 	for _, c := range []struct{ name, entry, id, out, fault string }{
 		{"a result that fits", `{"_call":"1.1@①","_output":{"mood":"good"}}`, "1.1@①", `{"mood":"good"}`, ``},
@@ -127,7 +127,7 @@ func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
 		t.Fatal(f)
 	}
 	if got := string(jsonval.Encode(c.Params)) +
-		string(jsonval.Encode(c.Output)); got != `{"to":{"street":"†state.street"}}{"ok":true}` {
+		string(jsonval.Encode(c.LatentOutput)); got != `{"to":{"street":"†state.street"}}{"ok":true}` {
 		t.Errorf("got %s", got)
 	}
 }

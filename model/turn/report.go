@@ -22,7 +22,7 @@ type ReportSignal struct {
 // Invariant: of several reports with the same ReportNumber, the one with the longest history counts, and a report never
 // supersedes one with a higher number. So a report may arrive twice or out of order.
 type InstanceReport struct {
-	Token string `json:"token"`
+	InstanceToken string `json:"token"`
 	// ReportNumber counts the instance's reports. If a workflow task is lost after its report was sent, the instance
 	// sends another report under the same number, and may have received more events by then.
 	ReportNumber int `json:"number"`
@@ -42,12 +42,12 @@ type InstanceReport struct {
 	Writes []statelog.Write `json:"writes,omitempty"`
 	// AckedCorrectionCount counts the corrections that the instance has applied.
 	AckedCorrectionCount int `json:"corrected,omitempty"`
-	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool's policy asks for a pause then; or
-	// a Call cannot run before the worker's operator has mended something.
+	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool's policy asks for a pause
+	// then; or a Call cannot run before the worker's operator has mended something.
 	PauseFault *diag.Fault `json:"overdue,omitempty"`
-	// AckedResumeNumber is how often the instance was told to go on after a pause. A Call of an earlier
+	// AckedResumeCount is how often the instance was told to go on after a pause. A Call of an earlier
 	// PauseFault is tried again after that.
-	AckedResumeNumber int `json:"releases,omitempty"`
+	AckedResumeCount int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
 	// UndoResult is the result of an undo; nil: there was none, or it is under way.
@@ -136,8 +136,8 @@ func (c CallReport) WasOverruledByPerson() bool {
 
 // UnwrittenPath is a path in State that kept its value, although a Call's result, or a part of it, was for that path.
 type UnwrittenPath struct {
-	Path      string `json:"path"` // a Reference
-	WrittenBy string `json:"by"`   // who wrote there before: a Call's id, a person, or "start"
+	Path          string `json:"path"` // a Reference
+	EarlierAuthor string `json:"by"`   // who wrote there before: a Call's id, a person, or "start"
 }
 
 // FaultsForLLM returns the errors of the Call for the next Request: why it failed or is blocked, and which part of its
@@ -148,9 +148,9 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 		list = append(list, *c.Fault)
 	}
 	for _, unwritten := range c.UnwrittenPaths {
-		author, _, _ := strings.Cut(unwritten.WrittenBy, "@")
+		author, _, _ := strings.Cut(unwritten.EarlierAuthor, "@")
 		reason := author + " had written there before, and a value that a call or a person wrote is never replaced"
-		if author == statelog.AuthorStart {
+		if author == statelog.InitialStateAuthor {
 			reason = "something has stood there since the start"
 		}
 		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", unwritten.Path,

@@ -56,17 +56,17 @@ type RequestInput struct {
 // Recheck is the first answer of a Request that is asked a second time: its Calls, the LLM that gave it, and the
 // positions of its instances in the prompt, from 1.
 type Recheck struct {
-	Calls                   []ideafile.WrittenCall `json:"calls"`
+	FirstCalls              []ideafile.WrittenCall `json:"calls"`
 	InstancePositionByToken map[string]int         `json:"positions"`
-	LLM                     string                 `json:"llm,omitempty"`
+	FirstLLM                string                 `json:"llm,omitempty"`
 }
 
 // AnswerComparison is two answers about one instance. The chain keeps it as evidence.
 type AnswerComparison struct {
-	Token string `json:"instance"`
-	// Request is the number of the Request that both answer, and InstancePositionInPrompt the instance's position in
-	// its first prompt.
-	Request                  int                    `json:"request"`
+	InstanceToken string `json:"instance"`
+	// RequestNumber is the number of the Request that both answer, and InstancePositionInPrompt the instance's position
+	// in its first prompt.
+	RequestNumber            int                    `json:"request"`
 	InstancePositionInPrompt int                    `json:"position"`
 	HasDiffered              bool                   `json:"differed"`
 	FirstCalls               []ideafile.WrittenCall `json:"first"`
@@ -97,14 +97,14 @@ type Note struct {
 	Text    string `json:"text"`
 }
 
-// maxNoteLength is how many characters the notes of one reply may have.
-const maxNoteLength = 4_000
+// maxNoteChars is how many characters the notes of one reply may have.
+const maxNoteChars = 4_000
 
 // ShortenNotes bounds the notes of a reply. An ellipsis marks a cut.
 func ShortenNotes(text string) string {
 	text = strings.TrimSpace(text)
-	if characters := []rune(text); len(characters) > maxNoteLength {
-		return string(characters[:maxNoteLength]) + " …"
+	if characters := []rune(text); len(characters) > maxNoteChars {
+		return string(characters[:maxNoteChars]) + " …"
 	}
 	return text
 }
@@ -120,10 +120,10 @@ type InstanceInput struct {
 	// HasReachedGoal means that State has all that the schema requires, and that the LLM is asked only because
 	// something went wrong.
 	HasReachedGoal bool `json:"reachedGoal,omitempty"`
-	// Status is set for an instance that has settled or failed, and Fault is why it failed. Both are for the snapshot
-	// of the Request, not for the LLM.
-	Status ideafile.InstanceStatus `json:"status,omitempty"`
-	Fault  *diag.Fault             `json:"fault,omitempty"`
+	// EndStatus is set for an instance that has settled or failed, and Fault is why it failed. Both are for the
+	// snapshot of the Request, not for the LLM.
+	EndStatus ideafile.InstanceStatus `json:"status,omitempty"`
+	Fault     *diag.Fault             `json:"fault,omitempty"`
 	// StepOutcomes are the outcomes of the instructions' steps, for an instance that has ended.
 	StepOutcomes []ideafile.StepOutcome `json:"steps,omitempty"`
 	// WasEndedByRequest means that the instance ended by this Request, which is the last one. The snapshot records the
@@ -146,8 +146,9 @@ type PlannedCallSummary struct {
 	PlanName           string                      `json:"plan,omitempty"`
 	Call               ideafile.WrittenCall        `json:"call"`
 	CountByStatus      map[ideafile.CallStatus]int `json:"how"`
-	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
-	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
+	// InstanceTokensByStatus lists the instances behind each count; empty in a process whose only instance is
+	// anonymous.
+	InstanceTokensByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
 	// ResultByInstance has, by instance, the results that are not in State (see CallState.Result).
 	ResultByInstance jsonval.Object `json:"results,omitempty"`
 	// Faults say why a Call of a direct Plan failed, is blocked or was rejected, for the Plan's record.
@@ -169,18 +170,18 @@ type InstanceDecision struct {
 // ContextError is an error that the next Request reports to the LLM. It becomes an error message in the context.
 type ContextError struct {
 	// CallID is the Call's id without an instance; empty when the error is about the Request as a whole.
-	CallID    string     `json:"call,omitempty"`
-	Instances []string   `json:"instances,omitempty"`
-	Fault     diag.Fault `json:"error"`
+	CallID         string     `json:"call,omitempty"`
+	InstanceTokens []string   `json:"instances,omitempty"`
+	Fault          diag.Fault `json:"error"`
 }
 
 // QuestionToLLM asks the LLM about one Call by itself: for the result of a latent Call or, when ParamsError is set, for
 // parameters that fit the Tool's schema.
 type QuestionToLLM struct {
-	CallID string         `json:"id"`
-	Token  string         `json:"token"`
-	Tool   string         `json:"tool"`
-	Params jsonval.Object `json:"params"`
+	CallID        string         `json:"id"`
+	InstanceToken string         `json:"token"`
+	Tool          string         `json:"tool"`
+	Params        jsonval.Object `json:"params"`
 	// Reasoning is the sentence with which the LLM planned the Call.
 	Reasoning string `json:"reasoning,omitempty"`
 	// ParamsError is why Params do not fit the schema; empty if a result is wanted.
@@ -203,11 +204,11 @@ func (in *RequestInput) InstanceTokens() []string {
 
 // AllInstancesEnded reports whether every instance of the input has settled or failed.
 func (in *RequestInput) AllInstancesEnded() bool {
-	return !slices.ContainsFunc(in.Instances, func(i InstanceInput) bool { return i.Status == "" })
+	return !slices.ContainsFunc(in.Instances, func(i InstanceInput) bool { return i.EndStatus == "" })
 }
 
-// EndedByRequestKey is the key of an Idea's meta that lists the instances which ended by its Request.
-const EndedByRequestKey = "ended"
+// EndedByRequestMetaKey is the key of an Idea's meta that lists the instances which ended by its Request.
+const EndedByRequestMetaKey = "ended"
 
 // TokensEndedByRequest lists the tokens of the instances that ended by this Request.
 func (in *RequestInput) TokensEndedByRequest() (tokens []string) {
@@ -241,10 +242,10 @@ func (in *RequestInput) QuestionSummary() string {
 func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 	e.CountByStatus[c.Status]++
 	if token != "" {
-		if e.InstancesByStatus == nil {
-			e.InstancesByStatus = map[ideafile.CallStatus][]string{}
+		if e.InstanceTokensByStatus == nil {
+			e.InstanceTokensByStatus = map[ideafile.CallStatus][]string{}
 		}
-		e.InstancesByStatus[c.Status] = append(e.InstancesByStatus[c.Status], token)
+		e.InstanceTokensByStatus[c.Status] = append(e.InstanceTokensByStatus[c.Status], token)
 	}
 	if c.Result != nil {
 		e.ResultByInstance[token] = c.Result
@@ -277,11 +278,11 @@ func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
 		e.Faults = append(e.Faults, RecordedFault{Fault: f})
 	}
 	if token != "" {
-		e.Faults[index].Instances = append(e.Faults[index].Instances, token)
+		e.Faults[index].InstanceTokens = append(e.Faults[index].InstanceTokens, token)
 	}
 }
 
-// WithoutDirectPlans returns only the Calls that Requests planned.
-func WithoutDirectPlans(plan []PlannedCallSummary) []PlannedCallSummary {
-	return jsonval.Filter(plan, func(e PlannedCallSummary) bool { return e.DirectPlanPosition == 0 })
+// WithoutDirectPlanCalls returns only the Calls that Requests planned.
+func WithoutDirectPlanCalls(plannedCalls []PlannedCallSummary) []PlannedCallSummary {
+	return jsonval.Filter(plannedCalls, func(e PlannedCallSummary) bool { return e.DirectPlanPosition == 0 })
 }

@@ -51,11 +51,11 @@ func (in *RequestInput) RestoreStates(knownStates, deltas jsonval.Object) error 
 	for n, instance := range in.Instances {
 		state := knownStates[instance.Token]
 		if d, hasDelta := deltas[instance.Token]; hasDelta {
-			next, err := jsonval.ApplyDelta(state, d)
+			restoredState, err := jsonval.ApplyDelta(state, d)
 			if err != nil {
 				return fmt.Errorf("turn: restore State of instance %q: %w", instance.Token, err)
 			}
-			state = next
+			state = restoredState
 		}
 		in.Instances[n].State = state
 	}

@@ -27,17 +27,17 @@ func SnapshotIdea(idea jsonval.Object, input *RequestInput, calls []ideafile.Wri
 // messages that name an instance, so that the instances keep their order.
 func snapshotContext(context any, input *RequestInput) []any {
 	var out, instanceMessages []any
-	schemas := jsonval.Object{}
-	plannedEntries := WithoutDirectPlans(input.PlanEntries)
+	stateSchemaByToken := jsonval.Object{}
+	requestPlanEntries := WithoutDirectPlanCalls(input.PlanEntries)
 	for n, raw := range jsonval.AsList(context) {
 		m, ok := ideafile.ParseMessage(raw)
 		switch {
 		case !ok:
 		case m.PayloadKind == ideafile.TypeState:
 			if m.PayloadSchema != nil {
-				schemas[m.InstanceToken] = m.PayloadSchema
+				stateSchemaByToken[m.InstanceToken] = m.PayloadSchema
 			}
-		case m.Type != ideafile.TypeError && !m.IsPlanWithRecord():
+		case m.Type != ideafile.TypeError && !m.IsStagelessPlanWithRecord():
 			raw = addPlanRecord(raw, input, n+1)
 			if m.InstanceToken == "" {
 				out = append(out, raw)
@@ -47,10 +47,10 @@ func snapshotContext(context any, input *RequestInput) []any {
 		}
 	}
 	for _, instance := range input.Instances {
-		out = append(out, stateMessage(instance, schemas))
+		out = append(out, stateMessage(instance, stateSchemaByToken))
 	}
 	out = append(out, instanceMessages...)
-	for _, plan := range splitIntoPlans(plannedEntries) {
+	for _, plan := range splitIntoPlans(requestPlanEntries) {
 		out = append(out, planMessage(plan))
 	}
 	for _, e := range input.Errors {
@@ -77,28 +77,28 @@ func addPlanRecord(raw any, input *RequestInput, position int) any {
 		return raw
 	}
 	m := jsonval.WithoutKey(raw.(jsonval.Object), "record")
-	delete(m, ideafile.FallbackTokensKey)
+	delete(m, ideafile.FallbackInstanceTokensKey)
 	if len(record) > 0 {
 		m["record"] = record
 	}
 	if len(fallbackTokens) > 0 {
-		m[ideafile.FallbackTokensKey] = jsonval.ToJSONValue(fallbackTokens)
+		m[ideafile.FallbackInstanceTokensKey] = jsonval.ToJSONValue(fallbackTokens)
 	}
 	return m
 }
 
-func stateMessage(instance InstanceInput, schemas jsonval.Object) any {
+func stateMessage(instance InstanceInput, stateSchemaByToken jsonval.Object) any {
 	m := ideafile.EncodePayloadMessage(ideafile.Message{
 		PayloadKind: ideafile.TypeState, InstanceToken: instance.Token, Payload: instance.State})
-	schema, ok := schemas[instance.Token]
+	schema, ok := stateSchemaByToken[instance.Token]
 	if !ok {
-		schema, ok = schemas[""]
+		schema, ok = stateSchemaByToken[""]
 	}
 	if ok {
 		m["schema"] = schema
 	}
-	if instance.Status != "" {
-		m[ideafile.InstanceStatusKey] = string(instance.Status)
+	if instance.EndStatus != "" {
+		m[ideafile.InstanceStatusKey] = string(instance.EndStatus)
 	}
 	if instance.Fault != nil {
 		m[ideafile.InstanceFaultKey] = jsonval.ToJSONValue(instance.Fault)
@@ -112,14 +112,14 @@ func stateMessage(instance InstanceInput, schemas jsonval.Object) any {
 // splitIntoPlans splits Calls into Plans, in Plan order, such that no id occurs twice in a Plan. Ids may be equal
 // because each part of a process numbers its own Requests.
 func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
-	idSets := []map[string]bool{}
+	callIDSets := []map[string]bool{}
 	for _, e := range entries {
-		planIndex := slices.IndexFunc(idSets, func(ids map[string]bool) bool { return !ids[e.CallID] })
+		planIndex := slices.IndexFunc(callIDSets, func(ids map[string]bool) bool { return !ids[e.CallID] })
 		if planIndex < 0 {
 			planIndex = len(plans)
-			plans, idSets = append(plans, nil), append(idSets, map[string]bool{})
+			plans, callIDSets = append(plans, nil), append(callIDSets, map[string]bool{})
 		}
-		plans[planIndex], idSets[planIndex][e.CallID] = append(plans[planIndex], e), true
+		plans[planIndex], callIDSets[planIndex][e.CallID] = append(plans[planIndex], e), true
 	}
 	for _, plan := range plans {
 		slices.SortStableFunc(plan, func(a, b PlannedCallSummary) int {
@@ -147,23 +147,23 @@ func planMessage(plan []PlannedCallSummary) any {
 // results that are not in State, its faults, people's decisions, what ran, and why a person must review it.
 func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.CountByStatus))
-	for s, tokens := range e.InstancesByStatus {
+	for s, tokens := range e.InstanceTokensByStatus {
 		record[string(s)] = jsonval.ToJSONValue(tokens)
 	}
 	if len(e.ResultByInstance) > 0 {
-		record[resultsKey] = e.ResultByInstance
+		record[recordResultsKey] = e.ResultByInstance
 	}
 	if len(e.Faults) > 0 {
-		record[faultsKey] = jsonval.ToJSONValue(e.Faults)
+		record[recordFaultsKey] = jsonval.ToJSONValue(e.Faults)
 	}
 	if len(e.Decisions) > 0 {
-		record[decisionsKey] = jsonval.ToJSONValue(e.Decisions)
+		record[recordDecisionsKey] = jsonval.ToJSONValue(e.Decisions)
 	}
 	if len(e.ExecutedCallByInstance) > 0 {
-		record[executedCallsKey] = jsonval.ToJSONValue(e.ExecutedCallByInstance)
+		record[recordExecutedCallsKey] = jsonval.ToJSONValue(e.ExecutedCallByInstance)
 	}
 	if len(e.ReviewReasonByInstance) > 0 {
-		record[reviewReasonsKey] = jsonval.ToJSONValue(e.ReviewReasonByInstance)
+		record[recordReviewReasonsKey] = jsonval.ToJSONValue(e.ReviewReasonByInstance)
 	}
 	return record
 }
@@ -174,8 +174,8 @@ func (t ContextError) ContextMessage() any {
 	if t.CallID != "" {
 		m["call"] = t.CallID
 	}
-	if len(t.Instances) > 0 {
-		m["instances"] = jsonval.ToJSONValue(t.Instances)
+	if len(t.InstanceTokens) > 0 {
+		m["instances"] = jsonval.ToJSONValue(t.InstanceTokens)
 	}
 	return m
 }

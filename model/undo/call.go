@@ -14,23 +14,23 @@ import (
 // Call is the record of one Call of one instance.
 type Call struct {
 	// ProcessID is the process that ran it: a part or the process itself. ID is the Call's id there.
-	ProcessID, ID, Instance string
-	Key                     ideafile.CallKey
+	ProcessID, ID, InstanceToken string
+	Key                          ideafile.CallKey
 	// Tool is the Tool that ran, and Params are its parameters, after people's decisions. If these are empty, they are
-	// unknown, and UnknownReason says why.
-	Tool          string
-	Params        jsonval.Object
-	UnknownReason string
-	Result        any
-	Status        ideafile.CallStatus
-	Fault         *diag.Fault
+	// unknown, and ToolOrParamsUnknownReason says why.
+	Tool                      string
+	Params                    jsonval.Object
+	ToolOrParamsUnknownReason string
+	Result                    any
+	Status                    ideafile.CallStatus
+	Fault                     *diag.Fault
 	// RanSuccessfully is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
 	RanSuccessfully bool
 	// HasLLMWrittenResult is set if the LLM wrote the result into the Call, so that nothing ran.
 	HasLLMWrittenResult bool
-	// IdeaNumber is the number of the first Idea that records the Call as done; Selection.AfterIdeaNumber selects by
-	// it.
-	IdeaNumber int
+	// FirstDoneIdeaNumber is the number of the first Idea that records the Call as done; Selection.AfterIdeaNumber
+	// selects by it.
+	FirstDoneIdeaNumber int
 	// UndoMethod is how its Tool can be undone. DelegateProcessID is the process that the Call ran.
 	UndoMethod        ideafile.UndoMethod
 	DelegateProcessID string
@@ -46,8 +46,8 @@ type Call struct {
 	// ReadingCallerCallName is a Call with an effect, in the process whose Call ran this one, that came from what this
 	// Call gave and is not undone. CallerCallName is the Call that ran this process. Both are named with their process.
 	ReadingCallerCallName, CallerCallName string
-	// MustWaitForOthers is set if the Call's instance has ended, and other instances of the process have not.
-	MustWaitForOthers bool
+	// MustWaitForOtherInstances is set if the Call's instance has ended, and other instances of the process have not.
+	MustWaitForOtherInstances bool
 	// Undoes is the Call that this Call itself undid; nil: none.
 	Undoes *ideafile.UndoneCall
 
@@ -55,15 +55,15 @@ type Call struct {
 	// came after.
 	ReadPaths, ScopePaths []jsonval.Path
 	AfterReferences       []refexpr.Reference
-	// WrittenPaths are the places that it wrote. IsUpdate is set if it wrote them as an update.
-	WrittenPaths []jsonval.Path
-	IsUpdate     bool
+	// WrittenPaths are the places that it wrote. WroteAsUpdate is set if it wrote them as an update.
+	WrittenPaths  []jsonval.Path
+	WroteAsUpdate bool
 	// StartLogicalTime and EndLogicalTime are moments in the order of one run; 0: not known.
 	StartLogicalTime, EndLogicalTime int
 }
 
-// SetWrittenFault notes that the Call did not end well, but wrote the fault to its last branch.
-func (c *Call) SetWrittenFault(f *diag.Fault) {
+// SetFaultWrittenToBranch notes that the Call did not end well, but wrote the fault to its last branch.
+func (c *Call) SetFaultWrittenToBranch(f *diag.Fault) {
 	if c.RanSuccessfully, c.Fault = false, f; ideafile.MayHaveTakenEffect(f) {
 		c.Status = ideafile.CallFailed
 	}
@@ -84,7 +84,7 @@ func (c *Call) Name() string {
 }
 
 // instanceKey returns where a Call ran: its process and instance.
-func (c *Call) instanceKey() [2]string { return [2]string{c.ProcessID, c.Instance} }
+func (c *Call) instanceKey() [2]string { return [2]string{c.ProcessID, c.InstanceToken} }
 
 // CallsOfInstance lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller
 // adds their results.
@@ -97,15 +97,15 @@ func CallsOfInstance(instance *dataflow.Instance, tools []*ideafile.Tool) []Call
 	var calls []Call
 	for _, rec := range instance.CallRecords() {
 		c := Call{
-			ID: rec.ID, Instance: ideafile.InstanceTokenOfCallID(rec.ID), Tool: rec.Tool, Status: rec.Status,
+			ID: rec.ID, InstanceToken: ideafile.InstanceTokenOfCallID(rec.ID), Tool: rec.Tool, Status: rec.Status,
 			Fault: rec.Fault, Undoes: rec.Undoes,
 			Key: rec.Key(),
 		}
 		c.collectReads(rec, ideafile.FindTool(tools, rec.Tool))
 		for _, w := range writesByKey[c.Key] {
 			if w.CorrectionNumber == 0 {
-				c.WrittenPaths, c.IsUpdate = append(c.WrittenPaths, WrittenPaths(w.Path, w.Value)...),
-					c.IsUpdate || statelog.IsUpdateWrite(w.OutputMethod, w.Path)
+				c.WrittenPaths, c.WroteAsUpdate = append(c.WrittenPaths, WrittenPaths(w.Path, w.Value)...),
+					c.WroteAsUpdate || statelog.IsUpdateWrite(w.OutputMethod, w.Path)
 			}
 		}
 		calls = append(calls, c)
@@ -133,7 +133,7 @@ func (c *Call) collectReads(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	if rec.Condition != nil {
 		c.ReadPaths = append(c.ReadPaths, rec.Condition.PathsRead(ideafile.TypeState)...)
 	}
-	c.ScopePaths = rec.ScopePaths()
+	c.ScopePaths = rec.StateScopePaths()
 	for _, text := range rec.AfterReferences {
 		if ref, err := refexpr.ParseReference(text); err == nil {
 			c.AfterReferences = append(c.AfterReferences, ref)
@@ -168,7 +168,7 @@ func (c *Call) hasReadFrom(w *Call) bool {
 		return false
 	}
 	isEarlier := w.Key.Compare(c.Key) < 0
-	return c.overlapsWrites(c.ReadPaths, w) && (isEarlier || !w.IsUpdate) || isEarlier &&
+	return c.overlapsWrites(c.ReadPaths, w) && (isEarlier || !w.WroteAsUpdate) || isEarlier &&
 		c.overlapsWrites(c.ScopePaths, w)
 }
 
@@ -181,7 +181,7 @@ func (c *Call) cameAfter(w *Call) bool {
 		if key, isCall := ideafile.CallOfReference(ref); isCall {
 			return key == w.Key
 		}
-		return c.overlapsWrites([]jsonval.Path{ref.Path}, w) && (w.Key.Compare(c.Key) < 0 || !w.IsUpdate)
+		return c.overlapsWrites([]jsonval.Path{ref.Path}, w) && (w.Key.Compare(c.Key) < 0 || !w.WroteAsUpdate)
 	})
 }
 

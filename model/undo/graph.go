@@ -79,7 +79,7 @@ func (g *callGraph) nearestFollowerIndexes(callIndex int, stepByCallIndex map[in
 func PathsReadFromStartState(calls []Call) map[string][]jsonval.Path {
 	g, pathsByInstance := newCallGraph(calls), map[string][]jsonval.Path{}
 	for n := range g.calls {
-		if c := &g.calls[n]; c.UndoneByProcessID+c.RanByProcessID != "" || !mayHaveEffect(c) {
+		if c := &g.calls[n]; c.UndoneByProcessID+c.RanByProcessID != "" || !mayHaveOutsideEffect(c) {
 			continue
 		}
 		visitReachable(g.sourceIndexesByCall, n, func(n int) {
@@ -87,7 +87,7 @@ func PathsReadFromStartState(calls []Call) map[string][]jsonval.Path {
 			for _, path := range slices.Concat(c.ReadPaths, c.ScopePaths) {
 				isWrittenBy := func(w int) bool { return g.calls[w].WroteAnyOf([]jsonval.Path{path}) }
 				if !slices.ContainsFunc(g.sourceIndexesByCall[n], isWrittenBy) {
-					pathsByInstance[c.Instance] = append(pathsByInstance[c.Instance], path)
+					pathsByInstance[c.InstanceToken] = append(pathsByInstance[c.InstanceToken], path)
 				}
 			}
 		})
@@ -97,14 +97,15 @@ func PathsReadFromStartState(calls []Call) map[string][]jsonval.Path {
 
 // FindEffectReader returns a Call with an effect that is not undone and that read from the Call with an id, directly or
 // through others; nil: there is none.
-func FindEffectReader(calls []Call, id string) (reader *Call) {
+func FindEffectReader(calls []Call, callID string) (reader *Call) {
 	g := newCallGraph(calls)
 	for callIndex := range g.calls {
-		if g.calls[callIndex].ID != id {
+		if g.calls[callIndex].ID != callID {
 			continue
 		}
 		visitReachable(g.readerIndexesByCall, callIndex, func(n int) {
-			if c := &g.calls[n]; n != callIndex && reader == nil && c.UndoneByProcessID == "" && mayHaveEffect(c) {
+			if c := &g.calls[n]; n != callIndex && reader == nil && c.UndoneByProcessID == "" &&
+				mayHaveOutsideEffect(c) {
 				reader = c
 			}
 		})

@@ -18,7 +18,7 @@ func PlanInstanceUndo(instance *dataflow.Instance, processID string, o approval.
 	calls := CallsOfInstance(instance, palette.Tools)
 	for n, rec := range instance.CallRecords() {
 		c := &calls[n]
-		c.ProcessID, c.Instance = processID, token
+		c.ProcessID, c.InstanceToken = processID, token
 		c.readRecord(instance, rec)
 		if t := ideafile.FindTool(palette.Tools, c.Tool); t == nil {
 			c.UndoMethod.Kind = ideafile.UndoImpossible
@@ -46,7 +46,7 @@ func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord)
 	isAnswered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
 	c.RanSuccessfully = rec.Status == ideafile.CallDone && !isAnswered && rec.SkippedBecauseOf == ""
 	if rec.FaultWrittenToBranch != nil {
-		c.SetWrittenFault(rec.FaultWrittenToBranch)
+		c.SetFaultWrittenToBranch(rec.FaultWrittenToBranch)
 	}
 	if rec.IsFromEarlierProcess && rec.SkippedBecauseOf == "" {
 		c.RanByProcessID = "another process"
@@ -54,16 +54,16 @@ func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord)
 	isReopened := rec.Tool == "" // since the Call: the process keeps a Call's outcome, not how it was written
 	if isReopened {
 		c.AfterReferences = []refexpr.Reference{{Kind: ideafile.TypeState}} // it may have come after anything
-		c.UnknownReason = "its instance was reopened since; take it back once the process has ended"
+		c.ToolOrParamsUnknownReason = "its instance was reopened since; take it back once the process has ended"
 	}
 	switch params, err := instance.ResolvedParams(rec); {
 	case rec.ExecutedCall != nil:
 		c.Tool, c.Params = rec.ExecutedCall.Tool, rec.ExecutedCall.Params
 	case isReopened:
 	case err != nil:
-		c.UnknownReason = diag.WithoutPackagePrefix(err)
+		c.ToolOrParamsUnknownReason = diag.WithoutPackagePrefix(err)
 	case len(c.ReadPaths) > 0 && instance.IsCorrected():
-		c.UnknownReason = "people have corrected what it may have read"
+		c.ToolOrParamsUnknownReason = "people have corrected what it may have read"
 	default:
 		c.Params = rec.ParamsAdaptation.ApplyTo(params)
 	}
@@ -110,9 +110,9 @@ func (p Plan) asInstanceUndo(o approval.UndoOrder) dataflow.InstanceUndo {
 	return u
 }
 
-// RawCall returns the step as a Call of a Plan that runs directly. keyOf returns the key of the Call that undoes the
-// Call with an id; requiresReview makes a person review the step first.
-func (s Step) RawCall(keyOf func(callID string) ideafile.CallKey, requiresReview bool) jsonval.Object {
+// RawCall returns the step as a Call of a Plan that runs directly. undoKeyOf returns the key of the Call that undoes
+// the Call with an id; requiresReview makes a person review the step first.
+func (s Step) RawCall(undoKeyOf func(callID string) ideafile.CallKey, requiresReview bool) jsonval.Object {
 	undoneCall := jsonval.Object{"process": s.ProcessID, "call": s.CallID}
 	if requiresReview {
 		undoneCall[ideafile.UndoReviewKey] = true
@@ -125,7 +125,7 @@ func (s Step) RawCall(keyOf func(callID string) ideafile.CallKey, requiresReview
 	if len(s.AfterCallIDs) > 0 {
 		var afterReferences []any
 		for _, id := range s.AfterCallIDs {
-			afterReferences = append(afterReferences, refexpr.Dagger+"call."+keyOf(id).ID(""))
+			afterReferences = append(afterReferences, refexpr.Dagger+"call."+undoKeyOf(id).ID(""))
 		}
 		call["_after"] = afterReferences
 	}

@@ -36,9 +36,9 @@ type Step struct {
 	// DelegateUndo takes the place of Tool and Params if the Call ran a process.
 	DelegateUndo *DelegateUndo `json:"within,omitempty"`
 	// AfterCallIDs are the ids of the Calls that must be undone before. ProcessID and Instance are those of the Call.
-	AfterCallIDs []string `json:"-"`
-	ProcessID    string   `json:"-"`
-	Instance     string   `json:"-"`
+	AfterCallIDs  []string `json:"-"`
+	ProcessID     string   `json:"-"`
+	InstanceToken string   `json:"-"`
 	// OriginalCall is the Call to undo.
 	OriginalCall *Call `json:"-"`
 }
@@ -50,14 +50,14 @@ type NotUndoneCall struct {
 	Reason       string `json:"because"`
 	ProcessID    string `json:"-"`
 	OriginalCall *Call  `json:"-"`
-	// Reader is the Call for whose sake it is kept, and with whose name Reason begins; nil: there is none.
-	Reader *Call `json:"-"`
+	// RemainingReader is the Call for whose sake it is kept, and with whose name Reason begins; nil: there is none.
+	RemainingReader *Call `json:"-"`
 }
 
 // DelegateProcessIDToUndo returns the process that the Call ran, if what it did must be undone there; empty if there is
 // none.
 func (l NotUndoneCall) DelegateProcessIDToUndo() string {
-	if l.OriginalCall.UndoMethod.Kind != ideafile.UndoByProcess || l.Reader != nil ||
+	if l.OriginalCall.UndoMethod.Kind != ideafile.UndoByProcess || l.RemainingReader != nil ||
 		l.OriginalCall.UndoneByProcessID+l.OriginalCall.RanByProcessID != "" {
 		return ""
 	}
@@ -75,8 +75,8 @@ type Plan struct {
 	// IrreversibleCalls are the Calls that cannot be undone, Kept the Calls that are not undone for another reason.
 	IrreversibleCalls []NotUndoneCall `json:"cannot"`
 	KeptCalls         []NotUndoneCall `json:"kept"`
-	// CallIDsWithoutEffect are the chosen Calls that had no effect outside State.
-	CallIDsWithoutEffect []string `json:"withdrawn"`
+	// CallIDsWithoutOutsideEffect are the chosen Calls that had no effect outside State.
+	CallIDsWithoutOutsideEffect []string `json:"withdrawn"`
 	// CallIDsToWithdraw are the Withdrawn Calls from which no remaining Call read.
 	CallIDsToWithdraw []string `json:"-"`
 }
@@ -84,7 +84,7 @@ type Plan struct {
 // EmptyPlan undoes nothing.
 func EmptyPlan() Plan {
 	return Plan{Steps: []Step{}, IrreversibleCalls: []NotUndoneCall{}, KeptCalls: []NotUndoneCall{},
-		CallIDsWithoutEffect: []string{}}
+		CallIDsWithoutOutsideEffect: []string{}}
 }
 
 // DelegateUndo is the Plan that undoes what the delegate of a Call did.
@@ -93,12 +93,12 @@ type DelegateUndo struct {
 	Plan
 }
 
-// ToolFinder finds the Tool that undoes a Call; nil if there is none.
-type ToolFinder func(call Call, name string) *ideafile.Tool
+// UndoToolFinder finds the Tool that undoes a Call; nil if there is none.
+type UndoToolFinder func(call Call, name string) *ideafile.Tool
 
 // PlanUndo makes the Plan that undoes the chosen Calls. stateOf returns the current State of a Call's instance. It
 // returns an error if a Call or an instance of the Selection does not exist or is not done.
-func PlanUndo(calls []Call, choice Selection, findTool ToolFinder, stateOf func(Call) any) (Plan, error) {
+func PlanUndo(calls []Call, choice Selection, findTool UndoToolFinder, stateOf func(Call) any) (Plan, error) {
 	g := newCallGraph(calls)
 	isChosen, err := g.chooseCalls(choice)
 	if err != nil {
@@ -106,7 +106,7 @@ func PlanUndo(calls []Call, choice Selection, findTool ToolFinder, stateOf func(
 	}
 	p := EmptyPlan()
 	stepByCallIndex := map[int]Step{}
-	keepReasonByCallIndex := map[int]string{}
+	keepReasonByReaderIndex := map[int]string{}
 	for n := range g.calls {
 		c := &g.calls[n]
 		if !isChosen[n] {
@@ -118,23 +118,23 @@ func PlanUndo(calls []Call, choice Selection, findTool ToolFinder, stateOf func(
 			stepByCallIndex[n] = step
 		case decisionIrreversible:
 			p.IrreversibleCalls = append(p.IrreversibleCalls, newNotUndoneCall(c, reason))
-			keepReasonByCallIndex[n] = "reads from it and is not taken back"
+			keepReasonByReaderIndex[n] = "reads from it and is not taken back"
 		case decisionKeep:
 			if p.KeptCalls = append(p.KeptCalls, newNotUndoneCall(c,
 				reason)); c.ReadingForkID+c.ReadingCallerCallName != "" {
-				keepReasonByCallIndex[n] = "reads from it and is not taken back"
+				keepReasonByReaderIndex[n] = "reads from it and is not taken back"
 			}
 		default:
-			p.CallIDsWithoutEffect = append(p.CallIDsWithoutEffect, c.ID)
+			p.CallIDsWithoutOutsideEffect = append(p.CallIDsWithoutOutsideEffect, c.ID)
 		}
 	}
 	for n := range g.calls {
-		if c := &g.calls[n]; !isChosen[n] && c.UndoneByProcessID == "" && mayHaveEffect(c) {
-			keepReasonByCallIndex[n] = "reads from it and is not to be taken back"
+		if c := &g.calls[n]; !isChosen[n] && c.UndoneByProcessID == "" && mayHaveOutsideEffect(c) {
+			keepReasonByReaderIndex[n] = "reads from it and is not to be taken back"
 		}
 	}
-	p.CallIDsToWithdraw = slices.Clone(p.CallIDsWithoutEffect)
-	p.keepCallsThatOthersRead(g, stepByCallIndex, keepReasonByCallIndex)
+	p.CallIDsToWithdraw = slices.Clone(p.CallIDsWithoutOutsideEffect)
+	p.keepCallsThatOthersRead(g, stepByCallIndex, keepReasonByReaderIndex)
 	p.orderSteps(g, stepByCallIndex)
 	return p, nil
 }
@@ -142,15 +142,15 @@ func PlanUndo(calls []Call, choice Selection, findTool ToolFinder, stateOf func(
 type undoDecision int
 
 const (
-	decisionNoEffect undoDecision = iota
+	decisionNoOutsideEffect undoDecision = iota
 	decisionUndo
 	decisionIrreversible
 	decisionKeep
 )
 
-// mayHaveEffect reports whether a Call may have had an effect outside State. A failed Call may have had one, in its
-// delegate.
-func mayHaveEffect(c *Call) bool {
+// mayHaveOutsideEffect reports whether a Call may have had an effect outside State. A failed Call may have had one, in
+// its delegate.
+func mayHaveOutsideEffect(c *Call) bool {
 	if c.DelegateUndo != nil {
 		return len(c.DelegateUndo.Steps)+len(c.DelegateUndo.IrreversibleCalls) > 0
 	}
@@ -165,11 +165,11 @@ func hasUnknownOutcome(c *Call) bool {
 // isUndoCandidate reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
 func isUndoCandidate(c *Call) bool {
 	return !c.Key.IsUndo() && (c.Status == ideafile.CallDone || hasUnknownOutcome(c) || c.hasFailedInDelegate() ||
-		c.DelegateUndo != nil && mayHaveEffect(c))
+		c.DelegateUndo != nil && mayHaveOutsideEffect(c))
 }
 
 // decideUndo decides how one Call is undone, or why it is not.
-func decideUndo(c *Call, isReviewed bool, findTool ToolFinder,
+func decideUndo(c *Call, requiresReview bool, findTool UndoToolFinder,
 	stateOf func(Call) any) (step Step, decision undoDecision, reason string) {
 	switch {
 	case c.UndoneByProcessID != "":
@@ -180,14 +180,14 @@ func decideUndo(c *Call, isReviewed bool, findTool ToolFinder,
 	case c.hasFailedInDelegate():
 		return step, decisionKeep, "it failed in a process of its own, " + c.DelegateProcessID +
 			": take back there what that did"
-	case !mayHaveEffect(c):
-		return step, decisionNoEffect, ""
+	case !mayHaveOutsideEffect(c):
+		return step, decisionNoOutsideEffect, ""
 	case c.Undoes != nil:
 		return step, decisionKeep, "it took " + c.Undoes.CallID + " of " + c.Undoes.ProcessID +
 			" back: what was taken back is not done again by an undo"
 	case c.UndoneWithCallID != "":
 		return step, decisionKeep, "it is taken back with " + c.UndoneWithCallID
-	case c.MustWaitForOthers:
+	case c.MustWaitForOtherInstances:
 		return step, decisionKeep, "its instance has ended: it is taken back when all instances have"
 	case c.ReadingForkID != "":
 		return step, decisionKeep,
@@ -201,13 +201,13 @@ func decideUndo(c *Call, isReviewed bool, findTool ToolFinder,
 			"it ran " + c.DelegateProcessID + ", where " + l.OriginalCall.Name() + " cannot be taken back: " + l.Reason
 	case c.DelegateUndo != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: jsonval.Object{}, DelegateUndo: c.DelegateUndo,
-			ProcessID: c.ProcessID, Instance: c.Instance, OriginalCall: c}, decisionUndo, ""
+			ProcessID: c.ProcessID, InstanceToken: c.InstanceToken, OriginalCall: c}, decisionUndo, ""
 	case c.UndoMethod.Kind == ideafile.UndoByProcess:
 		return step, decisionIrreversible, "it has a process of its own: take back " + c.DelegateProcessID
-	case hasUnknownOutcome(c) && !isReviewed:
+	case hasUnknownOutcome(c) && !requiresReview:
 		return step, decisionIrreversible, "it is not known whether it took effect: a person must look and say"
-	case c.Tool == "" && c.UnknownReason != "":
-		return step, decisionIrreversible, "it is not known what ran: " + c.UnknownReason
+	case c.Tool == "" && c.ToolOrParamsUnknownReason != "":
+		return step, decisionIrreversible, "it is not known what ran: " + c.ToolOrParamsUnknownReason
 	case c.UndoMethod.Kind == ideafile.UndoImpossible:
 		return step, decisionIrreversible, "nothing takes " + c.Tool + " back"
 	}
@@ -218,11 +218,11 @@ func decideUndo(c *Call, isReviewed bool, findTool ToolFinder,
 	params, err := ResolveUndoParams(*c, tool, stateOf(*c))
 	switch {
 	case err != nil && c.Params == nil:
-		return step, decisionIrreversible, "its parameters are not known: " + c.UnknownReason
+		return step, decisionIrreversible, "its parameters are not known: " + c.ToolOrParamsUnknownReason
 	case err != nil:
 		return step, decisionIrreversible, err.Error()
 	}
-	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, ProcessID: c.ProcessID, Instance: c.Instance,
+	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, ProcessID: c.ProcessID, InstanceToken: c.InstanceToken,
 		OriginalCall: c}
 	return step, decisionUndo, ""
 }
@@ -274,13 +274,14 @@ func (g *callGraph) chooseCalls(choice Selection) (map[int]bool, error) {
 	hasFoundInstance := !choice.HasInstance
 	for n := range g.calls {
 		c := &g.calls[n]
-		matches := !choice.HasInstance || c.Instance == choice.Instance ||
-			spelling.MatchesToken(choice.Instance, c.Instance)
+		matches := !choice.HasInstance || c.InstanceToken == choice.Instance ||
+			spelling.MatchesInstanceToken(choice.Instance, c.InstanceToken)
 		hasFoundInstance = hasFoundInstance || matches
 		matches = matches && (choice.CallIDs == nil || slices.ContainsFunc(choice.CallIDs,
-			func(id string) bool { return ideafile.CallIDWithExactToken(id, c.Instance) == c.ID }))
-		if matches && isUndoCandidate(c) && (choice.AfterIdeaNumber == 0 || c.IdeaNumber > choice.AfterIdeaNumber ||
-			c.IdeaNumber == 0) {
+			func(id string) bool { return ideafile.CallIDWithExactToken(id, c.InstanceToken) == c.ID }))
+		if matches && isUndoCandidate(c) && (choice.AfterIdeaNumber == 0 ||
+			c.FirstDoneIdeaNumber > choice.AfterIdeaNumber ||
+			c.FirstDoneIdeaNumber == 0) {
 			isChosen[n] = true
 		}
 	}
@@ -291,20 +292,20 @@ func (g *callGraph) chooseCalls(choice Selection) (map[int]bool, error) {
 }
 
 // findDoneCallIndex finds a Call that is done.
-func (g *callGraph) findDoneCallIndex(id string) (int, error) {
+func (g *callGraph) findDoneCallIndex(callID string) (int, error) {
 	for n := range g.calls {
 		c := &g.calls[n]
 		switch {
-		case c.ID != ideafile.CallIDWithExactToken(id, c.Instance):
+		case c.ID != ideafile.CallIDWithExactToken(callID, c.InstanceToken):
 			continue
 		case c.Key.IsUndo():
 			key, _ := ideafile.ParseCallKey(c.ID) // Key may number Requests differently
-			return 0, approval.NothingDoneError(fmt.Sprintf(
+			return 0, approval.NothingToDoError(fmt.Sprintf(
 				"Call %s takes %s back: what was taken back is not done again by an undo", c.Name(),
-				key.OriginalKey().ID(c.Instance)))
+				key.OriginalKey().ID(c.InstanceToken)))
 		}
 		if !isUndoCandidate(c) {
-			return 0, approval.NothingDoneError(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))
+			return 0, approval.NothingToDoError(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))
 		}
 		return n, nil
 	}
@@ -312,14 +313,14 @@ func (g *callGraph) findDoneCallIndex(id string) (int, error) {
 	for n := range g.calls {
 		ids = append(ids, g.calls[n].ID)
 	}
-	return 0, fmt.Errorf("there is no Call %s", id+diag.DidYouMeanOrListNames(id, ids))
+	return 0, fmt.Errorf("there is no Call %s", callID+diag.DidYouMeanOrListNames(callID, ids))
 }
 
 // keepCallsThatOthersRead keeps the Calls from which Calls that stay have read.
 func (p *Plan) keepCallsThatOthersRead(g *callGraph, stepByCallIndex map[int]Step,
-	keepReasonByCallIndex map[int]string) {
+	keepReasonByReaderIndex map[int]string) {
 	for readerIndex := range g.calls {
-		reason, remains := keepReasonByCallIndex[readerIndex]
+		reason, remains := keepReasonByReaderIndex[readerIndex]
 		if !remains {
 			continue
 		}
@@ -335,7 +336,7 @@ func (p *Plan) keepCallsThatOthersRead(g *callGraph, stepByCallIndex map[int]Ste
 			}
 			delete(stepByCallIndex, n)
 			l := newNotUndoneCall(&g.calls[n], g.calls[readerIndex].Name()+" "+reason)
-			l.Reader = &g.calls[readerIndex]
+			l.RemainingReader = &g.calls[readerIndex]
 			p.KeptCalls = append(p.KeptCalls, l)
 		})
 	}
@@ -344,7 +345,7 @@ func (p *Plan) keepCallsThatOthersRead(g *callGraph, stepByCallIndex map[int]Ste
 // orderSteps sorts the steps, instance by instance: a Call is undone before the Calls that it read from or came after;
 // otherwise the latest first.
 func (p *Plan) orderSteps(g *callGraph, stepByCallIndex map[int]Step) {
-	var instances [][2]string
+	var instanceKeys [][2]string
 	callIndexesByInstance := map[[2]string][]int{}
 	for n := range g.calls {
 		if _, exists := stepByCallIndex[n]; !exists {
@@ -352,11 +353,11 @@ func (p *Plan) orderSteps(g *callGraph, stepByCallIndex map[int]Step) {
 		}
 		instanceKey := g.calls[n].instanceKey()
 		if callIndexesByInstance[instanceKey] == nil {
-			instances = append(instances, instanceKey)
+			instanceKeys = append(instanceKeys, instanceKey)
 		}
 		callIndexesByInstance[instanceKey] = append(callIndexesByInstance[instanceKey], n)
 	}
-	for _, instanceKey := range instances {
+	for _, instanceKey := range instanceKeys {
 		p.orderStepsOfInstance(g, stepByCallIndex, callIndexesByInstance[instanceKey])
 	}
 }

@@ -16,9 +16,9 @@ import (
 // done is a Call that is done, and read what stands at some places of State; it wrote to its own name.
 func done(id, writes string, reads ...string) undo.Call {
 	key, _ := ideafile.ParseCallKey(id)
-	c := undo.Call{ID: id, Instance: ideafile.InstanceTokenOfCallID(id), Key: key, Tool: "work",
+	c := undo.Call{ID: id, InstanceToken: ideafile.InstanceTokenOfCallID(id), Key: key, Tool: "work",
 		Params: map[string]any{"room": "7"}, Result: id,
-		Status: ideafile.CallDone, RanSuccessfully: true, IdeaNumber: key.Request, UndoMethod: remove,
+		Status: ideafile.CallDone, RanSuccessfully: true, FirstDoneIdeaNumber: key.Request, UndoMethod: remove,
 		WrittenPaths: []jsonval.Path{{writes}}}
 	for _, r := range reads {
 		c.ReadPaths = append(c.ReadPaths, jsonval.Path{r})
@@ -56,7 +56,7 @@ func summary(p undo.Plan) string {
 			parts[n+1] = append(parts[n+1], l.CallID+": "+l.Reason)
 		}
 	}
-	parts[3] = p.CallIDsWithoutEffect
+	parts[3] = p.CallIDsWithoutOutsideEffect
 	out := make([]string, len(parts))
 	for n, p := range parts {
 		out[n] = strings.Join(p, " ")
@@ -189,13 +189,20 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			func(c *undo.Call) { c.DelegateProcessID = "p/~call/1.1" })},
 			undo.Selection{}, "1.1"},
 		{"its parameters are not known, and need not be",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.UnknownReason = nil, "a person changed State" })},
+			[]undo.Call{with(chain[0], func(c *undo.Call) {
+				c.Params, c.ToolOrParamsUnknownReason = nil,
+					"a person changed State"
+			})},
 			undo.Selection{}, "1.1"},
 		{"its parameters are not known", []undo.Call{with(chain[0], func(c *undo.Call) {
-			c.Params, c.UnknownReason, c.UndoMethod.Params = nil, "a person changed State", map[string]any{"id": "†params.room"}
+			c.Params, c.ToolOrParamsUnknownReason, c.UndoMethod.Params = nil, "a person changed State",
+				map[string]any{"id": "†params.room"}
 		})}, undo.Selection{}, " | 1.1: its parameters are not known: a person changed State"},
 		{"it is not known what ran",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Tool, c.UnknownReason = "", "it is an old chain" })},
+			[]undo.Call{with(chain[0], func(c *undo.Call) {
+				c.Tool, c.ToolOrParamsUnknownReason = "",
+					"it is an old chain"
+			})},
 			undo.Selection{},
 			" | 1.1: it is not known what ran: it is an old chain"},
 		{"the result lacks what is needed",

@@ -130,8 +130,8 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 	for _, c := range undo.CallsOfInstance(p.run.Instance, modeltest.RandomPlanPalette.Tools) {
 		c.ProcessID, c.Result, c.Params = p.name, c.ID, map[string]any{}
 		c.StartLogicalTime, c.EndLogicalTime = p.moments[c.ID][0], p.moments[c.ID][1]
-		if c.IdeaNumber = 2; p.doneThen[c.ID] {
-			c.IdeaNumber = 1
+		if c.FirstDoneIdeaNumber = 2; p.doneThen[c.ID] {
+			c.FirstDoneIdeaNumber = 1
 		}
 		_, began := p.run.InputByCallID[c.ID]
 		c.RanSuccessfully = began && c.Status == ideafile.CallDone
@@ -204,7 +204,7 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				left := func(l undo.NotUndoneCall) bool { return l.CallID == c.ID && l.ProcessID == c.ProcessID }
 				given, there := w.effects[key]
 				if !there ||
-					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) &&
+					c.FirstDoneIdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) &&
 						!slices.ContainsFunc(p.IrreversibleCalls, left) {
 					continue
 				}

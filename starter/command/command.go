@@ -27,9 +27,9 @@ import (
 )
 
 // Option adds something to the program that `starter` does not have.
-type Option func(*settings)
+type Option func(*programSettings)
 
-type settings struct {
+type programSettings struct {
 	name      string
 	additions engine.Additions
 }
@@ -38,17 +38,17 @@ type settings struct {
 // command line is read. It panics then on an invalid name, on a name in use and on a type without a JSON Schema.
 // WithTools may be given several times.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) { s.additions.Register(register) }
+	return func(s *programSettings) { s.additions.Register(register) }
 }
 
 // WithRunner adds a kind of Tool: r runs Tools with `_activity: {"<kind>": …}`. If the kind exists already, the program
 // panics when it first collects its runners.
 func WithRunner(kind ideafile.ToolKind, r runner.Runner) Option {
-	return func(s *settings) { s.additions.AddRunner(kind, r) }
+	return func(s *programSettings) { s.additions.AddRunner(kind, r) }
 }
 
 // WithName sets the program's name in its messages and its help. The default is the name of the program's file.
-func WithName(name string) Option { return func(s *settings) { s.name = name } }
+func WithName(name string) Option { return func(s *programSettings) { s.name = name } }
 
 // Main runs the command line that the program was called with, and ends the program with its exit code.
 func Main(options ...Option) {
@@ -60,7 +60,7 @@ func Main(options ...Option) {
 // forgotten but not everywhere, 130 interrupted. Only the result goes to out, everything else to err. It catches
 // SIGINT, SIGTERM and SIGHUP while it runs. Only one call may run at a time.
 func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
-	s := settings{name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")}
+	s := programSettings{name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")}
 	for _, o := range options {
 		o(&s)
 	}

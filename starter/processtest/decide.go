@@ -6,34 +6,34 @@ import (
 
 // Approve lets a Call run as shown. decider is who decides, followed by their groups; it may be empty if no policy
 // asks.
-func (p *Process) Approve(a client.Approval, decider ...string) {
+func (p *Process) Approve(a client.Approval, deciderAndGroups ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Approve}, decider)
+	p.decide(a, client.Decision{Kind: client.Approve}, deciderAndGroups)
 }
 
 // Reject keeps a Call from running; the LLM gets the reason.
-func (p *Process) Reject(a client.Approval, reason string, decider ...string) {
+func (p *Process) Reject(a client.Approval, reason string, deciderAndGroups ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Reject, Reason: reason}, decider)
+	p.decide(a, client.Decision{Kind: client.Reject, Reason: reason}, deciderAndGroups)
 }
 
 // Amend lets a Call run with other parameters. params holds only those that change.
-func (p *Process) Amend(a client.Approval, params map[string]any, decider ...string) {
+func (p *Process) Amend(a client.Approval, params map[string]any, deciderAndGroups ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Amend, Value: params}, decider)
+	p.decide(a, client.Decision{Kind: client.Amend, Value: params}, deciderAndGroups)
 }
 
 // Answer gives a Call its result; nothing runs.
-func (p *Process) Answer(a client.Approval, result any, decider ...string) {
+func (p *Process) Answer(a client.Approval, result any, deciderAndGroups ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Answer, Value: result}, decider)
+	p.decide(a, client.Decision{Kind: client.Answer, Value: result}, deciderAndGroups)
 }
 
-func (p *Process) decide(a client.Approval, d client.Decision, decider []string) {
+func (p *Process) decide(a client.Approval, d client.Decision, deciderAndGroups []string) {
 	p.t.Helper()
 	d.CallID, d.ApprovalDigest = a.CallID, a.Digest
-	if len(decider) > 0 {
-		d.By, d.Groups = decider[0], decider[1:]
+	if len(deciderAndGroups) > 0 {
+		d.By, d.Groups = deciderAndGroups[0], deciderAndGroups[1:]
 	}
 	if err := p.Decide(a.Process, d); err != nil {
 		p.t.Fatalf("processtest: %v", err)

@@ -16,28 +16,29 @@ import (
 	"processidea/model/jsonval"
 )
 
-// load reads the files of the process as `starter run` does. Tools that have a fake are run by it.
-func (s *settings) load(t testing.TB, path string, tools ideafiles.Tools) (*ideafiles.Definition, error) {
+// loadDefinition reads the files of the process as `starter run` does. Tools that have a fake are run by it.
+func (s *startSettings) loadDefinition(t testing.TB, path string,
+	tools ideafiles.WorkerTools) (*ideafiles.Definition, error) {
 	t.Helper()
 	source, err := ideafiles.Find(path, "", "")
 	if err != nil {
 		return nil, err
 	}
-	if s.replies != nil {
+	if s.repliesText != nil {
 		source.RepliesPath = filepath.Join(t.TempDir(), "replies given by the test")
-		err = os.WriteFile(source.RepliesPath, []byte(*s.replies), 0o600)
+		err = os.WriteFile(source.RepliesPath, []byte(*s.repliesText), 0o600)
 	}
-	if s.replacesRows {
+	if s.replacesInstanceRows {
 		source.InstancesPath = ""
 	}
-	if len(s.rows) > 0 && err == nil {
+	if len(s.instanceRows) > 0 && err == nil {
 		source.InstancesPath = filepath.Join(t.TempDir(), "rows given by the test.jsonl")
-		err = os.WriteFile(source.InstancesPath, jsonLines(s.rows), 0o600)
+		err = os.WriteFile(source.InstancesPath, jsonLines(s.instanceRows), 0o600)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := ideafiles.LoadWith(source, tools, func(d *ideafiles.Definition) {
+	d, problems, err := ideafiles.LoadAndChange(source, tools, func(d *ideafiles.Definition) {
 		d.Idea = s.withFakes(d.Idea)
 		d.ParsedIdea, _ = ideafile.ReadIdea(d.Idea) // it was valid before
 	})
@@ -50,9 +51,9 @@ func (s *settings) load(t testing.TB, path string, tools ideafiles.Tools) (*idea
 	for _, p := range problems {
 		t.Logf("%s: %s", path, p)
 	}
-	for key, file := range d.Delegates {
+	for delegatePath, file := range d.DelegateFiles {
 		if idea, ok := file.(jsonval.Object); ok {
-			d.Delegates[key] = s.withFakes(idea)
+			d.DelegateFiles[delegatePath] = s.withFakes(idea)
 		}
 	}
 	return d, s.checkFakedTools(d)
@@ -67,12 +68,12 @@ func jsonLines(rows []jsonval.Object) []byte {
 }
 
 // withFakes returns a copy of an Idea whose Tools are run by their fakes.
-func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
-	tools := toolsOf(idea)
+func (s *startSettings) withFakes(idea jsonval.Object) jsonval.Object {
+	tools := toolsOfIdea(idea)
 	toolsWithFakes := jsonval.Object{}
 	maps.Copy(toolsWithFakes, tools)
 	for _, name := range s.fakedToolNames {
-		source, ok := tools[name].(jsonval.Object)
+		toolSource, ok := tools[name].(jsonval.Object)
 		if !ok && (!s.omitsMCPServers || !hasMCPServers(idea)) {
 			continue
 		}
@@ -80,13 +81,13 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 			fake, _ := s.fakes.Lookup(fakeName(name))
 			paramsSchema, keyOrder, _ := jsonval.DecodeWithKeyOrder(fake.ParametersSchema, jsonval.DefaultLimits)
 			jsonschema.StoreSourceKeyOrder(paramsSchema, keyOrder)
-			source = jsonval.AsObject(paramsSchema)
+			toolSource = jsonval.AsObject(paramsSchema)
 		}
-		source = maps.Clone(source)
-		delete(source, "_delegate")
-		delete(source, "_writes")
-		source["_activity"] = fakeName(name)
-		toolsWithFakes[name] = source
+		toolSource = maps.Clone(toolSource)
+		delete(toolSource, "_delegate")
+		delete(toolSource, "_writes")
+		toolSource["_activity"] = fakeName(name)
+		toolsWithFakes[name] = toolSource
 	}
 	if len(toolsWithFakes) == 0 && !s.omitsMCPServers {
 		return idea
@@ -106,16 +107,16 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 
 func hasMCPServers(idea jsonval.Object) bool { return jsonval.Lookup(idea, "config", "mcp") != nil }
 
-func toolsOf(idea jsonval.Object) jsonval.Object {
+func toolsOfIdea(idea jsonval.Object) jsonval.Object {
 	return jsonval.AsObject(jsonval.Lookup(idea, "schema", "tools"))
 }
 
 // checkFakedTools refuses a fake for a Tool that neither the Idea nor a delegate has.
-func (s *settings) checkFakedTools(d *ideafiles.Definition) error {
-	tools := maps.Clone(toolsOf(d.Idea))
-	for _, file := range d.Delegates {
+func (s *startSettings) checkFakedTools(d *ideafiles.Definition) error {
+	tools := maps.Clone(toolsOfIdea(d.Idea))
+	for _, file := range d.DelegateFiles {
 		idea := jsonval.AsObject(file)
-		maps.Copy(tools, toolsOf(idea))
+		maps.Copy(tools, toolsOfIdea(idea))
 	}
 	var errs []error
 	for _, name := range s.fakedToolNames {

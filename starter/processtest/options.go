@@ -13,35 +13,35 @@ import (
 )
 
 // Option says what a process is started with.
-type Option func(*settings)
+type Option func(*startSettings)
 
-type settings struct {
-	additions       engine.Additions
-	fakes           *tools.Registry
-	fakedToolNames  []string // the names of the Tools that have a fake
-	variables       map[string]string
-	replies         *string
-	rows            []map[string]any
-	replacesRows    bool
-	omitsMCPServers bool
-	timeout         time.Duration
+type startSettings struct {
+	additions            engine.Additions
+	fakes                *tools.Registry
+	fakedToolNames       []string // the names of the Tools that have a fake
+	envVars              map[string]string
+	repliesText          *string
+	instanceRows         []map[string]any
+	replacesInstanceRows bool
+	omitsMCPServers      bool
+	restTimeout          time.Duration
 }
 
 // WithTools registers the Go tools that the process may use beside the built-in ones, as command.WithTools does.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) { s.additions.Register(register) }
+	return func(s *startSettings) { s.additions.Register(register) }
 }
 
 // WithRunner adds a kind of Tool, as command.WithRunner does.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) { s.additions.AddRunner(kind, x) }
+	return func(s *startSettings) { s.additions.AddRunner(kind, x) }
 }
 
 // Fake runs fn for a Tool of the Idea or of a delegate, whatever runs it otherwise: a Go function, HTTP, MCP, a
 // delegate, or the LLM itself. In and Out are as for tools.Register: structs, or map[string]any and any. An error is
 // retried unless tools.Final makes it final.
 func Fake[In, Out any](tool string, fn func(context.Context, In) (Out, error)) Option {
-	return func(s *settings) {
+	return func(s *startSettings) {
 		tools.Register(s.fakes, fakeName(tool), fn)
 		s.fakedToolNames = append(s.fakedToolNames, tool)
 	}
@@ -63,7 +63,7 @@ func fakeName(tool string) string { return "fake:" + tool }
 // WithReplies sets the LLM's replies, each a line of a replies file, which may span several lines here: {"solution":
 // {"calls": […]}}. They replace the folder's replies.jsonl. docs/idea-file.md, "Replies", describes a line.
 func WithReplies(lines ...string) Option {
-	return func(s *settings) {
+	return func(s *startSettings) {
 		var text bytes.Buffer
 		for _, line := range lines {
 			if json.Compact(&text, []byte(line)) != nil {
@@ -72,25 +72,25 @@ func WithReplies(lines ...string) Option {
 			text.WriteByte('\n')
 		}
 		replies := text.String()
-		s.replies = &replies
+		s.repliesText = &replies
 	}
 }
 
 // WithInstances sets the rows of data that the process runs over, in place of the folder's. Without arguments there are
 // none.
 func WithInstances(rows ...map[string]any) Option {
-	return func(s *settings) { s.rows, s.replacesRows = rows, true }
+	return func(s *startSettings) { s.instanceRows, s.replacesInstanceRows = rows, true }
 }
 
 // WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS.
 // Process Idea's variables in the test program's own environment are ignored.
 func WithVariable(name, value string) Option {
-	return func(s *settings) { s.variables[name] = value }
+	return func(s *startSettings) { s.envVars[name] = value }
 }
 
 // WithoutMCPServers leaves out the Idea's MCP servers (config.mcp). Of the Tools that they would offer, only those with
 // a Fake exist, with the parameters of the fake's In.
-func WithoutMCPServers() Option { return func(s *settings) { s.omitsMCPServers = true } }
+func WithoutMCPServers() Option { return func(s *startSettings) { s.omitsMCPServers = true } }
 
 // WithTimeout sets how long the process may take to come to rest. The default is a minute.
-func WithTimeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }
+func WithTimeout(d time.Duration) Option { return func(s *startSettings) { s.restTimeout = d } }

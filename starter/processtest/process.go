@@ -22,16 +22,16 @@ type Process struct {
 	*client.Process
 
 	t              testing.TB
-	timeout        time.Duration
+	restTimeout    time.Duration
 	client         *client.Client
 	isDelegateTool map[string]bool // Tools that run processes
 	doneCh         chan struct{}   // closed at the end, once result and err are set
-	result         loop.Result
-	err            error
+	result         loop.ProcessResult
+	resultErr      error
 
-	mu           sync.Mutex
-	requests     []Request
-	callAttempts []CallAttempt
+	mu               sync.Mutex
+	recordedRequests []Request
+	callAttempts     []CallAttempt
 }
 
 // awaitResultInBackground waits for the end of the process.
@@ -44,27 +44,27 @@ func (p *Process) awaitResultInBackground() {
 	})
 	go func() {
 		defer close(p.doneCh)
-		p.result, p.err = p.Process.Result(ctx)
+		p.result, p.resultErr = p.Process.Result(ctx)
 	}()
 }
 
 // Result waits for the end of the process and returns its Result. A process that pauses, or waits for a person, fails
 // the test.
-func (p *Process) Result() loop.Result {
+func (p *Process) Result() loop.ProcessResult {
 	p.t.Helper()
 	r, waiting := p.awaitRest()
 	switch {
 	case len(waiting) > 0:
 		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(),
-			describeWaiting(waiting))
+			describeApprovals(waiting))
 	case r.Status == loop.StatusPaused:
-		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), errorText(r))
+		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), resultErrorText(r))
 	}
 	return r
 }
 
 // ResultAtRest waits until the process has ended, is paused, or waits only for people, and returns its current Result.
-func (p *Process) ResultAtRest() loop.Result {
+func (p *Process) ResultAtRest() loop.ProcessResult {
 	p.t.Helper()
 	r, _ := p.awaitRest()
 	return r
@@ -76,7 +76,7 @@ func (p *Process) AwaitApprovals() []client.Approval {
 	p.t.Helper()
 	r, waiting := p.awaitRest()
 	if len(waiting) == 0 {
-		p.t.Fatalf("processtest: process %s waits for nobody: it is %s: %s", p.ID(), r.Status, errorText(r))
+		p.t.Fatalf("processtest: process %s waits for nobody: it is %s: %s", p.ID(), r.Status, resultErrorText(r))
 	}
 	return waiting
 }
@@ -85,16 +85,17 @@ func (p *Process) AwaitApprovals() []client.Approval {
 // test.
 func (p *Process) AwaitApprovalOf(tool string) client.Approval {
 	p.t.Helper()
-	all := p.AwaitApprovals()
-	matchingApprovals := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
+	waitingApprovals := p.AwaitApprovals()
+	matchingApprovals := slices.DeleteFunc(slices.Clone(waitingApprovals),
+		func(a client.Approval) bool { return a.Tool != tool })
 	if len(matchingApprovals) != 1 {
 		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(matchingApprovals), tool,
-			describeWaiting(all))
+			describeApprovals(waitingApprovals))
 	}
 	return matchingApprovals[0]
 }
 
-func describeWaiting(waiting []client.Approval) string {
+func describeApprovals(waiting []client.Approval) string {
 	var texts []string
 	for _, a := range waiting {
 		texts = append(texts, fmt.Sprintf("%s %s %s", a.CallID, a.Tool, jsonval.Encode(a.Params)))
@@ -102,7 +103,7 @@ func describeWaiting(waiting []client.Approval) string {
 	return strings.Join(texts, ", ")
 }
 
-func errorText(r loop.Result) string {
+func resultErrorText(r loop.ProcessResult) string {
 	if r.Error == nil {
 		return "no error"
 	}
@@ -110,7 +111,7 @@ func errorText(r loop.Result) string {
 }
 
 // awaitRest waits until the process rests, and returns what waits for people.
-func (p *Process) awaitRest() (loop.Result, []client.Approval) {
+func (p *Process) awaitRest() (loop.ProcessResult, []client.Approval) {
 	p.t.Helper()
 	ctx, cancel := p.context()
 	defer cancel()
@@ -120,14 +121,14 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 	for {
 		select {
 		case <-p.doneCh:
-			if p.err != nil {
-				p.t.Fatalf("processtest: %v", p.err)
+			if p.resultErr != nil {
+				p.t.Fatalf("processtest: %v", p.resultErr)
 			}
 			return p.result, nil
 		case <-ctx.Done():
 			v, err := p.Process.Status(p.t.Context())
 			p.t.Fatalf("processtest: process %s has not come to rest within %s: it is %s, waiting for %q (%v)", p.ID(),
-				p.timeout, v.Status, v.WaitingFor,
+				p.restTimeout, v.Status, v.WaitingFor,
 				errors.Join(lastErr, err))
 		case <-tick.C:
 			r, waiting, isResting, err := p.checkRest(ctx)
@@ -140,7 +141,8 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 }
 
 // checkRest reports whether the process, which has not ended, rests.
-func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []client.Approval, isResting bool, err error) {
+func (p *Process) checkRest(ctx context.Context) (r loop.ProcessResult, waiting []client.Approval, isResting bool,
+	err error) {
 	status, err := p.Process.Status(ctx)
 	if err != nil {
 		return r, nil, false, err

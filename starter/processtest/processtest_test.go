@@ -91,7 +91,7 @@ func TestAToolOfAnyKindIsRunByItsFake(t *testing.T) {
 	}
 	calls := p.CallAttempts("pay")
 	if len(calls) != 1 || processtest.JSON(calls[0].Params) != `{"cents":250}` || calls[0].Result != "paid 250" ||
-		calls[0].ID != "1.1" || calls[0].Attempt != 1 {
+		calls[0].CallID != "1.1" || calls[0].Attempt != 1 {
 		t.Errorf("%+v", calls)
 	}
 	if asked := p.RecordedRequests(); len(asked) != 1 || asked[0].Number != 1 ||
@@ -112,7 +112,7 @@ func TestADelegateWaitsForAPersonBesideItsProcess(t *testing.T) {
 	p.Approve(p.AwaitApprovalOf("ask"), "ann", "staff")
 	p.Reject(p.AwaitApprovalOf("pay"), "too much", "bob")
 	p.ResultAtRest()
-	if calls := p.CallAttempts("ask"); len(calls) != 1 || !strings.HasPrefix(calls[0].Process, p.ID()+"/") {
+	if calls := p.CallAttempts("ask"); len(calls) != 1 || !strings.HasPrefix(calls[0].ProcessID, p.ID()+"/") {
 		t.Errorf("%+v", calls)
 	}
 	if len(p.CallAttempts("pay")) != 0 {

@@ -13,9 +13,9 @@ import (
 
 // Request is one request to the LLM.
 type Request struct {
-	Process  string // its id; a delegate's begins with the id of the process that runs it
-	Number   int    // of the process's Requests, from 1; a repeated Request has the same number
-	Messages []prompt.Message
+	ProcessID string // its id; a delegate's begins with the id of the process that runs it
+	Number    int    // of the process's Requests, from 1; a repeated Request has the same number
+	Messages  []prompt.Message
 }
 
 // Text is all that the LLM read.
@@ -30,22 +30,22 @@ func (r Request) Text() string {
 func (p *Process) recordRequest(processID string, number int, messages []prompt.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests = append(p.requests, Request{processID, number, slices.Clone(messages)})
+	p.recordedRequests = append(p.recordedRequests, Request{processID, number, slices.Clone(messages)})
 }
 
 // RecordedRequests returns the requests to the LLM so far, by the process and its delegates.
 func (p *Process) RecordedRequests() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.requests)
+	return slices.Clone(p.recordedRequests)
 }
 
 // CallAttempt is one attempt of a Call that a Go function ran: a Tool of yours, a built-in one, or a fake.
 type CallAttempt struct {
 	Tool        string
-	Process     string
+	ProcessID   string
 	Instance    string // empty for the only instance without a name
-	ID          string // such as 1.2@①
+	CallID      string // such as 1.2@①
 	Params      map[string]any
 	ScopeValues map[string]any // what the Tool's _scopes let through; nil without _scopes
 	Attempt     int            // from 1
@@ -53,10 +53,11 @@ type CallAttempt struct {
 	Err         error
 }
 
-func (p *Process) recordCall(in runner.Input, result any, err error) {
+func (p *Process) recordCallAttempt(in runner.Input, result any, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.callAttempts = append(p.callAttempts, CallAttempt{in.Tool, in.ProcessID, in.Token, in.CallID, in.Params,
+	p.callAttempts = append(p.callAttempts, CallAttempt{in.ToolName, in.ProcessID, in.InstanceToken, in.CallID,
+		in.Params,
 		in.ScopeValues, in.Attempt,
 		result, err})
 }
@@ -76,7 +77,8 @@ func (p *Process) State(instance string) any {
 	r := p.ResultAtRest()
 	i, ok := r.Instances[instance]
 	if !ok {
-		p.t.Fatalf("processtest: process %s has no instance %q; it is %s: %s", p.ID(), instance, r.Status, errorText(r))
+		p.t.Fatalf("processtest: process %s has no instance %q; it is %s: %s", p.ID(), instance, r.Status,
+			resultErrorText(r))
 	}
 	return i.State
 }
@@ -84,24 +86,25 @@ func (p *Process) State(instance string) any {
 // CheckState reports a test error if the State of an instance is not this JSON; the test goes on.
 func (p *Process) CheckState(instance, want string) {
 	p.t.Helper()
-	p.check("the State of instance "+instanceLabel(instance), p.State(instance), want, p.ResultAtRest())
+	p.checkJSON("the State of instance "+instanceLabel(instance), p.State(instance), want, p.ResultAtRest())
 }
 
 // CheckOutput reports a test error if the final output is not this JSON; the test goes on.
 func (p *Process) CheckOutput(want string) {
 	p.t.Helper()
 	r := p.Result()
-	p.check("the output", r.Output, want, r)
+	p.checkJSON("the output", r.Output, want, r)
 }
 
-func (p *Process) check(subject string, got any, want string, r loop.Result) {
+func (p *Process) checkJSON(subject string, got any, want string, r loop.ProcessResult) {
 	p.t.Helper()
 	expected, err := jsonval.Decode([]byte(want))
 	if err != nil {
 		p.t.Fatalf("processtest: what is wanted is no JSON: %v\n%s", errors.Unwrap(err), want)
 	}
 	if g, w := JSON(got), JSON(expected); g != w {
-		p.t.Errorf("processtest: %s is\n\t%s\nnot\n\t%s\nThe process is %s: %s", subject, g, w, r.Status, errorText(r))
+		p.t.Errorf("processtest: %s is\n\t%s\nnot\n\t%s\nThe process is %s: %s", subject, g, w, r.Status,
+			resultErrorText(r))
 	}
 }
 

@@ -31,26 +31,27 @@ import (
 // instances.jsonl. Everything is removed when the test is over. An error in the files fails the test.
 func Start(t testing.TB, path string, options ...Option) *Process {
 	t.Helper()
-	s := &settings{fakes: tools.NewRegistry(), variables: map[string]string{}, timeout: time.Minute}
+	s := &startSettings{fakes: tools.NewRegistry(), envVars: map[string]string{}, restTimeout: time.Minute}
 	for _, o := range options {
 		o(s)
 	}
-	p := &Process{t: t, timeout: s.timeout}
-	parts := engine.Dependencies{Getenv: s.getenv, PromptRecorder: p.recordRequest, Limits: engine.EmbeddedLimits,
+	p := &Process{t: t, restTimeout: s.restTimeout}
+	dependencies := engine.Dependencies{Getenv: s.getenv, PromptRecorder: p.recordRequest,
+		Limits:      engine.EmbeddedLimits,
 		StopTimeout: time.Second}.With(s.additions)
-	parts.Tools.IncludeOrReplace(s.fakes)
-	parts.Tools.SetOnResult(p.recordCall)
-	d, err := s.load(t, path, ideafiles.Tools{
-		Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies,
+	dependencies.Tools.IncludeOrReplace(s.fakes)
+	dependencies.Tools.SetOnResult(p.recordCallAttempt)
+	d, err := s.loadDefinition(t, path, ideafiles.WorkerTools{
+		Registry: kinds.NewKnownTools(dependencies.Tools, dependencies.Runners), CheckReplies: rehearsal.CountReplies,
 	})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
 	p.isDelegateTool = delegateToolNames(d)
-	c := startEngine(t, parts)
+	c := startEngine(t, dependencies)
 	p.Process, err = c.Start(t.Context(),
 		client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, ScriptedReplies: d.RepliesText,
-			DelegateFiles: d.Delegates})
+			DelegateFiles: d.DelegateFiles})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
@@ -60,31 +61,31 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 }
 
 // Run starts a process and waits for its end.
-func Run(t testing.TB, path string, options ...Option) loop.Result {
+func Run(t testing.TB, path string, options ...Option) loop.ProcessResult {
 	t.Helper()
 	return Start(t, path, options...).Result()
 }
 
 // getenv is the worker's environment. It hides Process Idea's and the LLM's variables of the test program's own
 // environment.
-func (s *settings) getenv(name string) string {
-	if v, ok := s.variables[name]; ok || strings.HasPrefix(name, "PROCESSIDEA_") || strings.HasPrefix(name, "OPENAI_") {
+func (s *startSettings) getenv(name string) string {
+	if v, ok := s.envVars[name]; ok || strings.HasPrefix(name, "PROCESSIDEA_") || strings.HasPrefix(name, "OPENAI_") {
 		return v
 	}
 	return os.Getenv(name)
 }
 
 // startEngine runs a server and a worker until the test is over.
-func startEngine(t testing.TB, parts engine.Dependencies) *client.Client {
+func startEngine(t testing.TB, dependencies engine.Dependencies) *client.Client {
 	t.Helper()
-	dir := t.TempDir()
+	tempFolder := t.TempDir()
 	server, err := devserver.Start(t.Context(),
-		devserver.Options{Dir: dir, UIPort: -1, SearchAttributes: connect.SearchAttributes})
+		devserver.Options{Dir: tempFolder, UIPort: -1, SearchAttributes: connect.SearchAttributeTypes})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
 	t.Cleanup(server.Stop)
-	store, err := blobs.Open(t.Context(), filepath.Join(dir, "store"))
+	store, err := blobs.Open(t.Context(), filepath.Join(tempFolder, "store"))
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
@@ -95,16 +96,16 @@ func startEngine(t testing.TB, parts engine.Dependencies) *client.Client {
 			t.Logf("the worker said:\n%s", text)
 		}
 	})
-	parts.Log = slog.New(slog.NewTextHandler(logger, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	dependencies.Log = slog.New(slog.NewTextHandler(logger, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	temporal, err := sdk.DialContext(t.Context(), connect.ClientOptions(sdk.Options{
-		HostPort: server.Address(), Namespace: server.Namespace(), Logger: log.NewStructuredLogger(parts.Log),
+		HostPort: server.Address(), Namespace: server.Namespace(), Logger: log.NewStructuredLogger(dependencies.Log),
 	}, store))
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
 	t.Cleanup(temporal.Close)
-	parts.Store = store
-	w, err := engine.NewWorker(temporal, parts)
+	dependencies.Store = store
+	w, err := engine.NewWorker(temporal, dependencies)
 	if err == nil {
 		err = w.Start()
 	}
@@ -136,22 +137,22 @@ func (c *warningLog) String() string {
 // delegateToolNames are the names of the Tools that run processes.
 func delegateToolNames(d *ideafiles.Definition) map[string]bool {
 	isDelegateTool := map[string]bool{}
-	addNames := func(idea jsonval.Object) {
-		for name, v := range toolsOf(idea) {
+	addDelegateTools := func(idea jsonval.Object) {
+		for name, v := range toolsOfIdea(idea) {
 			if tool, _ := v.(jsonval.Object); tool["_delegate"] != nil {
 				isDelegateTool[name] = true
 			}
 		}
 	}
-	addNames(d.Idea)
-	for _, file := range d.Delegates {
+	addDelegateTools(d.Idea)
+	for _, file := range d.DelegateFiles {
 		idea := jsonval.AsObject(file)
-		addNames(idea)
+		addDelegateTools(idea)
 	}
 	return isDelegateTool
 }
 
 // context returns a context that ends with the test, or after the timeout.
 func (p *Process) context() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(p.t.Context(), p.timeout)
+	return context.WithTimeout(p.t.Context(), p.restTimeout)
 }

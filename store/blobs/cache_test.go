@@ -48,7 +48,7 @@ func TestTheCacheKeepsNoMoreThanThePieceThatItWasGiven(t *testing.T) {
 func TestAStoreHasTheCacheThatItIsTold(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: DefaultCacheBytes, 5 << 10: 5 << 10} {
-		s, err := Open(t.Context(), t.TempDir(), WithoutSync(), WithCacheBytes(given))
+		s, err := Open(t.Context(), t.TempDir(), WithoutFsync(), WithCacheBytes(given))
 		if err != nil {
 			t.Fatal(err)
 		}

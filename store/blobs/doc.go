@@ -11,7 +11,7 @@
 //   - A store has an id of its own (EnsureID). If a folder is no longer the store that was opened, everything fails
 //     with ErrUnavailable, and nothing is written there.
 //   - Equal values are stored once. Get returns exactly the bytes that were put, or an error if they have changed.
-//   - A value whose digest Put has returned is younger than FreshnessPeriod, so that a collector that removes only
+//   - A value whose digest Put has returned is younger than MaxPutValueAge, so that a collector that removes only
 //     older values removes nothing that was put meanwhile.
 //   - Names stay readable. With keys, all bytes are encrypted: with a data key of the context's process (WithProcess),
 //     else with the store's own key. Once Forget has destroyed a data key, nothing is read or written for its process.

@@ -24,11 +24,11 @@ const InlineThreshold = 8 << 10
 // payload, or of the list of its pieces. For an encrypted payload it also names the id of the key and, if a data key
 // encrypts the payload once more, the process that this data key belongs to.
 const (
-	driverName       = "processidea-blobs"
-	claimFieldDigest = "sha256"
-	claimFieldPieces = "pieces"
-	claimFieldKeyID  = "key"
-	claimFieldOwner  = "process"
+	driverName           = "processidea-blobs"
+	claimFieldDigest     = "sha256"
+	claimFieldIsInPieces = "pieces"
+	claimFieldKeyID      = "key"
+	claimFieldOwner      = "process"
 )
 
 // ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
@@ -97,7 +97,7 @@ func (d storageDriver) put(ctx context.Context, p *commonpb.Payload, claim *conv
 			put = d.store.putEncrypted
 		}
 	} else if len(data) > minCutBytes {
-		claim.ClaimData[claimFieldPieces] = "true"
+		claim.ClaimData[claimFieldIsInPieces] = "true"
 		put = d.store.putPieces
 	}
 	claim.ClaimData[claimFieldDigest], err = put(ctx, data)
@@ -114,12 +114,12 @@ func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 	if s.keys == nil {
 		return storageDriver{s}.put(ctx, p, &converter.StorageDriverClaim{})
 	}
-	sealedPayloads, err := s.keys.Codec().Encode([]*commonpb.Payload{p})
+	encryptedPayloads, err := s.keys.Codec().Encode([]*commonpb.Payload{p})
 	if err != nil {
 		return fmt.Errorf("blobs: encrypt payload: %w", err)
 	}
 	var claim converter.StorageDriverClaim
-	if err := (storageDriver{s}).put(ctx, sealedPayloads[0], &claim); err != nil {
+	if err := (storageDriver{s}).put(ctx, encryptedPayloads[0], &claim); err != nil {
 		return err
 	}
 	digest := claim.ClaimData[claimFieldDigest]
@@ -140,7 +140,7 @@ func (d storageDriver) Retrieve(c converter.StorageDriverRetrieveContext,
 			switch {
 			case claim.ClaimData[claimFieldKeyID] != "" && owner == "":
 				get = d.store.getEncrypted
-			case claim.ClaimData[claimFieldPieces] != "":
+			case claim.ClaimData[claimFieldIsInPieces] != "":
 				get = d.store.getPieces
 			}
 			data, err := get(WithProcess(c.Context, owner), claim.ClaimData[claimFieldDigest])

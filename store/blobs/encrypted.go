@@ -36,22 +36,22 @@ func (s *Store) possibleLocations(ctx context.Context, digest string) (locations
 	return append(locations, plainLocation(digest)), nil
 }
 
-// currentLocation returns where a value is written now. A value that is stored elsewhere is written here again, so that
+// writeLocation returns where a value is written now. A value that is stored elsewhere is written here again, so that
 // old keys go out of use.
-func (s *Store) currentLocation(ctx context.Context, digest string) (location, error) {
-	key, err := s.currentKey(ctx)
+func (s *Store) writeLocation(ctx context.Context, digest string) (location, error) {
+	key, err := s.ensureWriteKey(ctx)
 	if key == nil || err != nil {
 		return plainLocation(digest), err
 	}
 	return encryptedLocation(key, digest), nil
 }
 
-// currentKey returns the key that encrypts what is written now; nil if nothing is encrypted.
-func (s *Store) currentKey(ctx context.Context) (*encryption.Key, error) {
+// ensureWriteKey returns the key that encrypts what is written now; nil if nothing is encrypted.
+func (s *Store) ensureWriteKey(ctx context.Context) (*encryption.Key, error) {
 	if s.keys == nil {
 		return nil, nil
 	}
-	if err := s.RecordKeyInUse(ctx); err != nil {
+	if err := s.RecordPrimaryKeyInUse(ctx); err != nil {
 		return nil, err
 	}
 	key, err := s.ensureDataKey(ctx)
@@ -96,9 +96,9 @@ func (s *Store) getEncrypted(ctx context.Context, digest string) ([]byte, error)
 // The contexts that encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is
 // copied over another cannot be decrypted there.
 const (
-	aadValue    = "processidea value 1 "
-	aadName     = "processidea name 1 "
-	aadKeyCheck = "processidea key check 1"
+	aadValue       = "processidea value 1 "
+	aadNamedObject = "processidea name 1 "
+	aadKeyCheck    = "processidea key check 1"
 )
 
 func (s *Store) encryptAt(loc location, data []byte) ([]byte, error) {
@@ -112,48 +112,48 @@ func (s *Store) decryptAt(loc location, data []byte) ([]byte, error) {
 	if loc.key == nil {
 		return data, nil
 	}
-	return wrapAltered(loc.key.Open(data, aadValue+loc.digest))
+	return wrapAlteredAsChanged(loc.key.Open(data, aadValue+loc.digest))
 }
 
-// wrapAltered returns the results of Open, with ErrAltered wrapped in the store's own ErrChanged.
-func wrapAltered(plain []byte, err error) ([]byte, error) {
+// wrapAlteredAsChanged returns the results of Open, with ErrAltered wrapped in the store's own ErrChanged.
+func wrapAlteredAsChanged(plain []byte, err error) ([]byte, error) {
 	if errors.Is(err, encryption.ErrAltered) {
 		return nil, fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return plain, err
 }
 
-// The headers of encrypted named objects. The id of the key (storeKeyHeader) or the owner of the data key
-// (dataKeyHeader) and a line end follow. JSON never begins like this.
+// The headers of encrypted named objects. The id of the key (storeKeyEncryptedHeader) or the owner of the data key
+// (dataKeyEncryptedHeader) and a line end follow. JSON never begins like this.
 const (
-	storeKeyHeader = "processidea encrypted 1 "
-	dataKeyHeader  = "processidea encrypted 2 "
+	storeKeyEncryptedHeader = "processidea encrypted 1 "
+	dataKeyEncryptedHeader  = "processidea encrypted 2 "
 )
 
 func (s *Store) encryptNamedObject(ctx context.Context, name string, data []byte) ([]byte, error) {
-	key, err := s.currentKey(ctx)
+	key, err := s.ensureWriteKey(ctx)
 	if key == nil || err != nil {
 		return data, err
 	}
-	header := dataKeyHeader
+	header := dataKeyEncryptedHeader
 	if key.Owner == "" {
-		header = storeKeyHeader
+		header = storeKeyEncryptedHeader
 	}
-	sealedData, err := key.Seal(data, aadName+name)
-	return append([]byte(header+cmp.Or(key.Owner, key.ID)+"\n"), sealedData...), err
+	ciphertext, err := key.Seal(data, aadNamedObject+name)
+	return append([]byte(header+cmp.Or(key.Owner, key.ID)+"\n"), ciphertext...), err
 }
 
 func (s *Store) decryptNamedObject(ctx context.Context, name string, data []byte) ([]byte, error) {
-	hasDataKey := bytes.HasPrefix(data, []byte(dataKeyHeader))
-	if !hasDataKey && !bytes.HasPrefix(data, []byte(storeKeyHeader)) {
+	isUnderDataKey := bytes.HasPrefix(data, []byte(dataKeyEncryptedHeader))
+	if !isUnderDataKey && !bytes.HasPrefix(data, []byte(storeKeyEncryptedHeader)) {
 		return data, nil
 	}
-	keyIDOrOwner, sealedData, ok := bytes.Cut(data[len(storeKeyHeader):], []byte("\n"))
+	keyIDOrOwner, ciphertext, ok := bytes.Cut(data[len(storeKeyEncryptedHeader):], []byte("\n"))
 	if !ok {
 		return nil, ErrChanged
 	}
-	if !hasDataKey {
-		return wrapAltered(s.keys.Open(string(keyIDOrOwner), sealedData, aadName+name))
+	if !isUnderDataKey {
+		return wrapAlteredAsChanged(s.keys.Open(string(keyIDOrOwner), ciphertext, aadNamedObject+name))
 	}
 	key, err := s.dataKeyOf(ctx, string(keyIDOrOwner))
 	if err != nil {
@@ -162,33 +162,33 @@ func (s *Store) decryptNamedObject(ctx context.Context, name string, data []byte
 	if key == nil {
 		return nil, &DataKeyError{string(keyIDOrOwner), dataKeyName(string(keyIDOrOwner)), ErrMissing}
 	}
-	return wrapAltered(key.Open(sealedData, aadName+name))
+	return wrapAlteredAsChanged(key.Open(ciphertext, aadNamedObject+name))
 }
 
 // keysInUseFolder is the folder that lists the keys which have encrypted something here: under the id of each is an
 // object that only this key opens.
 const keysInUseFolder = "keys/"
 
-// RecordKeyInUse records in the bucket that the primary key is in use. The store does so before it encrypts anything; a
-// caller that encrypts elsewhere, in Temporal's histories, must call RecordKeyInUse first.
-func (s *Store) RecordKeyInUse(ctx context.Context) error {
-	if s.keys == nil || s.isKeyRecorded.Load() {
+// RecordPrimaryKeyInUse records in the bucket that the primary key is in use. The store does so before it encrypts
+// anything; a caller that encrypts elsewhere, in Temporal's histories, must call RecordPrimaryKeyInUse first.
+func (s *Store) RecordPrimaryKeyInUse(ctx context.Context) error {
+	if s.keys == nil || s.isPrimaryKeyRecorded.Load() {
 		return nil
 	}
-	sealedCheck, err := s.keys.Seal(nil, aadKeyCheck)
+	encryptedKeyCheck, err := s.keys.Seal(nil, aadKeyCheck)
 	if err == nil {
-		err = s.writeAll(ctx, keysInUseFolder+s.keys.PrimaryID(), sealedCheck)
+		err = s.writeNotingFailure(ctx, keysInUseFolder+s.keys.PrimaryID(), encryptedKeyCheck)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.PrimaryID(), err)
 	}
-	s.isKeyRecorded.Store(true)
+	s.isPrimaryKeyRecorded.Store(true)
 	return nil
 }
 
-// checkKeys compares the keys with those in use. Without keys, the store would write unencrypted what should be
+// checkKeysInUse compares the keys with those in use. Without keys, the store would write unencrypted what should be
 // encrypted; with another key under the same id, it would write what nobody can read any more.
-func (s *Store) checkKeys(ctx context.Context) error {
+func (s *Store) checkKeysInUse(ctx context.Context) error {
 	missingIDs, err := s.missingKeyIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("look which keys are in use: %w", err)
@@ -197,18 +197,18 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return &encryption.MissingKeyError{IDs: missingIDs, NoKeys: true}
 	}
 	for _, id := range s.keys.IDs() {
-		sealedCheck, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
+		encryptedKeyCheck, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			continue
 		}
 		if err == nil {
-			_, err = s.keys.Open(id, sealedCheck, aadKeyCheck)
+			_, err = s.keys.Open(id, encryptedKeyCheck, aadKeyCheck)
 		}
 		if err != nil {
 			return fmt.Errorf("check the key: %w", err)
 		}
 		if id == s.keys.PrimaryID() {
-			s.isKeyRecorded.Store(true)
+			s.isPrimaryKeyRecorded.Store(true)
 		}
 	}
 	return nil

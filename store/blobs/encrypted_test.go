@@ -340,7 +340,7 @@ func TestValuesAreListedAndRemovedWhereverTheyLie(t *testing.T) {
 		if _, err := s.Get(t.Context(), digest); err != nil {
 			t.Error(err)
 		}
-		for _, name := range s.ObjectNames(t.Context(), digest) {
+		for _, name := range s.PossibleObjectNames(t.Context(), digest) {
 			if !listed[name] {
 				continue
 			}

@@ -39,10 +39,10 @@ func (s *Store) ID() string {
 // EnsureID makes an id of the store if it has none.
 func (s *Store) EnsureID(ctx context.Context) (err error) {
 	defer wrapError(&err, "mark %s", s.pathOrURL)
-	openedID := s.ID()
+	previouslyKnownID := s.ID()
 	err = s.ensureIDFile(ctx)
-	if err == nil && openedID == "" {
-		err = s.checkKeys(ctx) // the store may have been missing when it was opened
+	if err == nil && previouslyKnownID == "" {
+		err = s.checkKeysInUse(ctx) // the store may have been missing when it was opened
 	}
 	return err
 }
@@ -50,7 +50,7 @@ func (s *Store) EnsureID(ctx context.Context) (err error) {
 // ensureIDFile makes sure, before a write, that the store exists and has its mark.
 func (s *Store) ensureIDFile(ctx context.Context) error {
 	if s.ID() != "" {
-		return s.checkSameStore(ctx)
+		return s.checkSameFolderStore(ctx)
 	}
 	s.idFileMu.Lock()
 	defer s.idFileMu.Unlock()
@@ -72,9 +72,9 @@ func (s *Store) ensureIDFile(ctx context.Context) error {
 	return err
 }
 
-// checkSameStore returns an error if the folder is no longer the store that was opened. A bucket does not vanish
+// checkSameFolderStore returns an error if the folder is no longer the store that was opened. A bucket does not vanish
 // silently.
-func (s *Store) checkSameStore(ctx context.Context) error {
+func (s *Store) checkSameFolderStore(ctx context.Context) error {
 	if s.folder == "" {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *Store) createIDFile(ctx context.Context) error {
 			return placeFile(path, data, func(draft string) error { return os.Rename(draft, path) })
 		}
 	}
-	return s.createObjectUnchecked(ctx, idFileName, data)
+	return s.createIfAbsentUnchecked(ctx, idFileName, data)
 }
 
 // IsUnused reports whether the store is an empty folder: a new one, or one where a disk is not mounted. An empty file
@@ -149,8 +149,9 @@ func (s *Store) IsUnused() (bool, error) {
 	return len(entries) == 0, nil
 }
 
-// createFile creates a complete file atomically, unless the file exists: of several programs that try, one succeeds.
-func createFile(path string, data []byte) error {
+// createFileIfAbsent creates a complete file atomically, unless the file exists: of several programs that try, one
+// succeeds.
+func createFileIfAbsent(path string, data []byte) error {
 	return placeFile(path, data, func(draft string) error {
 		err := os.Link(draft, path)
 		if err == nil || errors.Is(err, fs.ErrExist) {

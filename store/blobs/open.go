@@ -30,9 +30,9 @@ func WithCacheBytes(maxBytes int) Option {
 	return func(s *Store) { s.cache = newCache(cmp.Or(maxBytes, DefaultCacheBytes)) }
 }
 
-// WithoutSync lets the operating system decide when a folder's files reach the disk: for tests, which need not survive
+// WithoutFsync lets the operating system decide when a folder's files reach the disk: for tests, which need not survive
 // a power cut.
-func WithoutSync() Option { return func(s *Store) { s.skipSync = true } }
+func WithoutFsync() Option { return func(s *Store) { s.skipFsync = true } }
 
 // PathOrURL returns the place of the store, as passed to Open.
 func (s *Store) PathOrURL() string { return s.pathOrURL }
@@ -53,7 +53,7 @@ func Open(ctx context.Context, pathOrURL string, options ...Option) (s *Store, e
 	id, err := s.readIDFile(ctx)
 	if err == nil {
 		s.id.Store(id)
-		err = s.checkKeys(ctx)
+		err = s.checkKeysInUse(ctx)
 	}
 	if err != nil {
 		_ = s.Close()
@@ -78,9 +78,9 @@ func openBucket(ctx context.Context, pathOrURL string) (*Store, error) {
 	}
 	s := &Store{bucket: bucket, pathOrURL: pathOrURL, folder: folder}
 	s.cache = newCache(DefaultCacheBytes)
-	s.verifiedAtByName, _ = lru.New[string, time.Time](maxVerifiedEntries) // it fails only for a size below one
-	s.dataKeys, _ = lru.New[string, *encryption.Key](maxVerifiedEntries)
-	s.syncedFolders, _ = lru.New[string, struct{}](maxVerifiedEntries)
+	s.verifiedAtByName, _ = lru.New[string, time.Time](maxLookupCacheEntries) // it fails only for a size below one
+	s.dataKeys, _ = lru.New[string, *encryption.Key](maxLookupCacheEntries)
+	s.syncedFolders, _ = lru.New[string, struct{}](maxLookupCacheEntries)
 	return s, nil
 }
 

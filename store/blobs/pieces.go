@@ -21,11 +21,11 @@ import (
 
 // Bounds of pieces, in bytes.
 const (
-	minCutBytes       = 128 << 10 // payloads up to this stay whole
-	minPieceBytes     = 8 << 10
-	averagePieceBytes = 32 << 10
-	maxPieceBytes     = 128 << 10
-	maxPieceTransfers = 16
+	minCutBytes                 = 128 << 10 // payloads up to this stay whole
+	minPieceBytes               = 8 << 10
+	averagePieceBytes           = 32 << 10
+	maxPieceBytes               = 128 << 10
+	maxConcurrentPieceTransfers = 16
 )
 
 // putPieces stores bytes in pieces, and returns the digest of the list of their digests, one a line.
@@ -35,7 +35,7 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
 	digests := make([]string, len(pieces))
-	err = safego.ForEach(ctx, "blobs.put", len(digests), maxPieceTransfers,
+	err = safego.ForEach(ctx, "blobs.put", len(digests), maxConcurrentPieceTransfers,
 		func(ctx context.Context, n int) (err error) {
 			digests[n], err = s.Put(ctx, pieces[n])
 			return err
@@ -73,7 +73,7 @@ func ParsePieceDigests(data []byte) []string {
 func (s *Store) JoinPieces(ctx context.Context, digests []string,
 	getPiece func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(digests))
-	err := safego.ForEach(ctx, "blobs.join", len(digests), maxPieceTransfers,
+	err := safego.ForEach(ctx, "blobs.join", len(digests), maxConcurrentPieceTransfers,
 		func(ctx context.Context, n int) (err error) {
 			pieces[n], err = getPiece(ctx, digests[n])
 			return err

@@ -30,8 +30,8 @@ const (
 // destroyedKeyText replaces a destroyed data key, so that no new one is made.
 const destroyedKeyText = "processidea data key destroyed\n"
 
-// movedKeyText replaces a data key that was superseded; the owner of the new key and a line end follow.
-const movedKeyText = "processidea data key moved "
+// movedKeyPrefix replaces a data key that was superseded; the owner of the new key and a line end follow.
+const movedKeyPrefix = "processidea data key moved "
 
 // ErrForgotten means that the contents of a process were forgotten: nothing of it can be read or written any more.
 var ErrForgotten = errors.New("what the process worked on was forgotten")
@@ -39,13 +39,13 @@ var ErrForgotten = errors.New("what the process worked on was forgotten")
 // DataKeyError says that something cannot be read or written because the data key of its process cannot be used. It
 // wraps ErrForgotten if the key was destroyed, and ErrMissing or ErrChanged if the key is lost.
 type DataKeyError struct {
-	Process    string
+	Owner      string
 	ObjectName string // of the data key in the store
 	Cause      error
 }
 
 // Error names the process.
-func (e *DataKeyError) Error() string { return fmt.Sprintf("data key of %s: %s", e.Process, e.Cause) }
+func (e *DataKeyError) Error() string { return fmt.Sprintf("data key of %s: %s", e.Owner, e.Cause) }
 
 // Unwrap returns the cause.
 func (e *DataKeyError) Unwrap() error { return e.Cause }
@@ -89,7 +89,7 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 		err = ErrForgotten
 	}
 	var openedKey *encryption.Key
-	if newOwnerLine, isMoved := bytes.CutPrefix(wrappedKey, []byte(movedKeyText)); isMoved && err == nil {
+	if newOwnerLine, isMoved := bytes.CutPrefix(wrappedKey, []byte(movedKeyPrefix)); isMoved && err == nil {
 		openedKey, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(newOwnerLine, []byte("\n"))))
 	} else if err == nil {
 		openedKey, err = s.keys.OpenDataKey(owner, wrappedKey)
@@ -117,7 +117,7 @@ func (s *Store) ensureDataKey(ctx context.Context) (*encryption.Key, error) {
 	}
 	wrappedKey, err := s.keys.NewDataKey(owner)
 	if err == nil {
-		err = s.createObject(ctx, dataKeyName(owner), wrappedKey)
+		err = s.createObjectIfAbsent(ctx, dataKeyName(owner), wrappedKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make data key of %s: %w", owner, err)
@@ -125,18 +125,18 @@ func (s *Store) ensureDataKey(ctx context.Context) (*encryption.Key, error) {
 	return s.dataKeyOf(ctx, owner)
 }
 
-// createObject writes an object unless it exists.
-func (s *Store) createObject(ctx context.Context, name string, data []byte) error {
+// createObjectIfAbsent writes an object unless it exists.
+func (s *Store) createObjectIfAbsent(ctx context.Context, name string, data []byte) error {
 	if err := s.ensureIDFile(ctx); err != nil {
 		return err
 	}
-	return s.createObjectUnchecked(ctx, name, data)
+	return s.createIfAbsentUnchecked(ctx, name, data)
 }
 
-// createObjectUnchecked is createObject without the check that the store is there.
-func (s *Store) createObjectUnchecked(ctx context.Context, name string, data []byte) error {
+// createIfAbsentUnchecked is createObjectIfAbsent without the check that the store is there.
+func (s *Store) createIfAbsentUnchecked(ctx context.Context, name string, data []byte) error {
 	if s.folder != "" {
-		return createFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
+		return createFileIfAbsent(filepath.Join(s.folder, filepath.FromSlash(name)), data)
 	}
 	err := s.bucket.WriteAll(ctx, name, data, &blob.WriterOptions{IfNotExist: true})
 	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
@@ -178,15 +178,15 @@ func (s *Store) Forget(ctx context.Context, processID string) error {
 		return err
 	}
 	for _, owner := range owners {
-		if err := s.retireKey(ctx, owner, destroyedKeyText); err != nil {
+		if err := s.retireKeyAndValues(ctx, owner, destroyedKeyText); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// retireKey destroys a data key, and removes what was encrypted with it.
-func (s *Store) retireKey(ctx context.Context, owner, replacementText string) error {
+// retireKeyAndValues destroys a data key, and removes what was encrypted with it.
+func (s *Store) retireKeyAndValues(ctx context.Context, owner, replacementText string) error {
 	if s.keys != nil {
 		if err := s.overwriteObject(ctx, dataKeyName(owner), replacementText); err != nil {
 			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
@@ -203,9 +203,9 @@ func (s *Store) retireKey(ctx context.Context, owner, replacementText string) er
 }
 
 // RemoveDataKey removes the data key, or what replaced it, of a process of which nothing else is left.
-func (s *Store) RemoveDataKey(ctx context.Context, processID string) error {
-	s.dataKeys.Remove(processID)
-	return s.Remove(ctx, dataKeyName(processID))
+func (s *Store) RemoveDataKey(ctx context.Context, owner string) error {
+	s.dataKeys.Remove(owner)
+	return s.Remove(ctx, dataKeyName(owner))
 }
 
 // overwriteObject replaces an object by a text. In a folder it first zeroes the bytes of the file.
@@ -215,7 +215,7 @@ func (s *Store) overwriteObject(ctx context.Context, name, text string) error {
 			return err
 		}
 	}
-	return s.writeAll(ctx, name, []byte(text))
+	return s.writeNotingFailure(ctx, name, []byte(text))
 }
 
 // overwriteWithZeros zeroes the bytes of a file, if there is one.
@@ -234,5 +234,5 @@ func overwriteWithZeros(path string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// IsOwned reports whether the name is that of a value that a process's data key encrypts.
-func IsOwned(name string) bool { return strings.HasPrefix(name, processFolder) }
+// IsOwnedByProcess reports whether the name is that of a value that a process's data key encrypts.
+func IsOwnedByProcess(name string) bool { return strings.HasPrefix(name, processFolder) }

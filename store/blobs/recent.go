@@ -72,8 +72,8 @@ const (
 // cache keeps the most recently used values, by digest.
 type cache struct{ *LRU[[]byte] }
 
-func newCache(limit int) cache {
-	return cache{NewLRU(max(1, limit/entryOverheadBytes), limit,
+func newCache(maxBytes int) cache {
+	return cache{NewLRU(max(1, maxBytes/entryOverheadBytes), maxBytes,
 		func(data []byte) int { return len(data) + entryOverheadBytes })}
 }
 

@@ -16,50 +16,50 @@ const (
 	removalCheckInterval  = 2 * time.Second
 )
 
-// RemovalQuietPeriod is how long after AnnounceRemoval every writer has seen the announcement, and has reported to
+// RemovalNoticePeriod is how long after AnnounceRemoval every writer has seen the announcement, and has reported to
 // Temporal what it had put before.
-const RemovalQuietPeriod = 5 * time.Second
+const RemovalNoticePeriod = 5 * time.Second
 
 // removalAnnouncement is what this program knows of the latest announcement of a removal.
 type removalAnnouncement struct {
-	mu        sync.Mutex
-	checkedAt time.Time
-	latestAt  time.Time // zero: there was none
+	mu         sync.Mutex
+	lastReadAt time.Time
+	latestAt   time.Time // zero: there was none
 }
 
 // AnnounceRemoval announces that values older than the returned time are about to be removed, however young they are. A
-// value that is put later than RemovalQuietPeriod after it is never older.
+// value that is put later than RemovalNoticePeriod after it is never older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (announcedAt time.Time, err error) {
 	defer wrapError(&err, "announce that values are removed")
-	err = s.writeAll(ctx, lastRemovalObjectName,
+	err = s.writeNotingFailure(ctx, lastRemovalObjectName,
 		[]byte("Values that are older than this file were removed, or are about to be.\n"))
 	if err != nil {
 		return announcedAt, err
 	}
 	s.removalAnnouncement.mu.Lock()
-	s.removalAnnouncement.checkedAt = time.Time{}
+	s.removalAnnouncement.lastReadAt = time.Time{}
 	s.removalAnnouncement.mu.Unlock()
-	return s.lastRemovalTime(ctx)
+	return s.lastRemovalAnnouncedAt(ctx)
 }
 
-// lastRemovalTime returns the time of the latest announcement of a removal.
-func (s *Store) lastRemovalTime(ctx context.Context) (time.Time, error) {
+// lastRemovalAnnouncedAt returns the time of the latest announcement of a removal.
+func (s *Store) lastRemovalAnnouncedAt(ctx context.Context) (time.Time, error) {
 	r := &s.removalAnnouncement
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.checkedAt) < removalCheckInterval {
+	if time.Since(r.lastReadAt) < removalCheckInterval {
 		return r.latestAt, nil
 	}
 	askedAt := time.Now()
 	a, err := s.bucket.Attributes(ctx, lastRemovalObjectName)
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		r.checkedAt = askedAt
+		r.lastReadAt = askedAt
 		return r.latestAt, nil
 	}
 	if err != nil {
 		return r.latestAt, err
 	}
-	r.checkedAt = askedAt
+	r.lastReadAt = askedAt
 	if !a.ModTime.Equal(r.latestAt) {
 		r.latestAt = a.ModTime
 		s.verifiedAtByName.Purge()

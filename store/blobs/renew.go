@@ -72,7 +72,7 @@ func (r *KeyRenewal) ReencryptObject(ctx context.Context, name string) error {
 
 // Finish destroys the previous data keys, and removes the values that they still encrypt.
 func (r *KeyRenewal) Finish(ctx context.Context) error {
-	if _, err := r.store.currentKey(r.withNewKey(ctx)); err != nil {
+	if _, err := r.store.ensureWriteKey(r.withNewKey(ctx)); err != nil {
 		return err
 	}
 	owners, err := r.store.dataKeyOwnersOf(ctx, r.processID)
@@ -80,7 +80,7 @@ func (r *KeyRenewal) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, owner := range slices.DeleteFunc(owners, func(other string) bool { return other == r.newOwner }) {
-		if err := r.store.retireKey(ctx, owner, movedKeyText+r.newOwner+"\n"); err != nil {
+		if err := r.store.retireKeyAndValues(ctx, owner, movedKeyPrefix+r.newOwner+"\n"); err != nil {
 			return err
 		}
 	}

@@ -26,8 +26,8 @@ type Store struct {
 	pathOrURL            string // as it was opened
 	folder               string // empty if the bucket is not a folder
 	keys                 *encryption.Keys
-	isKeyRecorded        atomic.Bool // the bucket says that the primary key is in use
-	skipSync             bool
+	isPrimaryKeyRecorded atomic.Bool // the bucket says that the primary key is in use
+	skipFsync            bool
 	hasLastWriteFailed   atomic.Bool  // the last write failed
 	lastFailedWriteBytes atomic.Int64 // bytes of the last failed write, at most maxProbeBytes
 	// OnFailure is called for each failed write and read, with its process; empty if it belongs to none. It must be set
@@ -45,11 +45,11 @@ type Store struct {
 	removalAnnouncement removalAnnouncement
 }
 
-const maxVerifiedEntries = 16 << 10
+const maxLookupCacheEntries = 16 << 10
 
-// FreshnessPeriod bounds the age of a value that Put has just returned: an older value is written again. So a collector
+// MaxPutValueAge bounds the age of a value that Put has just returned: an older value is written again. So a collector
 // that removes only unreferenced values older than this never removes a value in use.
-const FreshnessPeriod = time.Hour
+const MaxPutValueAge = time.Hour
 
 // Reasons why a value cannot be read, other than a store that does not answer or a missing key.
 var (
@@ -95,20 +95,20 @@ func (s *Store) put(ctx context.Context, data []byte, skipEncryption bool) (dige
 	defer wrapError(&err, "put %s", digest)
 	loc := plainLocation(digest)
 	if !skipEncryption {
-		loc, err = s.currentLocation(ctx, digest)
+		loc, err = s.writeLocation(ctx, digest)
 	}
-	var removalTime time.Time
+	var removalAnnouncedAt time.Time
 	if err == nil {
-		removalTime, err = s.lastRemovalTime(ctx)
+		removalAnnouncedAt, err = s.lastRemovalAnnouncedAt(ctx)
 	}
 	if err != nil {
 		return "", err
 	}
-	if checkedAt, ok := s.verifiedAtByName.Get(loc.name); ok && time.Since(checkedAt) < FreshnessPeriod/2 {
+	if verifiedAt, ok := s.verifiedAtByName.Get(loc.name); ok && time.Since(verifiedAt) < MaxPutValueAge/2 {
 		return digest, nil
 	}
-	isStored, err := s.isStored(ctx, loc, data, removalTime)
-	if err == nil && !isStored {
+	isFreshlyStored, err := s.isFreshlyStored(ctx, loc, data, removalAnnouncedAt)
+	if err == nil && !isFreshlyStored {
 		err = s.writeAt(ctx, loc, data)
 	}
 	if err != nil {
@@ -119,14 +119,15 @@ func (s *Store) put(ctx context.Context, data []byte, skipEncryption bool) (dige
 	return digest, nil
 }
 
-// isStored reports whether a value is stored completely and recently. Its name alone proves nothing: a value that a
-// full disk cut off, that has changed, or that is older than the last announced removal is written again.
-func (s *Store) isStored(ctx context.Context, loc location, data []byte, removalTime time.Time) (bool, error) {
+// isFreshlyStored reports whether a value is stored completely and recently. Its name alone proves nothing: a value
+// that a full disk cut off, that has changed, or that is older than the last announced removal is written again.
+func (s *Store) isFreshlyStored(ctx context.Context, loc location, data []byte,
+	removalAnnouncedAt time.Time) (bool, error) {
 	a, err := s.bucket.Attributes(ctx, loc.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return false, nil
 	}
-	if err != nil || time.Since(a.ModTime) >= FreshnessPeriod/2 || a.ModTime.Before(removalTime) {
+	if err != nil || time.Since(a.ModTime) >= MaxPutValueAge/2 || a.ModTime.Before(removalAnnouncedAt) {
 		return false, err
 	}
 	if loc.key == nil && a.Size != int64(len(data)) {
@@ -148,7 +149,7 @@ func (s *Store) writeAt(ctx context.Context, loc location, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.writeAll(ctx, loc.name, data)
+	return s.writeNotingFailure(ctx, loc.name, data)
 }
 
 // Get reads bytes by their digest, and checks that they have it. If a key that this program lacks may have encrypted
@@ -232,7 +233,7 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) (err error)
 	if err != nil {
 		return err
 	}
-	return s.writeAll(ctx, name, data)
+	return s.writeNotingFailure(ctx, name, data)
 }
 
 // Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes
@@ -242,7 +243,7 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 	defer wrapError(&err, "read %s", name)
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		if err = s.checkSameStore(ctx); err == nil {
+		if err = s.checkSameFolderStore(ctx); err == nil {
 			return nil, false, nil
 		}
 	}

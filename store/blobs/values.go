@@ -42,15 +42,15 @@ func mapMembers(ctx context.Context, m jsonval.Object,
 
 // OffloadTools stores the Tools of an Idea, and returns what replaces them.
 func (s *Store) OffloadTools(ctx context.Context, tools jsonval.Object) (jsonval.Object, error) {
-	h, err := s.PutObject(ctx, tools)
+	h, err := s.PutJSONObject(ctx, tools)
 	if err != nil {
 		return nil, err
 	}
 	return ideafile.NewStoredPalette(h, tools), nil
 }
 
-// PutObject stores an object unchanged, including the handles in it, and returns its handle.
-func (s *Store) PutObject(ctx context.Context, object jsonval.Object) (h jsonval.BlobHandle, err error) {
+// PutJSONObject stores an object unchanged, including the handles in it, and returns its handle.
+func (s *Store) PutJSONObject(ctx context.Context, object jsonval.Object) (h jsonval.BlobHandle, err error) {
 	data := jsonval.Encode(object)
 	h = jsonval.BlobHandle{Size: len(data), ValueType: "object"}
 	h.Digest, err = s.Put(ctx, data)
@@ -103,7 +103,7 @@ type restorer struct {
 	remainingBytes int // bytes that values may still take
 }
 
-func (r *restorer) reserve(size int) error {
+func (r *restorer) reserveBytes(size int) error {
 	r.remainingBytes -= size
 	if r.remainingBytes < 0 {
 		return fmt.Errorf("blobs: restore: %w", ErrTooLarge)
@@ -135,7 +135,7 @@ func (r *restorer) restore(ctx context.Context, v any) (any, error) {
 // load reads one stored value, restores the handles in it, and follows the handle's path into it.
 func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 	if h.PathInValue == "" {
-		if err := r.reserve(h.Size); err != nil {
+		if err := r.reserveBytes(h.Size); err != nil {
 			return nil, err
 		}
 	}
@@ -157,13 +157,14 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrMismatch, h.PathInValue)
 	}
 	if h.PathInValue != "" && r.remainingBytes < math.MaxInt {
-		err = r.reserve(jsonval.SizeUpToLimit(valueAtPath, r.remainingBytes))
+		err = r.reserveBytes(jsonval.SizeUpToLimit(valueAtPath, r.remainingBytes))
 	}
 	return valueAtPath, err
 }
 
-// Peek returns the bytes of the stored value that a handle refers to, or into, for display; nil if it cannot be read.
-func (s *Store) Peek(ctx context.Context, h jsonval.BlobHandle) []byte {
+// GetOrNil returns the bytes of the stored value that a handle refers to, or into, for display; nil if it cannot be
+// read.
+func (s *Store) GetOrNil(ctx context.Context, h jsonval.BlobHandle) []byte {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {
 		return nil

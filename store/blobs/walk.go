@@ -24,10 +24,13 @@ type ObjectInfo struct {
 }
 
 // Name returns the name under which Put stores a value in this context.
-func (s *Store) Name(ctx context.Context, digest string) string { return s.ObjectNames(ctx, digest)[0] }
+func (s *Store) Name(ctx context.Context, digest string) string {
+	return s.PossibleObjectNames(ctx, digest)[0]
+}
 
-// ObjectNames returns all names that a value may have. Values of a forgotten process have no names of their own.
-func (s *Store) ObjectNames(ctx context.Context, digest string) []string {
+// PossibleObjectNames returns all names that a value may have. Values of a forgotten process have no names of their
+// own.
+func (s *Store) PossibleObjectNames(ctx context.Context, digest string) []string {
 	if !IsDigest(digest) {
 		return []string{plainFolder + digest}
 	}
@@ -42,8 +45,9 @@ func (s *Store) ObjectNames(ctx context.Context, digest string) []string {
 	return names
 }
 
-// HoldsValues reports whether a top-level folder of the store holds values, or the data keys that decrypt them.
-func HoldsValues(folder string) bool {
+// HoldsValuesOrDataKeys reports whether a top-level folder of the store holds values, or the data keys that decrypt
+// them.
+func HoldsValuesOrDataKeys(folder string) bool {
 	return folder == plainFolder || folder == encryptedFolder || folder == processFolder || folder == dataKeyFolder
 }
 
@@ -118,17 +122,18 @@ func (s *Store) ListTemporaryFiles() (items []ObjectInfo, err error) {
 	return items, err
 }
 
-// maxRereads is how often a page of a list is read again because a file was renamed or removed at that moment.
-const maxRereads = 100
+// maxListPageRereads is how often a page of a list is read again because a file was renamed or removed at that moment.
+const maxListPageRereads = 100
 
 // list returns the objects under a prefix, and with a delimiter also the folders whose names it ends. Half-written
 // files are left out.
 func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []ObjectInfo, err error) {
 	defer wrapError(&err, "list %s", prefix)
-	if err := s.checkSameStore(ctx); err != nil {
+	if err := s.checkSameFolderStore(ctx); err != nil {
 		return nil, err
 	}
-	objectIterator, rereadsLeft := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads
+	objectIterator, rereadsLeft := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}),
+		maxListPageRereads
 	for {
 		o, err := objectIterator.Next(ctx)
 		switch {

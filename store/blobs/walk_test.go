@@ -68,7 +68,7 @@ func TestAnOldValueThatIsPutAgainIsNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, s.Name(t.Context(), digest))
-	old := time.Now().Add(-2 * FreshnessPeriod)
+	old := time.Now().Add(-2 * MaxPutValueAge)
 	if err := os.Chtimes(file, old, old); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAnOldValueThatIsPutAgainIsNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(file)
-	if err != nil || time.Since(info.ModTime()) > FreshnessPeriod/2 {
+	if err != nil || time.Since(info.ModTime()) > MaxPutValueAge/2 {
 		t.Errorf("it looks as old as before: %v, %v", info.ModTime(), err)
 	}
 }

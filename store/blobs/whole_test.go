@@ -69,7 +69,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 		if err := s.EnsureID(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.RecordKeyInUse(t.Context()); err != nil {
+		if err := s.RecordPrimaryKeyInUse(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ofP := WithProcess(t.Context(), "p/main")
@@ -268,7 +268,7 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 func TestAListIsReadWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir, WithoutSync())
+	s, err := Open(t.Context(), dir, WithoutFsync())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,13 +44,14 @@ func (s *Store) CheckWritableAfterFailure(ctx context.Context) error {
 	if s.hasLastWriteFailed.Load() {
 		return s.CheckWritable(ctx)
 	}
-	return s.checkSameStore(ctx)
+	return s.checkSameFolderStore(ctx)
 }
 
-// writeAll writes a complete object, or leaves the previous one. In a folder it returns once the object is on the disk.
+// writeNotingFailure writes a complete object, or leaves the previous one. In a folder it returns once the object is on
+// the disk.
 //
 // blob.Bucket.WriteAll does not do that: if the disk runs full, it gives the object's name to a partial file.
-func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
+func (s *Store) writeNotingFailure(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {
 		if s.hasLastWriteFailed.Store(err != nil); err != nil {
@@ -78,7 +79,7 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 		return err
 	}
 	_, err = w.Write(data)
-	if err == nil && file != nil && !s.skipSync {
+	if err == nil && file != nil && !s.skipFsync {
 		err = file.Sync()
 	}
 	if err != nil {
@@ -95,13 +96,13 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 	if err := s.syncFolders(path.Dir(name)); err != nil {
 		return err
 	}
-	return s.checkSameStore(ctx) // otherwise the write went to another folder
+	return s.checkSameFolderStore(ctx) // otherwise the write went to another folder
 }
 
 // syncFolders makes the name of an object durable, and the name of its folder too if this program has not used it
 // before.
 func (s *Store) syncFolders(folder string) error {
-	if s.skipSync {
+	if s.skipFsync {
 		return nil
 	}
 	err := syncFolder(filepath.Join(s.folder, filepath.FromSlash(folder)))

@@ -14,9 +14,9 @@ import (
 
 // AuthorFinder answers what Blame answers, for many values of one Idea's States at once.
 type AuthorFinder struct {
-	contexts      ideafile.ContextByInstance // the context of the first Idea
-	initialStates sync.Map                   // the States in that context that were asked for, by token
-	logByInstance map[string][]turn.LogEntry
+	firstIdeaContext ideafile.ContextByInstance // the context of the first Idea
+	initialStates    sync.Map                   // the States in that context that were asked for, by token
+	writesByInstance map[string][]turn.LogEntry
 }
 
 // Authors reads who wrote the States of a process up to Idea at. The error wraps ErrNoIdea if there is no such Idea.
@@ -30,14 +30,14 @@ func (s *Store) Authors(ctx context.Context, processID string, ideaNumber int) (
 	if err != nil {
 		return nil, err
 	}
-	a = &AuthorFinder{contexts: ideafile.SplitContextByInstance(firstIdea["context"]),
-		logByInstance: map[string][]turn.LogEntry{}}
-	err = s.eachEntry(ctx, manifests, false, func(_ *manifest, e turn.LogEntry) {
+	a = &AuthorFinder{firstIdeaContext: ideafile.SplitContextByInstance(firstIdea["context"]),
+		writesByInstance: map[string][]turn.LogEntry{}}
+	err = s.eachLogEntry(ctx, manifests, false, func(_ *manifest, e turn.LogEntry) {
 		if e.IsWrite() {
-			a.logByInstance[e.Instance] = turn.ApplyWrite(a.logByInstance[e.Instance], e)
+			a.writesByInstance[e.InstanceToken] = turn.ApplyWrite(a.writesByInstance[e.InstanceToken], e)
 		}
 	})
-	for _, list := range a.logByInstance {
+	for _, list := range a.writesByInstance {
 		slices.SortStableFunc(list, comparePlanOrder)
 	}
 	return a, err
@@ -52,7 +52,7 @@ func comparePlanOrder(x, y turn.LogEntry) int {
 func (a *AuthorFinder) initialState(instance string) any {
 	state, isCached := a.initialStates.Load(instance)
 	if !isCached {
-		state = a.contexts.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+		state = a.firstIdeaContext.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 		a.initialStates.Store(instance, state)
 	}
 	return state
@@ -61,22 +61,22 @@ func (a *AuthorFinder) initialState(instance string) any {
 // AuthorOf returns the last author of the value at a path, with the log entry of that write; AuthorStart or
 // AuthorUnknown have no entry. isSole is false where several authors wrote parts of the value.
 func (a *AuthorFinder) AuthorOf(instance string, path jsonval.Path) (author string, entry *turn.LogEntry, isSole bool) {
-	writes := jsonval.Filter(a.logByInstance[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
-	const maxWrites = 200 // writes that are followed one by one
-	if len(writes) <= maxWrites && slices.ContainsFunc(writes,
+	writes := jsonval.Filter(a.writesByInstance[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
+	const maxFollowedWrites = 200 // writes that are followed one by one
+	if len(writes) <= maxFollowedWrites && slices.ContainsFunc(writes,
 		func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
 		writes = a.dropOverwritten(instance, path, writes)
 	}
-	_, existed := jsonval.ValueAt(a.initialState(instance), path)
+	_, existedInitially := jsonval.ValueAt(a.initialState(instance), path)
 	if len(writes) == 0 {
-		if existed {
+		if existedInitially {
 			return AuthorStart, nil, true
 		}
 		return AuthorUnknown, nil, true
 	}
 	lastWrite := &writes[len(writes)-1]
 	hasWritesBelow := slices.ContainsFunc(writes, func(e turn.LogEntry) bool { return len(e.Path) > len(path) })
-	hasOtherAuthors := existed || slices.ContainsFunc(writes,
+	hasOtherAuthors := existedInitially || slices.ContainsFunc(writes,
 		func(e turn.LogEntry) bool { return e.Author != lastWrite.Author })
 	return lastWrite.Author, lastWrite, !hasWritesBelow || !hasOtherAuthors
 }

@@ -31,11 +31,11 @@ type Blame struct {
 	// IsRemoved reports that the value no longer exists: LastWrite removed it.
 	IsRemoved bool `json:"gone,omitempty"`
 	// Author is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log
-	// does not say. For "start", Origin is the Idea that the process was forked from. FoundIn is the Idea of that
-	// process, or of an earlier origin, that has the value; nil if no existing Idea has it.
-	Author  string     `json:"by"`
-	Origin  any        `json:"origin,omitempty"`
-	FoundIn *FoundIdea `json:"found,omitempty"`
+	// does not say. For "start", Origin is the Idea that the process was forked from. FoundInOriginIdea is the Idea of
+	// that process, or of an earlier origin, that has the value; nil if no existing Idea has it.
+	Author            string     `json:"by"`
+	ForkOrigin        any        `json:"origin,omitempty"`
+	FoundInOriginIdea *FoundIdea `json:"found,omitempty"`
 	// LastWrite is the write that counts. EarlierWrites are the writes before it, the latest first.
 	LastWrite     *LoggedWrite  `json:"last,omitempty"`
 	EarlierWrites []LoggedWrite `json:"earlier"`
@@ -45,8 +45,8 @@ type Blame struct {
 	LastDecision *approval.Decision  `json:"decision,omitempty"`
 	// ParamsAdaptation is how the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
-	// SinceIdea is, for an unknown author, the first Idea that shows the value.
-	SinceIdea int `json:"since,omitempty"`
+	// ShownSinceIdeaNumber is, for an unknown author, the first Idea that shows the value.
+	ShownSinceIdeaNumber int `json:"since,omitempty"`
 
 	executedCall *turn.ExecutedCall
 }
@@ -77,12 +77,12 @@ type ProposedCall struct {
 	ProposedJSON  any    `json:"written"`
 	// ExecutedCall is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
 	ExecutedCall *turn.ExecutedCall `json:"ran,omitempty"`
-	// Reads are the References in the Call, with their values in the Idea whose log has the write.
-	Reads []Read `json:"reads"`
-	// SeenIdea is the Idea that shows what the LLM had seen; 0 where that Request sealed no Idea. If PartProcessID is
-	// set, the Idea belongs to that part, the process that made the Request.
-	SeenIdea      int    `json:"saw,omitempty"`
-	PartProcessID string `json:"part,omitempty"`
+	// ResolvedReferences are the References in the Call, with their values in the Idea whose log has the write.
+	ResolvedReferences []Read `json:"reads"`
+	// SeenIdeaNumber is the Idea that shows what the LLM had seen; 0 where that Request sealed no Idea. If
+	// PartProcessID is set, the Idea belongs to that part, the process that made the Request.
+	SeenIdeaNumber int    `json:"saw,omitempty"`
+	PartProcessID  string `json:"part,omitempty"`
 }
 
 // Read is one Reference of a Call. Exists is false where the Idea holds nothing there.
@@ -94,7 +94,7 @@ type Read struct {
 
 // The authors of values that no log entry explains.
 const (
-	AuthorStart   = statelog.AuthorStart
+	AuthorStart   = statelog.InitialStateAuthor
 	AuthorUnknown = "unknown"
 )
 
@@ -146,8 +146,8 @@ func (s *Store) blame(ctx context.Context, processID, place string, ideaNumber i
 		err = s.setProposedCall(ctx, b, manifests)
 	case exists:
 		err = s.setUnloggedAuthor(ctx, b, manifests, path)
-		if err == nil && b.Origin != nil {
-			b.FoundIn, err = s.findInOrigin(ctx, b, place)
+		if err == nil && b.ForkOrigin != nil {
+			b.FoundInOriginIdea, err = s.findInForkOrigin(ctx, b, place)
 		}
 	default:
 		err = s.noValueError(b, state, path)
@@ -155,10 +155,10 @@ func (s *Store) blame(ctx context.Context, processID, place string, ideaNumber i
 	return b, err
 }
 
-// findInOrigin finds the Idea of another process that has the initial value of a fork.
-func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*FoundIdea, error) {
-	claimedOrigin := &manifest{Meta: jsonval.AsObject(b.Origin)}
-	processID, ideaNumber := claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at")
+// findInForkOrigin finds the Idea of another process that has the initial value of a fork.
+func (s *Store) findInForkOrigin(ctx context.Context, b *Blame, place string) (*FoundIdea, error) {
+	claimedForkOrigin := &manifest{Meta: jsonval.AsObject(b.ForkOrigin)}
+	processID, ideaNumber := claimedForkOrigin.metaText("process"), claimedForkOrigin.metaNumber("at")
 	originBlame, err := s.blame(blobs.WithProcess(ctx, processID), processID, place, ideaNumber)
 	switch {
 	case isBroken(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
@@ -168,7 +168,7 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 	case !jsonval.Equal(originBlame.Value, b.Value):
 		return nil, nil
 	}
-	return cmp.Or(originBlame.FoundIn, &FoundIdea{processID, ideaNumber}), nil
+	return cmp.Or(originBlame.FoundInOriginIdea, &FoundIdea{processID, ideaNumber}), nil
 }
 
 // noValueError explains why there is nothing to blame. Writes since the latest Idea are in the next one.
@@ -218,7 +218,7 @@ func cutInstanceToken(splitContext ideafile.ContextByInstance, place string) (in
 	maxLength := -1
 	rest = place
 	for t := range splitContext.MessagesByInstance {
-		for _, word := range []string{t, spelling.TypeableToken(t)} {
+		for _, word := range []string{t, spelling.TypeableInstanceToken(t)} {
 			if textAfterToken, ok := strings.CutPrefix(place, word+":"); ok && len(word) > maxLength {
 				instance, rest, hasToken, maxLength = t, textAfterToken, true, len(word)
 			}
@@ -229,7 +229,7 @@ func cutInstanceToken(splitContext ideafile.ContextByInstance, place string) (in
 
 // parseStatePath reads user.name, and †state.user.name too.
 func parseStatePath(text string) (jsonval.Path, error) {
-	if !refexpr.IsReference(text) {
+	if !refexpr.IsExpressionOrTemplate(text) {
 		return jsonval.ParsePath(text)
 	}
 	r, err := refexpr.ParseReference(text)
@@ -242,8 +242,8 @@ func parseStatePath(text string) (jsonval.Path, error) {
 // instanceLog lists the log entries about an instance, and the writes among them, each with the number of its Idea.
 func (s *Store) instanceLog(ctx context.Context, token string,
 	manifests []*manifest) (writes []LoggedWrite, entries []turn.LogEntry, err error) {
-	err = s.eachEntry(ctx, manifests, false, func(m *manifest, e turn.LogEntry) {
-		if e.Instance != token {
+	err = s.eachLogEntry(ctx, manifests, false, func(m *manifest, e turn.LogEntry) {
+		if e.InstanceToken != token {
 			return
 		}
 		entries = append(entries, e)
@@ -291,7 +291,7 @@ func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []LoggedWr
 	for n, w := range writes {
 		entries[n] = w.entry
 	}
-	initialState := stateBeforeIdeaWrites(stateOfInstance(wholeIdea, b.Instance), writes,
+	initialState := stateBeforeFirstIdeaWrites(stateOfInstance(wholeIdea, b.Instance), writes,
 		firstManifest.metaNumber("at"))
 	indexes, value := contributingWriteIndexes(initialState, entries, path)
 	var contributing []LoggedWrite
@@ -309,9 +309,9 @@ func stateOfInstance(wholeIdea jsonval.Object, instance string) any {
 	return splitContext.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
-// stateBeforeIdeaWrites returns the State of the first Idea without the writes of that Idea's own log. A fork has such
-// writes if Calls ran before its first Request.
-func stateBeforeIdeaWrites(state any, writes []LoggedWrite, firstIdeaNumber int) any {
+// stateBeforeFirstIdeaWrites returns the State of the first Idea without the writes of that Idea's own log. A fork has
+// such writes if Calls ran before its first Request.
+func stateBeforeFirstIdeaWrites(state any, writes []LoggedWrite, firstIdeaNumber int) any {
 	for _, w := range writes {
 		if w.IdeaNumber == firstIdeaNumber && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
 			if stateBefore, ok := jsonval.RemoveAt(state, w.entry.Path); ok {

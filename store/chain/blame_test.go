@@ -26,7 +26,7 @@ func written(t *testing.T, request, index int, token, path, value string) turn.L
 		t.Fatal(err)
 	}
 	return turn.LogEntry{
-		Instance: token, Write: statelog.Write{Path: p, Value: v,
+		InstanceToken: token, Write: statelog.Write{Path: p, Value: v,
 			Author: ideafile.FormatCallID(request, index, token), Request: request, Index: index,
 			WrittenAt: noon.Add(time.Duration(request) * time.Hour)},
 	}
@@ -52,7 +52,7 @@ func refund(t *testing.T) *shelf {
 		t,
 		`{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
-	answer.Author, answer.Call = turn.PersonPrefix+"Grace",
+	answer.Author, answer.AuthorCall = turn.PersonPrefix+"Grace",
 		ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
 	answer.Decision = &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "I asked her", DecidedAt: noon}
 	story.seal(three, answer)
@@ -88,11 +88,11 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 	}
 	if b.Author != "person:Grace" || b.LastDecision == nil || b.LastDecision.Reason != "I asked her" ||
 		b.Call.ID != "2.1@①" ||
-		b.Call.Tool != "ask" || b.Call.SeenIdea != 2 {
+		b.Call.Tool != "ask" || b.Call.SeenIdeaNumber != 2 {
 		t.Errorf("%+v %+v %+v", b, b.LastDecision, b.Call)
 	}
-	if len(b.Call.Reads) != 1 || b.Call.Reads[0].Value != "strong" {
-		t.Errorf("%+v", b.Call.Reads)
+	if len(b.Call.ResolvedReferences) != 1 || b.Call.ResolvedReferences[0].Value != "strong" {
+		t.Errorf("%+v", b.Call.ResolvedReferences)
 	}
 }
 
@@ -125,8 +125,8 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 			if b.Author != c.by || len(b.EarlierWrites) != c.earlier || jsonOf(b.Value) != c.value {
 				t.Errorf("by %s, %d earlier, %s", b.Author, len(b.EarlierWrites), jsonOf(b.Value))
 			}
-			if (c.by == AuthorUnknown) != (b.SinceIdea == 3) {
-				t.Errorf("since %d", b.SinceIdea)
+			if (c.by == AuthorUnknown) != (b.ShownSinceIdeaNumber == 3) {
+				t.Errorf("since %d", b.ShownSinceIdeaNumber)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 	story := newStory(t, s, "p")
 	story.grow(3)
 	b, err := s.Blame(t.Context(), "p", "step1", 0)
-	if err != nil || b.Instance != "" || b.Author != "2.1" || b.Call.ID != "2.1" || b.Call.SeenIdea != 2 ||
+	if err != nil || b.Instance != "" || b.Author != "2.1" || b.Call.ID != "2.1" || b.Call.SeenIdeaNumber != 2 ||
 		b.Call.Tool != "judge" {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -191,7 +191,7 @@ func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
 	}
 	for at, since := range map[int]int{1: 0, 2: 2, 3: 2, 5: 5, 6: 5} {
 		b, err := s.Blame(t.Context(), "p", "x", at)
-		if err != nil || b.SinceIdea != since || (b.Author == AuthorStart) != (since == 0) {
+		if err != nil || b.ShownSinceIdeaNumber != since || (b.Author == AuthorStart) != (since == 0) {
 			t.Errorf("in Idea %d: %+v, %v", at, b, err)
 		}
 	}
@@ -204,8 +204,8 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
 	newStory(t, s, "p").seal(i)
 	b, err := s.Blame(t.Context(), "p", "x", 0)
-	if err != nil || b.Author != AuthorStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` ||
-		b.FoundIn != nil {
+	if err != nil || b.Author != AuthorStart || jsonOf(b.ForkOrigin) != `{"at":2,"digest":"d","process":"o"}` ||
+		b.FoundInOriginIdea != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -227,19 +227,20 @@ func TestWhatAForkWroteBeforeItsFirstIdeaIsBlamedOnItsCall(t *testing.T) {
 	forked("q", "p", `{"": {"x": 1, "paid": 50, "by hand": 2}}`)
 	for place, want := range map[string]string{"x": `{"idea":1,"process":"o"}`, `["by hand"]`: "null"} {
 		b, err := s.Blame(t.Context(), "p", place, 0)
-		if err != nil || b.Author != AuthorStart || jsonOf(b.FoundIn) != want {
-			t.Errorf("%s: %+v, found in %+v, %v", place, b, b.FoundIn, err)
+		if err != nil || b.Author != AuthorStart || jsonOf(b.FoundInOriginIdea) != want {
+			t.Errorf("%s: %+v, found in %+v, %v", place, b, b.FoundInOriginIdea, err)
 		}
 	}
 	b, err := s.Blame(t.Context(), "p", "paid", 0)
-	if err != nil || b.Author != "1.1" || b.LastWrite == nil || b.LastWrite.IdeaNumber != 1 || b.Origin != nil {
+	if err != nil || b.Author != "1.1" || b.LastWrite == nil || b.LastWrite.IdeaNumber != 1 || b.ForkOrigin != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.FoundIn == nil || b.FoundIn.Process != "o" {
+	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.FoundInOriginIdea == nil ||
+		b.FoundInOriginIdea.Process != "o" {
 		t.Errorf("a fork of a fork: %+v, %v", b, err)
 	}
 	b, err = s.Blame(t.Context(), "q", `["by hand"]`, 0)
-	if err != nil || b.FoundIn == nil || b.FoundIn.Process != "p" {
+	if err != nil || b.FoundInOriginIdea == nil || b.FoundInOriginIdea.Process != "p" {
 		t.Errorf("put there by hand: %+v, %v", b, err)
 	}
 }
@@ -272,9 +273,10 @@ func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 		{Kind: "pause", DecidedBy: "ann", Reason: "lunch", DecidedAt: noon},
 	}
 	story.seal(idea(t, `{"①": {"text": "Broken!", "paid": "yes"}}`, noCalls, "①"),
-		turn.LogEntry{Instance: "①", Decision: &decisions[0]}, turn.LogEntry{Instance: "①", Decision: &decisions[1]},
+		turn.LogEntry{InstanceToken: "①", Decision: &decisions[0]},
+		turn.LogEntry{InstanceToken: "①", Decision: &decisions[1]},
 		turn.LogEntry{Decision: &decisions[2]},
-		turn.LogEntry{Instance: "①",
+		turn.LogEntry{InstanceToken: "①",
 			Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done",
 				ExecutedCall: &turn.ExecutedCall{Tool: "offerVoucher", Params: params}}},
 		written(t, 1, 1, "①", "paid", `"yes"`))

@@ -12,10 +12,10 @@ import (
 // CollectRules say what Collect may remove.
 type CollectRules struct {
 	// Cutoff is the cutoff: Collect removes only what was written earlier. It should be some hours ago, because writers
-	// rely on values that the store has had for less than blobs.FreshnessPeriod.
+	// rely on values that the store has had for less than blobs.MaxPutValueAge.
 	Cutoff time.Time
-	// Temporal is what Temporal still has; nil if Temporal was not asked.
-	Temporal *NamespaceContents
+	// TemporalContents is what Temporal still has; nil if Temporal was not asked.
+	TemporalContents *NamespaceContents
 	// Decrypt decrypts payloads in the store; nil if none is encrypted.
 	Decrypt DecryptFunc
 	// ShouldRemove makes Collect remove; if false, Collect only counts what it would remove.
@@ -25,12 +25,12 @@ type CollectRules struct {
 // CollectResult is what Collect removed, or would remove.
 type CollectResult struct {
 	WasRemoved bool `json:"removed"` // false: it was only counted
-	// RemovedProcessIDs are the processes whose chains are removed.
-	RemovedProcessIDs []string `json:"chains"`
-	IdeaCount         int      `json:"ideas"`
-	IdeaBytes         int64    `json:"ideaBytes"`
-	ValueCount        int      `json:"values"`
-	ValueBytes        int64    `json:"valueBytes"`
+	// CollectedProcessIDs are the processes whose chains are removed.
+	CollectedProcessIDs []string `json:"chains"`
+	CollectedIdeaCount  int      `json:"ideas"`
+	CollectedIdeaBytes  int64    `json:"ideaBytes"`
+	CollectedValueCount int      `json:"values"`
+	CollectedValueBytes int64    `json:"valueBytes"`
 	// UnfinishedFileCount counts the half-written files of programs that were killed.
 	UnfinishedFileCount int            `json:"unfinished"`
 	UnfinishedBytes     int64          `json:"unfinishedBytes"`
@@ -39,8 +39,8 @@ type CollectResult struct {
 
 // RetainedCounts is what stays.
 type RetainedCounts struct {
-	Chains     int   `json:"chains"`
-	Values     int   `json:"values"`
+	ChainCount int   `json:"chains"`
+	ValueCount int   `json:"values"`
 	ValueBytes int64 `json:"valueBytes"`
 }
 
@@ -54,7 +54,7 @@ func (s *Store) Collect(ctx context.Context, r CollectRules) (result *CollectRes
 
 func (s *Store) newCollector(ctx context.Context, r CollectRules) *collector {
 	return &collector{Store: s, rules: r, ctx: ctx, valueByName: map[string]*collectableValue{},
-		result: CollectResult{WasRemoved: r.ShouldRemove, RemovedProcessIDs: []string{}}}
+		result: CollectResult{WasRemoved: r.ShouldRemove, CollectedProcessIDs: []string{}}}
 }
 
 // collector is one collection.
@@ -66,7 +66,7 @@ type collector struct {
 	pendingReferences []digestReference            // needed values whose own references are not yet marked
 	neededValues      []*collectableValue          // needed values, each after something that refers to it
 	manifestsToRemove []blobs.ObjectInfo           // manifests to remove, in the order of removal
-	onNeeded          func(digestReference) error  // called for each needed value, if not nil
+	onNeededValue     func(digestReference) error  // called for each needed value, if not nil
 	result            CollectResult
 }
 
@@ -76,7 +76,7 @@ type collectableValue struct {
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	if err := c.mark(ctx, c.rules.Temporal, c.keepOrDropChain, true); err != nil {
+	if err := c.mark(ctx, c.rules.TemporalContents, c.keepOrDropChain, true); err != nil {
 		return err
 	}
 	if err := c.sweep(ctx); err != nil {
@@ -85,13 +85,13 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.sweepDataKeys(ctx); err != nil {
 		return err
 	}
-	return c.sweepUnfinished(ctx)
+	return c.sweepUnfinishedFiles(ctx)
 }
 
 // mark lists all values, and marks the values that the histories in held need, and those that the chains need for which
 // of returns true. With elsewhere, it also marks what items outside of chains need.
 func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
-	include func(ctx context.Context, processID string, items []blobs.ObjectInfo) (bool, error),
+	shouldMarkChain func(ctx context.Context, processID string, items []blobs.ObjectInfo) (bool, error),
 	includeOtherFolders bool) error {
 	values, err := c.blobStore.ListValues(ctx)
 	if err != nil {
@@ -100,17 +100,17 @@ func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
 	for _, i := range values {
 		c.valueByName[i.Name] = &collectableValue{ObjectInfo: i}
 	}
-	processIDs, err := c.Processes(ctx)
+	processIDs, err := c.ListProcessIDs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, processID := range processIDs {
 		items, err := c.blobStore.ListUnder(ctx, ideasFolder(processID))
-		included := false
+		mustMark := false
 		if err == nil {
-			included, err = include(ctx, processID, items)
+			mustMark, err = shouldMarkChain(ctx, processID, items)
 		}
-		if err == nil && included {
+		if err == nil && mustMark {
 			err = c.markReferencesOf(ctx, processID, items)
 		}
 		if err != nil {
@@ -130,21 +130,21 @@ func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
 
 // keepOrDropChain reports whether a chain stays, and schedules the removal of a chain that does not.
 func (c *collector) keepOrDropChain(ctx context.Context, processID string, items []blobs.ObjectInfo) (bool, error) {
-	isOldChain, err := c.isOld(ctx, processID)
+	isOldChain, err := c.isChainOld(ctx, processID)
 	if err != nil {
 		return false, err
 	}
-	if isOldChain && !c.rules.Temporal.isOpen(processID) {
-		c.scheduleRemoval(processID, items)
+	if isOldChain && !c.rules.TemporalContents.isOpen(processID) {
+		c.scheduleChainRemoval(processID, items)
 		return false, nil
 	}
-	c.result.Retained.Chains++
+	c.result.Retained.ChainCount++
 	return true, nil
 }
 
-// isOld reports whether the latest Idea of a process is older than the rules say. An unreadable Idea never counts as
-// old.
-func (c *collector) isOld(ctx context.Context, processID string) (bool, error) {
+// isChainOld reports whether the latest Idea of a process is older than the rules say. An unreadable Idea never counts
+// as old.
+func (c *collector) isChainOld(ctx context.Context, processID string) (bool, error) {
 	ideaNumber, err := c.LatestIdeaNumber(ctx, processID)
 	if err != nil || ideaNumber == 0 {
 		return false, err
@@ -156,22 +156,22 @@ func (c *collector) isOld(ctx context.Context, processID string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	created, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey))
+	created, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtMetaKey))
 	return err == nil && created.Before(c.rules.Cutoff), nil
 }
 
-// scheduleRemoval schedules the removal of a chain, the latest Idea first, so that an interrupted collection leaves a
-// chain without gaps.
-func (c *collector) scheduleRemoval(processID string, items []blobs.ObjectInfo) {
+// scheduleChainRemoval schedules the removal of a chain, the latest Idea first, so that an interrupted collection
+// leaves a chain without gaps.
+func (c *collector) scheduleChainRemoval(processID string, items []blobs.ObjectInfo) {
 	slices.SortFunc(items, func(a, b blobs.ObjectInfo) int {
 		n, _ := parseIdeaNumber(processID, a.Name)
 		m, _ := parseIdeaNumber(processID, b.Name)
 		return m - n
 	})
-	c.result.RemovedProcessIDs = append(c.result.RemovedProcessIDs, processID)
+	c.result.CollectedProcessIDs = append(c.result.CollectedProcessIDs, processID)
 	for _, i := range items {
-		c.result.IdeaCount++
-		c.result.IdeaBytes += i.Size
+		c.result.CollectedIdeaCount++
+		c.result.CollectedIdeaBytes += i.Size
 		c.manifestsToRemove = append(c.manifestsToRemove, i)
 	}
 }
@@ -194,10 +194,10 @@ func (c *collector) sweep(ctx context.Context) error {
 			}
 		}
 		if isRemovable {
-			c.result.ValueCount++
-			c.result.ValueBytes += v.Size
+			c.result.CollectedValueCount++
+			c.result.CollectedValueBytes += v.Size
 		} else {
-			c.result.Retained.Values++
+			c.result.Retained.ValueCount++
 			c.result.Retained.ValueBytes += v.Size
 		}
 	}
@@ -219,21 +219,21 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	if !c.rules.ShouldRemove {
 		return nil
 	}
-	processIDs, err := c.Processes(ctx)
+	processIDs, err := c.ListProcessIDs(ctx)
 	if err != nil {
 		return err
 	}
-	knownProcesses := map[string]bool{}
+	knownRootProcessIDs := map[string]bool{}
 	for _, processID := range processIDs {
-		knownProcesses[blobs.RootProcessID(processID)] = true
+		knownRootProcessIDs[blobs.RootProcessID(processID)] = true
 	}
 	owners, err := c.blobStore.ListDataKeyOwners(ctx)
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
-		rootProcess := blobs.RootProcessID(owner.Name)
-		if knownProcesses[rootProcess] || c.rules.Temporal.hasProcess(rootProcess) ||
+		rootProcessID := blobs.RootProcessID(owner.Name)
+		if knownRootProcessIDs[rootProcessID] || c.rules.TemporalContents.hasProcess(rootProcessID) ||
 			!owner.WrittenAt.Before(c.rules.Cutoff) {
 			continue
 		}
@@ -248,8 +248,8 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	return nil
 }
 
-// sweepUnfinished removes half-written files, or counts them.
-func (c *collector) sweepUnfinished(ctx context.Context) error {
+// sweepUnfinishedFiles removes half-written files, or counts them.
+func (c *collector) sweepUnfinishedFiles(ctx context.Context) error {
 	items, err := c.blobStore.ListTemporaryFiles()
 	if err != nil {
 		return err

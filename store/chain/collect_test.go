@@ -69,8 +69,9 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if after := s.files(t); len(after) != len(before) || counted.WasRemoved {
 		t.Fatal("counting took something")
 	}
-	if !slices.Equal(counted.RemovedProcessIDs, []string{"p"}) || counted.IdeaCount != 5 || counted.ValueCount < 3 ||
-		counted.Retained.Chains != 1 || counted.Retained.Values == 0 {
+	if !slices.Equal(counted.CollectedProcessIDs, []string{"p"}) || counted.CollectedIdeaCount != 5 ||
+		counted.CollectedValueCount < 3 ||
+		counted.Retained.ChainCount != 1 || counted.Retained.ValueCount == 0 {
 		t.Errorf("%+v", counted)
 	}
 	taken := s.cold(t).collected(t, CollectRules{Cutoff: later, ShouldRemove: true})
@@ -84,13 +85,14 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 			size += len(data)
 		}
 	}
-	if want := taken.IdeaBytes + taken.ValueBytes; int64(size) != want {
+	if want := taken.CollectedIdeaBytes + taken.CollectedValueBytes; int64(size) != want {
 		t.Errorf("%d bytes are gone, and it says %d", size, want)
 	}
 	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.IdeaCount != 2 {
 		t.Errorf("%+v", r)
 	}
-	if again := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); again.IdeaCount+again.ValueCount != 0 {
+	if again := s.collected(t,
+		CollectRules{Cutoff: later, ShouldRemove: true}); again.CollectedIdeaCount+again.CollectedValueCount != 0 {
 		t.Errorf("a second time: %+v", again)
 	}
 }
@@ -103,9 +105,9 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			newStory(t, s, chain).grow(2)
 			s.age(t)
 			c := s.collected(t, CollectRules{Cutoff: later,
-				Temporal:     &NamespaceContents{openProcesses: map[string]bool{blobs.RootProcessID(open): true}},
-				ShouldRemove: true})
-			if len(c.RemovedProcessIDs) > 0 || !s.cold(t).verified(t, chain).IsIntact {
+				TemporalContents: &NamespaceContents{openRootProcessIDs: map[string]bool{blobs.RootProcessID(open): true}},
+				ShouldRemove:     true})
+			if len(c.CollectedProcessIDs) > 0 || !s.cold(t).verified(t, chain).IsIntact {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
 			}
 		}
@@ -113,8 +115,8 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 	s := newShelf(t)
 	newStory(t, s, "pq").grow(2)
 	s.age(t)
-	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}}
-	if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held}); len(c.RemovedProcessIDs) != 1 {
+	held := &NamespaceContents{openRootProcessIDs: map[string]bool{"p": true}}
+	if c := s.collected(t, CollectRules{Cutoff: later, TemporalContents: held}); len(c.CollectedProcessIDs) != 1 {
 		t.Errorf("p is open, and pq stays")
 	}
 }
@@ -132,11 +134,11 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, CollectRules{Cutoff: later,
-		Temporal: &NamespaceContents{referenceSet: map[digestReference]bool{{digest: outer}: true,
+		TemporalContents: &NamespaceContents{referenceSet: map[digestReference]bool{{digest: outer}: true,
 			{digest: strings.Repeat("0", 64)}: true}},
 		ShouldRemove: true})
 	files := s.files(t)
-	if c.ValueCount != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
+	if c.CollectedValueCount != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
 		files[s.values.Name(t.Context(), inner)] == nil {
 		t.Errorf("%+v, %d files", c, len(files))
 	}
@@ -146,8 +148,9 @@ func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "young")
-	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute), ShouldRemove: true}); c.ValueCount != 0 ||
-		c.Retained.Values != 1 || len(s.files(t)) != 1 {
+	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute),
+		ShouldRemove: true}); c.CollectedValueCount != 0 ||
+		c.Retained.ValueCount != 1 || len(s.files(t)) != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -179,7 +182,7 @@ func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
 	s.write(t, "elsewhere", nil)
 	s.age(t)
 	before := len(s.files(t))
-	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); len(c.RemovedProcessIDs) > 0 ||
+	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); len(c.CollectedProcessIDs) > 0 ||
 		len(s.files(t)) != before {
 		t.Errorf("%+v", c)
 	}
@@ -193,7 +196,8 @@ func TestWhatOtherFoldersReferToStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.age(t)
-	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); c.ValueCount != 0 || len(s.files(t)) != 2 {
+	if c := s.collected(t, CollectRules{Cutoff: later, ShouldRemove: true}); c.CollectedValueCount != 0 ||
+		len(s.files(t)) != 2 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -222,12 +226,12 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
 			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
 		}
-		held := &NamespaceContents{openProcesses: map[string]bool{}, referenceSet: map[digestReference]bool{}}
+		held := &NamespaceContents{openRootProcessIDs: map[string]bool{}, referenceSet: map[digestReference]bool{}}
 		stays, needed := map[string]int{}, map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
 			process := fmt.Sprint("p", n)
 			young, open := rapid.Bool().Draw(rt, "young"), rapid.Bool().Draw(rt, "open")
-			held.openProcesses[process] = open
+			held.openRootProcessIDs[process] = open
 			story := newStory(t, s, process)
 			for range rapid.IntRange(1, 20).Draw(rt, "ideas") {
 				i := drawnIdea(rt)
@@ -254,10 +258,10 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		historys := s.put(t, "a history's")
 		held.referenceSet[digestReference{digest: historys}] = true
 		s.age(t)
-		c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, ShouldRemove: true})
+		c := s.collected(t, CollectRules{Cutoff: later, TemporalContents: held, ShouldRemove: true})
 		cold, files := s.cold(t), s.files(t)
-		processes, err := cold.Processes(t.Context())
-		if err != nil || len(processes) != len(stays) || c.Retained.Chains != len(stays) {
+		processes, err := cold.ListProcessIDs(t.Context())
+		if err != nil || len(processes) != len(stays) || c.Retained.ChainCount != len(stays) {
 			rt.Fatalf("%v stay of %v: %+v, %v", processes, stays, c, err)
 		}
 		for process, ideas := range stays {
@@ -303,8 +307,8 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.age(t)
-		if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held,
-			Decrypt: o}); (c.ValueCount == 0) != (o != nil) {
+		if c := s.collected(t, CollectRules{Cutoff: later, TemporalContents: held,
+			Decrypt: o}); (c.CollectedValueCount == 0) != (o != nil) {
 			t.Errorf("opened: %v: %+v", o != nil, c)
 		}
 	}
@@ -331,9 +335,10 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 		held.referenceSet[digestReference{digest: v}] = true
 	}
 	s.age(t)
-	c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, ShouldRemove: true})
-	if c.ValueCount != 0 || c.Retained.Values <= len(needed) {
-		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.ValueCount, c.Retained.Values,
+	c := s.collected(t, CollectRules{Cutoff: later, TemporalContents: held, ShouldRemove: true})
+	if c.CollectedValueCount != 0 || c.Retained.ValueCount <= len(needed) {
+		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.CollectedValueCount,
+			c.Retained.ValueCount,
 			len(needed))
 	}
 }
@@ -363,7 +368,8 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 	}
 	for _, remove := range []bool{false, true} {
 		c := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), ShouldRemove: remove})
-		if c.UnfinishedFileCount != 2 || c.UnfinishedBytes != 5 || len(c.RemovedProcessIDs)+c.ValueCount != 0 {
+		if c.UnfinishedFileCount != 2 || c.UnfinishedBytes != 5 ||
+			len(c.CollectedProcessIDs)+c.CollectedValueCount != 0 {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -199,7 +199,7 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 				"output": json.Number(rapid.SampledFrom([]string{"9007199254740993", "9007199254740992", "1",
 					"1.0"}).Draw(rt, "output"))}
 			sealed, err := s.Seal(context.Background(),
-				IdeaToSeal{Process: process, IdeaNumber: n + 1, ParentDigest: last, Idea: i, Created: noon})
+				IdeaToSeal{ProcessID: process, IdeaNumber: n + 1, ParentDigest: last, Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%s on %s: %v", jsonOf(d.Patch), jsonOf(from), err)
 		}
-		if v, err := decodeStored(got); err != nil || !jsonval.Equal(v, to) {
+		if v, err := decodeStoredJSON(got); err != nil || !jsonval.Equal(v, to) {
 			rt.Fatalf("%s leads to %s, %v", jsonOf(d.Patch), got, err)
 		}
 	})

@@ -81,15 +81,17 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(),
 		jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
 	})))
-	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}, referenceSet: map[digestReference]bool{},
+	held := &NamespaceContents{openRootProcessIDs: map[string]bool{"p": true}, referenceSet: map[digestReference]bool{},
 		decrypt: s.values.Keys().OpenPayload}
 	if err := held.noteReferences("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
 		t.Fatal(err)
 	}
 	nobodys := []string{plain.put(t, "nobody's"), before.put(t, "no one's"), s.put(t, "not a soul's")}
 	s.age(t)
-	rules := CollectRules{Cutoff: later, Temporal: held, Decrypt: s.values.Keys().OpenPayload, ShouldRemove: true}
-	if c := keyedShelf(t, dir, k...).collected(t, rules); c.ValueCount != len(nobodys) || len(c.RemovedProcessIDs) > 0 {
+	rules := CollectRules{Cutoff: later, TemporalContents: held, Decrypt: s.values.Keys().OpenPayload,
+		ShouldRemove: true}
+	if c := keyedShelf(t, dir, k...).collected(t, rules); c.CollectedValueCount != len(nobodys) ||
+		len(c.CollectedProcessIDs) > 0 {
 		t.Errorf("%+v", c)
 	}
 	cold := keyedShelf(t, dir, k...)

@@ -17,7 +17,7 @@ import (
 
 // IdeaToSeal is one Idea of a chain, before it has a digest.
 type IdeaToSeal struct {
-	Process      string
+	ProcessID    string
 	IdeaNumber   int    // from 1
 	ParentDigest string // digest of the previous Idea; empty for the first
 	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it refer to values in the
@@ -28,8 +28,8 @@ type IdeaToSeal struct {
 	Created time.Time
 }
 
-// draft is an Entry in the form in which it is hashed and stored.
-type draft struct {
+// ideaContent is an Entry in the form in which it is hashed and stored.
+type ideaContent struct {
 	meta jsonval.Object // without digest
 	body jsonval.Object
 	log  any // nil if the log is empty
@@ -37,21 +37,21 @@ type draft struct {
 
 // metaKeysSetBySeal are the keys of meta that each Idea sets for itself. They are not taken over from the Idea that its
 // process started from.
-var metaKeysSetBySeal = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
+var metaKeysSetBySeal = []string{"digest", "parent", "log", "decisions", forgottenMetaKey, forgottenInstanceMetaKey}
 
-func (e IdeaToSeal) draft() (draft, error) {
+func (e IdeaToSeal) content() (ideaContent, error) {
 	switch {
-	case e.Process == "":
-		return draft{}, fmt.Errorf("the process has no name")
+	case e.ProcessID == "":
+		return ideaContent{}, fmt.Errorf("the process has no name")
 	case e.IdeaNumber < 1:
-		return draft{}, fmt.Errorf("Ideas are numbered from 1")
+		return ideaContent{}, fmt.Errorf("Ideas are numbered from 1")
 	}
-	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: jsonval.Object{}}
+	d := ideaContent{body: jsonval.WithoutKey(e.Idea, "meta"), meta: jsonval.Object{}}
 	maps.Copy(d.meta, jsonval.AsObject(e.Idea["meta"]))
 	for _, k := range metaKeysSetBySeal {
 		delete(d.meta, k)
 	}
-	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.IdeaNumber)
+	d.meta["process"], d.meta["at"] = e.ProcessID, jsonval.ToJSONValue(e.IdeaNumber)
 	if e.ParentDigest != "" {
 		d.meta["parent"] = e.ParentDigest
 	}
@@ -65,25 +65,25 @@ func (e IdeaToSeal) draft() (draft, error) {
 	return d, nil
 }
 
-const createdAtKey = "createdAt"
+const createdAtMetaKey = "createdAt"
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // digest returns the Idea's digest, and the size of the hashed bytes.
-func (d draft) digest(ctx context.Context, blobStore *blobs.Store) (digest string, size int, err error) {
+func (d ideaContent) digest(ctx context.Context, blobStore *blobs.Store) (digest string, ideaBytes int, err error) {
 	sum := sha256.New()
 	err = blobStore.EncodeRestored(ctx, joinIdea(d.meta, d.body), func(data []byte) {
-		size += len(data)
+		ideaBytes += len(data)
 		sum.Write(data)
 	})
-	return hex.EncodeToString(sum.Sum(nil)), size, err
+	return hex.EncodeToString(sum.Sum(nil)), ideaBytes, err
 }
 
 // joinIdea joins an Idea's meta and body.
 func joinIdea(meta, body jsonval.Object) jsonval.Object { return jsonval.WithKey(body, "meta", meta) }
 
 // walkTexts visits all texts of an Idea.
-func (d draft) walkTexts(w texts.Walker) error {
+func (d ideaContent) walkTexts(w texts.Walker) error {
 	wholeIdea := joinIdea(d.meta, d.body)
 	wholeIdea["log"] = d.log
 	return w.WalkValue(wholeIdea, texts.Place{})
@@ -99,7 +99,7 @@ func restoreIdea(ctx context.Context, blobStore *blobs.Store, meta, body jsonval
 }
 
 // counts returns how much the Idea holds.
-func (d draft) counts() Counts {
+func (d ideaContent) counts() Counts {
 	calls := jsonval.AsList(jsonval.Lookup(d.body, "solution", "calls"))
 	c := Counts{Instances: len(ideafile.SplitContextByInstance(d.body["context"]).InstanceTokens), Calls: len(calls)}
 	for _, entry := range jsonval.AsList(d.log) {
@@ -114,43 +114,44 @@ func (d draft) counts() Counts {
 	return c
 }
 
-// metaKeysNotInherited are the keys of meta that describe only the Idea itself; an Idea made from it does not get them.
-// The Request's number is inherited, because the process that starts from the Idea makes that Request again.
-var metaKeysNotInherited = []string{
-	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAtKey, forgottenKey,
-	forgottenInstanceKey,
+// metaKeysDroppedByFork are the keys of meta that describe only the Idea itself; an Idea made from it does not get
+// them. The Request's number is inherited, because the process that starts from the Idea makes that Request again.
+var metaKeysDroppedByFork = []string{
+	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAtMetaKey, forgottenMetaKey,
+	forgottenInstanceMetaKey,
 }
 
-// originKey is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
-const originKey = "origin"
+// forkOriginMetaKey is the key of meta that names the Idea from which a process was forked: {"process", "at",
+// "digest"}.
+const forkOriginMetaKey = "origin"
 
 // ForkedIdea returns an Idea, as Load returns it, in the form from which another process starts: its meta names its
 // origin.
 func ForkedIdea(idea jsonval.Object) jsonval.Object {
 	originMeta := jsonval.AsObject(idea["meta"])
-	meta := jsonval.WithKey(originMeta, originKey,
+	meta := jsonval.WithKey(originMeta, forkOriginMetaKey,
 		jsonval.Object{"process": originMeta["process"], "at": originMeta["at"], "digest": originMeta["digest"]})
-	for _, k := range metaKeysNotInherited {
+	for _, k := range metaKeysDroppedByFork {
 		delete(meta, k)
 	}
 	return joinIdea(meta, idea)
 }
 
-// WithoutOrigin removes the origin from an Idea that starts a process but is no fork. Otherwise a caller could claim
-// any origin for it.
-func WithoutOrigin(idea jsonval.Object) jsonval.Object {
+// WithoutForkOrigin removes the origin from an Idea that starts a process but is no fork. Otherwise a caller could
+// claim any origin for it.
+func WithoutForkOrigin(idea jsonval.Object) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
-	if _, hasOrigin := meta[originKey]; !hasOrigin {
+	if _, hasOrigin := meta[forkOriginMetaKey]; !hasOrigin {
 		return idea
 	}
-	return joinIdea(jsonval.WithoutKey(meta, originKey), idea)
+	return joinIdea(jsonval.WithoutKey(meta, forkOriginMetaKey), idea)
 }
 
-// MarkForgotten marks the forgotten instances in a fork as forgotten, so that no Call targets them.
-func MarkForgotten(forkedIdea jsonval.Object, forgottenByToken map[string]ForgetRecord) {
+// MarkForgottenInstances marks the forgotten instances in a fork as forgotten, so that no Call targets them.
+func MarkForgottenInstances(forkedIdea jsonval.Object, forgetRecordByToken map[string]ForgetRecord) {
 	for _, raw := range jsonval.AsList(forkedIdea["context"]) {
 		m := jsonval.AsObject(raw)
-		if _, isForgotten := forgottenByToken[jsonval.AsText(m["_instance"])]; isForgotten {
+		if _, isForgotten := forgetRecordByToken[jsonval.AsText(m["_instance"])]; isForgotten {
 			m[ideafile.InstanceStatusKey] = string(ideafile.InstanceForgotten)
 		}
 	}

@@ -34,8 +34,8 @@ func (s *Store) Export(ctx context.Context, processID string, w io.Writer) (err 
 		return err
 	}
 	for i, m := range manifests {
-		if number := m.metaNumber("at"); number != i+1 {
-			return brokenErrorf(ManifestName(processID, i+1), "%s", gapText(i+1, number-1))
+		if ideaNumber := m.metaNumber("at"); ideaNumber != i+1 {
+			return brokenErrorf(ManifestName(processID, i+1), "%s", gapText(i+1, ideaNumber-1))
 		}
 	}
 	lastManifest := manifests[len(manifests)-1]
@@ -45,7 +45,7 @@ func (s *Store) Export(ctx context.Context, processID string, w io.Writer) (err 
 	}
 	chainExporter := exporter{Store: s, writtenDigests: map[string]bool{}}
 	for _, m := range manifests {
-		line, err := chainExporter.encodeLine(ctx, m)
+		line, err := chainExporter.buildLine(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ type exporter struct {
 	writtenDigests map[string]bool // the digests of the values that are already in the export
 }
 
-func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
+func (x *exporter) buildLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
 	wholeIdea, currentIdea, err := x.load(ctx, m, x.lastIdea)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (x *exporter) collectValues(ctx context.Context, v any, valueByDigest jsonv
 			continue
 		}
 		x.writtenDigests[digest] = true
-		value, err := x.readStoredPart(ctx, digest)
+		value, err := x.readStoredValue(ctx, digest)
 		if err != nil {
 			return err
 		}

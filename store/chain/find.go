@@ -17,16 +17,16 @@ type InstanceMatch struct {
 	// Instance is the instance that the text belongs to; empty if it belongs to no single instance.
 	Instance string   `json:"instance,omitempty"`
 	Paths    []string `json:"parts"`
-	// FirstIdea and Last are the numbers of the first and the last Idea that has the text; 0 if none has it.
-	FirstIdea int `json:"first,omitempty"`
-	LastIdea  int `json:"last,omitempty"`
+	// FirstIdeaNumber and Last are the numbers of the first and the last Idea that has the text; 0 if none has it.
+	FirstIdeaNumber int `json:"first,omitempty"`
+	LastIdeaNumber  int `json:"last,omitempty"`
 }
 
 // Findings are what Find found in one chain.
 type Findings struct {
 	Matches []InstanceMatch
-	// UnreadIdeas are the Ideas that could not be read.
-	UnreadIdeas []int
+	// UnreadableIdeaNumbers are the Ideas that could not be read.
+	UnreadableIdeaNumbers []int
 }
 
 // Find looks for a text, ignoring case, in everything that the Ideas of a process hold, including keys, numbers and
@@ -35,7 +35,7 @@ func (s *Store) Find(ctx context.Context, processID string, needle texts.Needle)
 	defer wrapError(&err, "look through the Ideas of %s", processID)
 	ctx = blobs.WithProcess(ctx, processID)
 	ideaNumbers, _, err := s.ideaNumbers(ctx, processID)
-	f := finder{Store: s, process: processID, needle: needle, digestsWithoutText: map[string]bool{}}
+	f := finder{Store: s, processID: processID, needle: needle, digestsWithoutText: map[string]bool{}}
 	for _, number := range ideaNumbers {
 		if err != nil {
 			break
@@ -45,7 +45,7 @@ func (s *Store) Find(ctx context.Context, processID string, needle texts.Needle)
 		case errors.Is(err, blobs.ErrForgotten):
 			err = nil
 		case isBroken(err):
-			f.UnreadIdeas, err = append(f.UnreadIdeas, number), nil
+			f.UnreadableIdeaNumbers, err = append(f.UnreadableIdeaNumbers, number), nil
 		}
 	}
 	slices.SortFunc(f.Matches, func(a, b InstanceMatch) int { return strings.Compare(a.Instance, b.Instance) })
@@ -56,19 +56,19 @@ func (s *Store) Find(ctx context.Context, processID string, needle texts.Needle)
 type finder struct {
 	*Store
 	Findings
-	process            string
+	processID          string
 	needle             texts.Needle
 	lastIdea           *loadedIdea
 	digestsWithoutText map[string]bool // digests of large values without the text
 }
 
 func (f *finder) searchIdea(ctx context.Context, ideaNumber int) error {
-	m, err := f.manifest(ctx, f.process, ideaNumber)
+	m, err := f.manifest(ctx, f.processID, ideaNumber)
 	if err != nil {
 		return err
 	}
-	var d draft
-	d, f.lastIdea, err = f.draft(ctx, m, f.lastIdea)
+	var d ideaContent
+	d, f.lastIdea, err = f.readContent(ctx, m, f.lastIdea)
 	if err != nil {
 		return err
 	}
@@ -82,17 +82,17 @@ func (f *finder) newMatchWalker(ctx context.Context, onMatch func(texts.Place)) 
 			onMatch(place)
 		}
 	}
-	load := func(h jsonval.BlobHandle) (any, error) { return f.loadMatching(ctx, h) }
+	load := func(h jsonval.BlobHandle) (any, error) { return f.loadUnlessKnownWithoutText(ctx, h) }
 	return texts.Walker{Load: load, OnText: checkText, OnNumber: checkText}
 }
 
-// loadMatching loads a large value. It returns nil for one that is known not to hold the text, instead of reading it
-// again.
-func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, error) {
+// loadUnlessKnownWithoutText loads a large value. It returns nil for one that is known not to hold the text, instead of
+// reading it again.
+func (f *finder) loadUnlessKnownWithoutText(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 	if f.digestsWithoutText[h.Digest] {
 		return nil, nil
 	}
-	v, err := f.readStoredPart(ctx, h.Digest)
+	v, err := f.readStoredValue(ctx, h.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +103,13 @@ func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, e
 }
 
 func (f *finder) addMatch(ideaNumber int, place texts.Place) {
-	index := slices.IndexFunc(f.Matches, func(i InstanceMatch) bool { return i.Instance == place.Instance })
+	index := slices.IndexFunc(f.Matches, func(i InstanceMatch) bool { return i.Instance == place.InstanceToken })
 	if index < 0 {
 		index = len(f.Matches)
-		f.Matches = append(f.Matches, InstanceMatch{Instance: place.Instance, FirstIdea: ideaNumber})
+		f.Matches = append(f.Matches, InstanceMatch{Instance: place.InstanceToken, FirstIdeaNumber: ideaNumber})
 	}
 	match := &f.Matches[index]
-	if match.LastIdea = ideaNumber; !slices.Contains(match.Paths, place.Path) {
+	if match.LastIdeaNumber = ideaNumber; !slices.Contains(match.Paths, place.Path) {
 		match.Paths = append(match.Paths, place.Path)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // forget has p forgotten.
 func (s *shelf) forget(t testing.TB) *ForgetResult {
 	t.Helper()
-	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p",
+	done, err := s.Forget(t.Context(), ForgetOptions{RootProcessID: "p",
 		ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
 		Decrypt:      s.values.Keys().OpenPayload})
 	if err != nil {
@@ -76,8 +76,8 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for n := range 2 { // doing it again changes nothing
 			done := s.forget(t)
-			if !slices.Equal(done.EmptiedProcessIDs, []string{"p", "p/~part/1"}) || done.IdeaCount != 6 ||
-				(n == 0) != (done.ValueCount > 0) {
+			if !slices.Equal(done.AffectedProcessIDs, []string{"p", "p/~part/1"}) || done.AffectedIdeaCount != 6 ||
+				(n == 0) != (done.RemovedValueCount > 0) {
 				t.Errorf("%s: %+v", name, done)
 			}
 		}
@@ -159,13 +159,13 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := ForgetOptions{Process: "p", ForgetRecord: ForgetRecord{ForgottenAt: later},
-				Decrypt:     s.values.Keys().OpenPayload,
-				QuietPeriod: time.Nanosecond}
+			f := ForgetOptions{RootProcessID: "p", ForgetRecord: ForgetRecord{ForgottenAt: later},
+				Decrypt:             s.values.Keys().OpenPayload,
+				RemovalNoticePeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()
 			done := s.cold2(t).forget(t)
-			if len(done.EmptiedProcessIDs) != 1 || !s.verified(t, "p").IsIntact || !s.verified(t, "q").IsIntact {
+			if len(done.AffectedProcessIDs) != 1 || !s.verified(t, "p").IsIntact || !s.verified(t, "q").IsIntact {
 				t.Fatalf("%s, broken off after %d: %+v", name, step*7, done)
 			}
 			if _, err := s.cold2(t).values.GetUncached(blobs.WithProcess(t.Context(), ""), own); !errors.Is(err,

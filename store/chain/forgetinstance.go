@@ -37,15 +37,15 @@ type ForgottenInstance struct {
 
 // Mention is a remaining place in Ideas, and why it may reveal a removed instance.
 type Mention struct {
-	Process string `json:"process"`
-	Ideas   []int  `json:"ideas"`
-	Path    string `json:"part"`
-	Reason  string `json:"why"`
+	Process     string `json:"process"`
+	IdeaNumbers []int  `json:"ideas"`
+	Path        string `json:"part"`
+	Reason      string `json:"why"`
 }
 
 // forgetJournal lists what is to be done once the Ideas have been written without the instance.
 type forgetJournal struct {
-	Token                string       `json:"token"`
+	InstanceToken        string       `json:"token"`
 	Forgotten            ForgetRecord `json:"forgotten"`
 	RewrittenProcessIDs  []string     `json:"chains"`    // processes whose Ideas were rewritten
 	ForgottenDelegateIDs []string     `json:"delegates"` // delegates that are forgotten as a whole
@@ -55,12 +55,12 @@ type forgetJournal struct {
 }
 
 const (
-	journalSuffix  = "/forgetting"
-	redactedSuffix = ".without"
+	journalNameSuffix  = "/forgetting"
+	redactedNameSuffix = ".without"
 )
 
-func journalPlace(processID string) string {
-	return strings.TrimSuffix(ideasFolder(processID), "/") + journalSuffix
+func journalName(processID string) string {
+	return strings.TrimSuffix(ideasFolder(processID), "/") + journalNameSuffix
 }
 
 // ForgetInstance removes one instance from all Ideas of a process, forgets its delegates, and removes the values that
@@ -68,25 +68,26 @@ func journalPlace(processID string) string {
 // left. If the store has keys, the process gets a new data key and the previous one is destroyed. After an
 // interruption, calling ForgetInstance again completes it.
 func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (result *ForgetResult, err error) {
-	defer wrapError(&err, "forget %s of %s", f.Instance, f.Process)
-	ctx = blobs.WithProcess(ctx, f.Process)
+	defer wrapError(&err, "forget %s of %s", f.InstanceToken, f.RootProcessID)
+	ctx = blobs.WithProcess(ctx, f.RootProcessID)
 	var j forgetJournal
-	data, hasJournal, err := s.blobStore.Read(ctx, journalPlace(f.Process))
+	data, hasJournal, err := s.blobStore.Read(ctx, journalName(f.RootProcessID))
 	switch {
 	case err != nil:
 		return nil, err
 	case hasJournal:
 		if err := json.Unmarshal(data, &j); err != nil {
-			return nil, fmt.Errorf("read %s: %w", journalPlace(f.Process), err)
+			return nil, fmt.Errorf("read %s: %w", journalName(f.RootProcessID), err)
 		}
-		if j.Token != f.Instance {
-			return nil, fmt.Errorf("forgetting %s was interrupted: forget that again first", j.Token)
+		if j.InstanceToken != f.InstanceToken {
+			return nil, fmt.Errorf("forgetting %s was interrupted: forget that again first", j.InstanceToken)
 		}
 	default:
 		if j, err = s.writeRedactedChains(ctx, f); err != nil {
 			return nil, err
 		}
-		if err := s.blobStore.Write(ctx, journalPlace(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
+		if err := s.blobStore.Write(ctx, journalName(f.RootProcessID),
+			jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +118,7 @@ func (s *Store) FindInstance(ctx context.Context, processID, typedToken string) 
 
 // ForgottenInstances returns the instances that were removed from the Ideas of a process, by token.
 func (s *Store) ForgottenInstances(ctx context.Context, processID string) (map[string]ForgetRecord, error) {
-	forgottenByToken := map[string]ForgetRecord{}
+	forgetRecordByToken := map[string]ForgetRecord{}
 	ideaNumber, err := s.LatestIdeaNumber(ctx, processID)
 	for ; err == nil && ideaNumber > 0; ideaNumber-- { // the Ideas that record removals end the chain
 		var m *manifest
@@ -128,32 +129,32 @@ func (s *Store) ForgottenInstances(ctx context.Context, processID string) (map[s
 		if record.Instance == "" {
 			break
 		}
-		forgottenByToken[record.Instance] = record.ForgetRecord
+		forgetRecordByToken[record.Instance] = record.ForgetRecord
 	}
 	if isBroken(err) {
 		err = nil // Verify reports it
 	}
-	return forgottenByToken, err
+	return forgetRecordByToken, err
 }
 
 // writeRedactedChains rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j forgetJournal, err error) {
-	j = forgetJournal{Token: f.Instance, Forgotten: f.ForgetRecord}
-	processIDs, err := s.listProcessTree(ctx, f.Process)
+	j = forgetJournal{InstanceToken: f.InstanceToken, Forgotten: f.ForgetRecord}
+	processIDs, err := s.listProcessTree(ctx, f.RootProcessID)
 	if err != nil {
 		return j, err
 	}
-	var chains []string
+	var candidateProcessIDs []string
 	for _, processID := range processIDs {
 		switch {
-		case protocol.BelongsToInstance(processID, f.Instance):
+		case protocol.BelongsToInstance(processID, f.InstanceToken):
 			j.ForgottenDelegateIDs = append(j.ForgottenDelegateIDs, processID)
 		case !strings.Contains(processID, "/~call/"):
-			chains = append(chains, processID)
+			candidateProcessIDs = append(candidateProcessIDs, processID)
 		}
 	}
-	r := &redaction{token: f.Instance, isOnlyInInstanceByText: map[string]bool{}}
-	if j.RewrittenProcessIDs, err = s.chainsWithInstance(ctx, r, chains); err != nil {
+	r := &redaction{instanceToken: f.InstanceToken, isOnlyInInstanceByText: map[string]bool{}}
+	if j.RewrittenProcessIDs, err = s.chainsWithInstance(ctx, r, candidateProcessIDs); err != nil {
 		return j, err
 	}
 	j.Mentions = r.recordedMentions
@@ -173,7 +174,7 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 
 // chainsWithInstance reads all Ideas, and returns the chains that have the instance.
 func (s *Store) chainsWithInstance(ctx context.Context, r *redaction,
-	processIDs []string) (matching []string, err error) {
+	processIDs []string) (matchingProcessIDs []string, err error) {
 	for _, processID := range processIDs {
 		hasInstance := false
 		err := s.eachLoadedIdea(ctx, processID, func(m *manifest, st *loadedIdea) error {
@@ -184,19 +185,19 @@ func (s *Store) chainsWithInstance(ctx context.Context, r *redaction,
 			return nil, err
 		}
 		if hasInstance {
-			matching = append(matching, processID)
+			matchingProcessIDs = append(matchingProcessIDs, processID)
 		}
 	}
 	r.buildNeedles()
 	switch {
-	case len(matching) == 0 && r.alreadyRedacted:
+	case len(matchingProcessIDs) == 0 && r.alreadyRedacted:
 		return nil, nil
-	case len(matching) == 0:
+	case len(matchingProcessIDs) == 0:
 		return nil, ErrNoInstance
-	case len(r.otherTokens) == 0:
+	case len(r.otherInstanceTokens) == 0:
 		return nil, ErrOnlyInstance
 	}
-	return matching, nil
+	return matchingProcessIDs, nil
 }
 
 // eachLoadedIdea reads the Ideas of a chain one after the other.
@@ -245,20 +246,20 @@ func (s *Store) writeRedactedChain(
 	ctx = blobs.WithProcess(ctx, processID)
 	var lastIdea *loadedIdea
 	var lastManifest *manifest
-	var redactedDraft draft
+	var redactedContent ideaContent
 	var redactedIdeas []redactedIdea
-	mentionSearch := &mentionFinder{process: processID, redaction: r}
+	mentionSearch := &mentionFinder{processID: processID, redaction: r}
 	err = s.eachLoadedIdea(ctx, processID, func(m *manifest, st *loadedIdea) error {
 		log, err := s.logValue(ctx, m)
 		if err != nil {
 			return err
 		}
-		redactedDraft = r.redactDraft(draft{m.Meta, st.body, log})
-		digest, size, err := redactedDraft.digest(ctx, s.blobStore)
+		redactedContent = r.redactContent(ideaContent{m.Meta, st.body, log})
+		digest, ideaBytes, err := redactedContent.digest(ctx, s.blobStore)
 		if err != nil {
 			return err
 		}
-		lastManifest, lastIdea, err = s.storeIdea(ctx, redactedDraft, st.number, m.Digest, lastIdea, size)
+		lastManifest, lastIdea, err = s.storeIdea(ctx, redactedContent, st.number, m.Digest, lastIdea, ideaBytes)
 		if err != nil {
 			return err
 		}
@@ -267,17 +268,18 @@ func (s *Store) writeRedactedChain(
 			changedIdeaCount++
 		}
 		redactedIdeas = append(redactedIdeas, redactedIdea{st.number, m.Digest, lastManifest.RedactedDigest})
-		if err := mentionSearch.collect(s.valueLoader(ctx), st.number, redactedDraft); err != nil {
+		if err := mentionSearch.collect(s.valueLoader(ctx), st.number, redactedContent); err != nil {
 			return err
 		}
-		return s.blobStore.Write(ctx, ManifestName(processID, st.number)+redactedSuffix, lastManifest.encode())
+		return s.blobStore.Write(ctx, ManifestName(processID, st.number)+redactedNameSuffix, lastManifest.encode())
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	record, err := s.storeInstanceRecord(ctx, lastManifest, redactedDraft, f, redactedIdeas, lastIdea, mentionSearch)
+	record, err := s.storeInstanceRecord(ctx, lastManifest, redactedContent, f, redactedIdeas, lastIdea, mentionSearch)
 	if err == nil {
-		err = s.blobStore.Write(ctx, ManifestName(processID, record.metaNumber("at"))+redactedSuffix, record.encode())
+		err = s.blobStore.Write(ctx, ManifestName(processID, record.metaNumber("at"))+redactedNameSuffix,
+			record.encode())
 	}
 	return changedIdeaCount, mentionSearch.mentions, err
 }
@@ -285,35 +287,36 @@ func (s *Store) writeRedactedChain(
 // storeInstanceRecord stores the Idea which records that an instance was forgotten. It has the body of the last Idea,
 // without Calls.
 func (s *Store) storeInstanceRecord(
-	ctx context.Context, lastManifest *manifest, redactedDraft draft, f ForgetOptions, redactedIdeas []redactedIdea,
+	ctx context.Context, lastManifest *manifest, redactedContent ideaContent, f ForgetOptions,
+	redactedIdeas []redactedIdea,
 	lastIdea *loadedIdea,
 	mentionSearch *mentionFinder,
 ) (*manifest, error) {
-	idea := joinIdea(jsonval.WithoutKey(redactedDraft.meta, "llm"), redactedDraft.body)
+	idea := joinIdea(jsonval.WithoutKey(redactedContent.meta, "llm"), redactedContent.body)
 	if solution, ok := idea["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	e := IdeaToSeal{Process: lastManifest.metaText("process"), IdeaNumber: lastIdea.number + 1,
+	e := IdeaToSeal{ProcessID: lastManifest.metaText("process"), IdeaNumber: lastIdea.number + 1,
 		ParentDigest: lastManifest.Digest, Idea: idea,
 		Created: f.ForgottenAt}
-	d, err := e.draft()
+	d, err := e.content()
 	if err == nil {
 		err = mentionSearch.collect(s.valueLoader(ctx), e.IdeaNumber, d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	record := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.ForgetRecord, f.Instance,
+	record := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.ForgetRecord, f.InstanceToken,
 		mentionSearch.mentions}))
 	record[redactedIdeasKey] = jsonval.ToJSONValue(redactedIdeas)
-	return s.storeForgetRecord(ctx, e, forgottenInstanceKey, record, lastIdea)
+	return s.storeForgetRecord(ctx, e, forgottenInstanceMetaKey, record, lastIdea)
 }
 
 // valueLoader returns a loader of stored values; it loads nil for a broken one.
 func (s *Store) valueLoader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
 	return func(h jsonval.BlobHandle) (any, error) {
-		v, err := s.readStoredPart(ctx, h.Digest)
+		v, err := s.readStoredValue(ctx, h.Digest)
 		if isBroken(err) {
 			return nil, nil
 		}
@@ -323,12 +326,13 @@ func (s *Store) valueLoader(ctx context.Context) func(jsonval.BlobHandle) (any, 
 
 // mentionFinder collects the places in a chain's Ideas that may reveal the removed instance.
 type mentionFinder struct {
-	process   string
+	processID string
 	redaction *redaction
 	mentions  []Mention
 }
 
-func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), ideaNumber int, redactedDraft draft) error {
+func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), ideaNumber int,
+	redactedContent ideaContent) error {
 	w := texts.Walker{Load: load, OnText: func(place texts.Place, text string) {
 		reason := g.redaction.mentionReason(place, text)
 		if reason == "" {
@@ -341,19 +345,20 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), idea
 		n := slices.IndexFunc(g.mentions, func(m Mention) bool { return m.Path == mentionPath && m.Reason == reason })
 		if n < 0 {
 			n = len(g.mentions)
-			g.mentions = append(g.mentions, Mention{Process: g.process, Path: mentionPath, Reason: reason})
+			g.mentions = append(g.mentions, Mention{Process: g.processID, Path: mentionPath, Reason: reason})
 		}
-		if ideaNumbers := g.mentions[n].Ideas; len(ideaNumbers) == 0 || ideaNumbers[len(ideaNumbers)-1] != ideaNumber {
-			g.mentions[n].Ideas = append(ideaNumbers, ideaNumber)
+		if ideaNumbers := g.mentions[n].IdeaNumbers; len(ideaNumbers) == 0 ||
+			ideaNumbers[len(ideaNumbers)-1] != ideaNumber {
+			g.mentions[n].IdeaNumbers = append(ideaNumbers, ideaNumber)
 		}
 	}}
-	return redactedDraft.walkTexts(w)
+	return redactedContent.walkTexts(w)
 }
 
 // completeForget carries out a journal.
 func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJournal) (*ForgetResult, error) {
-	result := &ForgetResult{EmptiedProcessIDs: append(j.RewrittenProcessIDs, j.ForgottenDelegateIDs...),
-		IdeaCount: j.IdeaCount, Mentions: j.Mentions}
+	result := &ForgetResult{AffectedProcessIDs: append(j.RewrittenProcessIDs, j.ForgottenDelegateIDs...),
+		AffectedIdeaCount: j.IdeaCount, Mentions: j.Mentions}
 	for _, processID := range j.RewrittenProcessIDs {
 		if err := s.eachRedacted(ctx, processID, s.replaceByRedacted); err != nil {
 			return nil, err
@@ -361,7 +366,7 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 		s.latestIdeas.Remove(processID)
 	}
 	for _, processID := range j.ForgottenDelegateIDs {
-		_, err := s.sealForgotten(blobs.WithProcess(ctx, processID), processID, j.Forgotten)
+		_, err := s.sealForgetRecord(blobs.WithProcess(ctx, processID), processID, j.Forgotten)
 		if err == nil {
 			err = s.eraseChain(blobs.WithProcess(ctx, processID), processID)
 		}
@@ -372,7 +377,7 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 	listUnneeded := func(ctx context.Context) ([]*collectableValue, error) {
 		return s.unneededValues(ctx, f, j.RemovableValueNames)
 	}
-	if err := s.removeUnshared(blobs.WithProcess(ctx, ""), f.QuietPeriod, listUnneeded, result); err != nil {
+	if err := s.removeUnshared(blobs.WithProcess(ctx, ""), f.RemovalNoticePeriod, listUnneeded, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	if len(j.RewrittenProcessIDs)+len(j.RemovableValueNames) > 0 {
@@ -381,35 +386,35 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 			return nil, fmt.Errorf("encrypt what stays with another data key: %w", err)
 		}
 	}
-	remove := func(ctx context.Context, redactedPlace, _ string) error {
-		return s.blobStore.Remove(ctx, redactedPlace)
+	remove := func(ctx context.Context, redactedName, _ string) error {
+		return s.blobStore.Remove(ctx, redactedName)
 	}
 	for _, processID := range j.RewrittenProcessIDs {
 		if err := s.eachRedacted(ctx, processID, remove); err != nil {
 			return nil, err
 		}
 	}
-	return result, s.blobStore.Remove(ctx, journalPlace(f.Process))
+	return result, s.blobStore.Remove(ctx, journalName(f.RootProcessID))
 }
 
 // eachRedacted visits the rewritten Ideas of a chain.
 func (s *Store) eachRedacted(
-	ctx context.Context, processID string, visit func(ctx context.Context, redactedPlace, place string) error,
+	ctx context.Context, processID string, visit func(ctx context.Context, redactedName, manifestName string) error,
 ) error {
 	ctx = blobs.WithProcess(ctx, processID)
 	_, otherFiles, err := s.ideaNumbers(ctx, processID)
 	for _, name := range otherFiles {
-		if place, isRedacted := strings.CutSuffix(name, redactedSuffix); isRedacted && err == nil {
-			err = visit(ctx, name, place)
+		if manifestName, isRedacted := strings.CutSuffix(name, redactedNameSuffix); isRedacted && err == nil {
+			err = visit(ctx, name, manifestName)
 		}
 	}
 	return err
 }
 
-func (s *Store) replaceByRedacted(ctx context.Context, redactedPlace, place string) error {
-	data, _, err := s.blobStore.Read(ctx, redactedPlace)
+func (s *Store) replaceByRedacted(ctx context.Context, redactedName, manifestName string) error {
+	data, _, err := s.blobStore.Read(ctx, redactedName)
 	if err == nil {
-		err = s.blobStore.Write(ctx, place, data)
+		err = s.blobStore.Write(ctx, manifestName, data)
 	}
 	return err
 }
@@ -432,22 +437,22 @@ func (s *Store) unneededValues(
 
 // markAllReferenced marks all values that remaining chains, histories and other items refer to.
 func (s *Store) markAllReferenced(ctx context.Context, f ForgetOptions,
-	onNeeded func(digestReference) error) (*collector, error) {
+	onNeededValue func(digestReference) error) (*collector, error) {
 	_, contents, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.markReferenced(ctx, contents, f, nil, true, onNeeded)
+	return s.markReferenced(ctx, contents, f, nil, true, onNeededValue)
 }
 
 // renewKey encrypts what remains of the process with a new data key, and destroys the previous one.
-func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isDestroyed bool, err error) {
-	renewal, err := s.blobStore.BeginKeyRenewal(ctx, f.Process)
+func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isOldKeyDestroyed bool, err error) {
+	renewal, err := s.blobStore.BeginKeyRenewal(ctx, f.RootProcessID)
 	if renewal == nil || err != nil {
 		return false, err
 	}
 	_, err = s.markAllReferenced(ctx, f, func(r digestReference) error {
-		if r.process != f.Process {
+		if r.rootProcessID != f.RootProcessID {
 			return nil
 		}
 		return renewal.ReencryptValue(ctx, r.digest)
@@ -455,7 +460,7 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isDestroyed bool
 	if err != nil {
 		return false, err
 	}
-	processIDs, err := s.listProcessTree(ctx, f.Process)
+	processIDs, err := s.listProcessTree(ctx, f.RootProcessID)
 	if err != nil {
 		return false, err
 	}
@@ -473,5 +478,8 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (isDestroyed bool
 	if err := renewal.Finish(ctx); err != nil {
 		return false, err
 	}
-	return true, s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, ideasFolder(f.Process)) })
+	return true, s.removeUnfinishedFiles(func(name string) bool {
+		return strings.HasPrefix(name,
+			ideasFolder(f.RootProcessID))
+	})
 }

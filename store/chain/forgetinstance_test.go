@@ -59,7 +59,7 @@ func customers(t testing.TB, s *shelf, process string) {
 				m["letter"] = handle
 			}
 			log = append(log, turn.LogEntry{
-				Instance: token, Write: statelog.Write{Path: jsonval.Path{step}, Value: m[step],
+				InstanceToken: token, Write: statelog.Write{Path: jsonval.Path{step}, Value: m[step],
 					Author: "1.1@" + token, Request: n + 1, Index: 1, WrittenAt: noon},
 			})
 		}
@@ -71,13 +71,13 @@ func customers(t testing.TB, s *shelf, process string) {
 }
 
 // adasNote is where her name stays.
-var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Path: "solution.notes",
+var adasNote = []Mention{{Process: "p", IdeaNumbers: []int{4, 5}, Path: "solution.notes",
 	Reason: "has a text of the instance"}}
 
 func (s *shelf) forgetting(token string) ForgetOptions {
 	return ForgetOptions{
-		Process: "p", Instance: token, ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
-		Decrypt: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
+		RootProcessID: "p", InstanceToken: token, ForgetRecord: ForgetRecord{ForgottenAt: later, By: "ann"},
+		Decrypt: s.values.Keys().OpenPayload, RemovalNoticePeriod: time.Nanosecond,
 	}
 }
 
@@ -186,7 +186,7 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 			t.Fatal(err)
 		}
 		encrypted := name != "plain"
-		if done.IdeaCount != 4 || jsonOf(done.Mentions) != jsonOf(adasNote) || done.KeyDestroyed != encrypted {
+		if done.AffectedIdeaCount != 4 || jsonOf(done.Mentions) != jsonOf(adasNote) || done.KeyDestroyed != encrypted {
 			t.Errorf("%s: %+v", name, done)
 		}
 		s.cold2(t).withoutAda(t, before, others)
@@ -200,7 +200,8 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		done, err = s.forgetInstance(t.Context()) // again
-		if err != nil || done.IdeaCount+done.ValueCount != 0 || jsonOf(done.Mentions) != jsonOf(adasNote) {
+		if err != nil || done.AffectedIdeaCount+done.RemovedValueCount != 0 ||
+			jsonOf(done.Mentions) != jsonOf(adasNote) {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
 		s.cold2(t).withoutAda(t, before, others)
@@ -338,7 +339,7 @@ func TestWhatIsLeftOfAnInstancesIdeasCannotBeAlteredUnseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.RedactedDigest, _, err = (draft{meta: m.Meta, body: st.body}).digest(t.Context(), s.values); err != nil {
+	if m.RedactedDigest, _, err = (ideaContent{meta: m.Meta, body: st.body}).digest(t.Context(), s.values); err != nil {
 		t.Fatal(err)
 	}
 	s.write(t, ManifestName("p", 2), m.encode())
@@ -352,12 +353,12 @@ func TestATextIsFoundWithTheInstancesThatHoldIt(t *testing.T) {
 	s := newShelf(t)
 	customers(t, s, "p")
 	for text, want := range map[string][]InstanceMatch{
-		"dear ada": {{Instance: "2", Paths: []string{"context.state.letter"}, FirstIdea: 2, LastIdea: 4}},
-		"said to BOB": {{Instance: "1", FirstIdea: 1, LastIdea: 4, Paths: []string{
+		"dear ada": {{Instance: "2", Paths: []string{"context.state.letter"}, FirstIdeaNumber: 2, LastIdeaNumber: 4}},
+		"said to BOB": {{Instance: "1", FirstIdeaNumber: 1, LastIdeaNumber: 4, Paths: []string{
 			"log.value", "context.state.step0", "context.state.step1", "context.state.step2",
 		}}},
 		"nobody's own": nil,
-		"her money":    {{Paths: []string{"solution.notes"}, FirstIdea: 4, LastIdea: 4}},
+		"her money":    {{Paths: []string{"solution.notes"}, FirstIdeaNumber: 4, LastIdeaNumber: 4}},
 	} {
 		f, err := s.Find(t.Context(), "p", texts.NewNeedle(text))
 		if err != nil {

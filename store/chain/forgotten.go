@@ -33,33 +33,33 @@ func (f ForgetRecord) String() string {
 // ForgottenError says that something cannot be read because the contents of the process were forgotten. It wraps
 // blobs.ErrForgotten.
 type ForgottenError struct {
-	Process   string
-	Forgotten ForgetRecord
+	ProcessID string
+	Record    ForgetRecord
 }
 
 // Error says when the contents were forgotten, and by whom.
 func (e *ForgottenError) Error() string {
-	return fmt.Sprintf("what %s worked on was %s", e.Process, e.Forgotten)
+	return fmt.Sprintf("what %s worked on was %s", e.ProcessID, e.Record)
 }
 
 // Unwrap returns blobs.ErrForgotten.
 func (e *ForgottenError) Unwrap() error { return blobs.ErrForgotten }
 
-// forgottenKey is the key of meta in the last Idea of a process which records that the contents were forgotten:
+// forgottenMetaKey is the key of meta in the last Idea of a process which records that the contents were forgotten:
 // Forgotten, and under forgottenDigestsKey the digests of all Ideas before it.
 const (
-	forgottenKey        = "forgotten"
+	forgottenMetaKey    = "forgotten"
 	forgottenDigestsKey = "digests"
 )
 
 // forgotten returns who had contents removed: those of this Idea, or, from the last Idea's record, those of the chain;
 // nil if nothing was forgotten.
 func (m *manifest) forgotten() *ForgetRecord {
-	if m.Forgotten != nil || m.Meta[forgottenKey] == nil {
+	if m.Forgotten != nil || m.Meta[forgottenMetaKey] == nil {
 		return m.Forgotten
 	}
 	f := &ForgetRecord{}
-	if !decodeInto(m.Meta[forgottenKey], f) {
+	if !decodeInto(m.Meta[forgottenMetaKey], f) {
 		return nil
 	}
 	return f
@@ -76,14 +76,14 @@ func (m *manifest) checkNotForgotten() error {
 	return &ForgottenError{m.metaText("process"), *m.Forgotten}
 }
 
-// readForgotten finds out whether the last Idea says that the contents of the process were forgotten.
-func (v *verifier) readForgotten(ctx context.Context, numbers []int) error {
-	if len(numbers) == 0 {
+// readForgetRecord finds out whether the last Idea says that the contents of the process were forgotten.
+func (v *verifier) readForgetRecord(ctx context.Context, ideaNumbers []int) error {
+	if len(ideaNumbers) == 0 {
 		return nil
 	}
-	lastManifest, err := v.manifest(ctx, v.process, numbers[len(numbers)-1])
+	lastManifest, err := v.manifest(ctx, v.processID, ideaNumbers[len(ideaNumbers)-1])
 	if isBroken(err) {
-		return nil // checkNext reports it in its turn
+		return nil // checkNextIdea reports it in its turn
 	}
 	if err == nil {
 		v.report.Forgotten = lastManifest.forgotten()
@@ -97,25 +97,25 @@ func (v *verifier) checkForgottenDigests() {
 	if v.report.Forgotten == nil || v.previousManifest == nil {
 		return
 	}
-	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previousManifest.Meta[forgottenKey])[forgottenDigestsKey])
+	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previousManifest.Meta[forgottenMetaKey])[forgottenDigestsKey])
 	if ideaNumber := v.previousManifest.metaNumber("at"); !slices.Equal(digests, v.forgottenDigests) {
-		v.report.add(ideaNumber, ManifestName(v.process, ideaNumber),
+		v.report.addBrokenItem(ideaNumber, ManifestName(v.processID, ideaNumber),
 			"it says that other Ideas were forgotten than those before it")
 	}
 }
 
 // Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
 // were not forgotten. They still hold what the process had worked on by then.
-func (s *Store) Forks(ctx context.Context, processID string) (forks []string, err error) {
+func (s *Store) Forks(ctx context.Context, processID string) (forkProcessIDs []string, err error) {
 	defer wrapError(&err, "look for forks of %s", processID)
-	processIDs, err := s.Processes(ctx)
+	processIDs, err := s.ListProcessIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	forks = []string{}
+	forkProcessIDs = []string{}
 	for _, id := range processIDs {
-		rootProcess := blobs.RootProcessID(id)
-		if rootProcess == processID || slices.Contains(forks, rootProcess) {
+		rootProcessID := blobs.RootProcessID(id)
+		if rootProcessID == processID || slices.Contains(forkProcessIDs, rootProcessID) {
 			continue
 		}
 		firstLink, err := s.LinkAt(ctx, id, 1)
@@ -125,10 +125,10 @@ func (s *Store) Forks(ctx context.Context, processID string) (forks []string, er
 		if err != nil {
 			return nil, err
 		}
-		originProcess := jsonval.AsText(jsonval.AsObject(firstLink.Origin)["process"])
-		if firstLink.Forgotten == nil && blobs.RootProcessID(originProcess) == processID {
-			forks = append(forks, rootProcess)
+		originProcessID := jsonval.AsText(jsonval.AsObject(firstLink.ForkOrigin)["process"])
+		if firstLink.Forgotten == nil && blobs.RootProcessID(originProcessID) == processID {
+			forkProcessIDs = append(forkProcessIDs, rootProcessID)
 		}
 	}
-	return forks, nil
+	return forkProcessIDs, nil
 }

@@ -2,11 +2,11 @@ package chain
 
 import "slices"
 
-// forgottenInstanceKey is the meta key that records the removal of an instance: a ForgottenInstance, and, for every
+// forgottenInstanceMetaKey is the meta key that records the removal of an instance: a ForgottenInstance, and, for every
 // Idea before it, its digest and the digest of what remains.
 const (
-	forgottenInstanceKey = "forgottenInstance"
-	redactedIdeasKey     = "ideas"
+	forgottenInstanceMetaKey = "forgottenInstance"
+	redactedIdeasKey         = "ideas"
 )
 
 // redactedIdea identifies an Idea by its digest, and by the digest of what remains of it (Left; empty if nothing was
@@ -28,14 +28,14 @@ type redactionCheck struct {
 
 // forgottenInstance reads the record of a removed instance; empty if there is none.
 func (m *manifest) forgottenInstance() (f ForgottenInstance) {
-	decodeInto(m.Meta[forgottenInstanceKey], &f)
+	decodeInto(m.Meta[forgottenInstanceMetaKey], &f)
 	return f
 }
 
 // addIdea adds the next Idea.
 func (l *redactionCheck) addIdea(r *Report, m *manifest) {
 	ideaNumber := m.metaNumber("at")
-	if record, ok := m.Meta[forgottenInstanceKey].(map[string]any); ok {
+	if record, ok := m.Meta[forgottenInstanceMetaKey].(map[string]any); ok {
 		l.recordedIdeas, l.ideaCountBeforeRecord, l.recordIdeaNumber, l.firstUnrecordedNumber = nil, len(l.ideas),
 			ideaNumber, 0
 		if decodeInto(record[redactedIdeasKey], &l.recordedIdeas) {
@@ -51,12 +51,13 @@ func (l *redactionCheck) addIdea(r *Report, m *manifest) {
 // reportMismatches reports, at the end of the chain, redactions without a matching record.
 func (l *redactionCheck) reportMismatches(r *Report, item string) {
 	if l.recordIdeaNumber > 0 && !slices.Equal(l.recordedIdeas, l.ideas[:l.ideaCountBeforeRecord]) {
-		r.add(l.recordIdeaNumber, item,
+		r.addBrokenItem(l.recordIdeaNumber, item,
 			"Idea %d records that an instance was removed from Ideas other than those before it",
 			l.recordIdeaNumber)
 	}
 	if l.firstUnrecordedNumber > 0 {
-		r.add(l.firstUnrecordedNumber, item, "something was taken out of Idea %d, and no Idea after it says so",
+		r.addBrokenItem(l.firstUnrecordedNumber, item,
+			"something was taken out of Idea %d, and no Idea after it says so",
 			l.firstUnrecordedNumber)
 	}
 }

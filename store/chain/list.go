@@ -23,15 +23,15 @@ type Link struct {
 	// Request is the number of the Request that sealed the Idea; 0 if no Request did.
 	Request int `json:"request,omitempty"`
 	// LLM is the turn.LLMUsage of the LLM that answered; absent if none has answered yet.
-	LLM    any    `json:"llm,omitempty"`
-	Counts Counts `json:"counts"`
-	Origin any    `json:"origin,omitempty"`
+	LLM        any    `json:"llm,omitempty"`
+	Counts     Counts `json:"counts"`
+	ForkOrigin any    `json:"origin,omitempty"`
 	// Undoes says which process this one undoes, for whom and why; absent if it undoes none.
 	Undoes any `json:"undoes,omitempty"`
 	// Simulated says who played the Tools of a simulation; absent for a process that really ran.
 	Simulated any `json:"simulated,omitempty"`
-	// Parts are the processes of the parts from which a split process's Idea was made.
-	Parts []string `json:"parts,omitempty"`
+	// PartProcessIDs are the processes of the parts from which a split process's Idea was made.
+	PartProcessIDs []string `json:"parts,omitempty"`
 	// Forgotten states who had the contents removed. The last Idea of such a chain is readable, and records it.
 	Forgotten *ForgetRecord `json:"forgotten,omitempty"`
 }
@@ -58,16 +58,18 @@ func (s *Store) LinkAt(ctx context.Context, processID string, ideaNumber int) (l
 
 func (m *manifest) link() Link {
 	// A createdAt that is no time yields the zero time; Verify reports it.
-	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey))
-	var parts []string
+	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAtMetaKey))
+	var partProcessIDs []string
 	for _, part := range jsonval.AsList(m.Meta["parts"]) {
-		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
+		partProcessIDs = append(partProcessIDs, jsonval.AsText(jsonval.AsObject(part)["process"]))
 	}
 	return Link{
-		Parts: parts, IdeaNumber: m.metaNumber("at"), Digest: m.Digest, ParentDigest: m.metaText("parent"),
-		Created: created,
-		Request: m.metaNumber("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[originKey],
-		Undoes: m.Meta["undoes"], Simulated: m.Meta["simulated"],
+		PartProcessIDs: partProcessIDs, IdeaNumber: m.metaNumber("at"), Digest: m.Digest,
+		ParentDigest: m.metaText("parent"),
+		Created:      created,
+		Request:      m.metaNumber("request"), LLM: m.Meta["llm"], Counts: m.Counts,
+		ForkOrigin: m.Meta[forkOriginMetaKey],
+		Undoes:     m.Meta["undoes"], Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
 	}
 }
@@ -111,17 +113,17 @@ func parseIdeaNumber(processID, name string) (number int, ok bool) {
 	return number, ok && err == nil && number > 0 && strconv.Itoa(number) == text
 }
 
-// Processes lists the processes that have Ideas, in the order of their names.
-func (s *Store) Processes(ctx context.Context) (processIDs []string, err error) {
-	return s.processesWithPrefix(ctx, "")
+// ListProcessIDs lists the processes that have Ideas, in the order of their names.
+func (s *Store) ListProcessIDs(ctx context.Context) (processIDs []string, err error) {
+	return s.processIDsWithPrefix(ctx, "")
 }
 
 // ListPartsAndDelegates lists the parts and delegates of a process, at any depth, that have Ideas.
 func (s *Store) ListPartsAndDelegates(ctx context.Context, processID string) (processIDs []string, err error) {
-	return s.processesWithPrefix(ctx, processID+"/")
+	return s.processIDsWithPrefix(ctx, processID+"/")
 }
 
-func (s *Store) processesWithPrefix(ctx context.Context, prefix string) (processIDs []string, err error) {
+func (s *Store) processIDsWithPrefix(ctx context.Context, prefix string) (processIDs []string, err error) {
 	defer wrapError(&err, "list processes")
 	folders, err := s.blobStore.ListFolders(ctx, manifestFolder+url.PathEscape(prefix))
 	processIDs = []string{}
@@ -164,8 +166,8 @@ const undoFolder = "undo/"
 // RecordUndoingProcess records that the process undoingProcessID undoes another process. Seal calls it for the first
 // Idea of each such process.
 func (s *Store) RecordUndoingProcess(ctx context.Context, undoneProcessID, undoingProcessID string) error {
-	place := undoFolder + url.PathEscape(undoneProcessID) + "/" + url.PathEscape(undoingProcessID)
-	return s.blobStore.Write(blobs.WithProcess(ctx, ""), place, []byte(undoingProcessID+"\n"))
+	objectName := undoFolder + url.PathEscape(undoneProcessID) + "/" + url.PathEscape(undoingProcessID)
+	return s.blobStore.Write(blobs.WithProcess(ctx, ""), objectName, []byte(undoingProcessID+"\n"))
 }
 
 // ListUndoingProcesses lists the processes that RecordUndoingProcess recorded for a process.

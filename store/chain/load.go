@@ -35,7 +35,7 @@ func (s *Store) load(ctx context.Context, m *manifest, previous *loadedIdea) (js
 		return nil, st, err
 	}
 	if digestOf(wholeIdea) != m.contentDigest() {
-		return nil, st, brokenErrorf(m.place(), "what it leads to has another digest")
+		return nil, st, brokenErrorf(m.name(), "what it leads to has another digest")
 	}
 	return withDigest(wholeIdea, m.Digest), st, nil
 }
@@ -58,7 +58,7 @@ func (s *Store) log(ctx context.Context, m *manifest, shouldRestore bool) ([]tur
 	}
 	log, err := turn.DecodeLog(v)
 	if err != nil {
-		return nil, &brokenPartError{m.place(), err}
+		return nil, &brokenObjectError{m.name(), err}
 	}
 	return log, nil
 }
@@ -72,7 +72,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	if m.LogNode == nil && digest == "" {
 		return nil, nil
 	}
-	v, err := s.unpack(ctx, m.LogNode)
+	v, err := s.loadNode(ctx, m.LogNode)
 	if err == nil && digestOf(v) != digest {
 		err = errors.New("the log is not the one that meta.log names")
 	}
@@ -82,14 +82,14 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	return v, nil
 }
 
-// draft reads the Idea of a manifest. previous is an Idea read before, which may spare some reading.
-func (s *Store) draft(ctx context.Context, m *manifest, previous *loadedIdea) (draft, *loadedIdea, error) {
+// readContent reads the Idea of a manifest. previous is an Idea read before, which may spare some reading.
+func (s *Store) readContent(ctx context.Context, m *manifest, previous *loadedIdea) (ideaContent, *loadedIdea, error) {
 	st, err := s.readIdea(ctx, m, previous)
 	if err != nil {
-		return draft{}, previous, err
+		return ideaContent{}, previous, err
 	}
 	log, err := s.logValue(ctx, m)
-	return draft{m.Meta, st.body, log}, st, err
+	return ideaContent{m.Meta, st.body, log}, st, err
 }
 
 // ListWrites returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error
@@ -101,7 +101,7 @@ func (s *Store) ListWrites(ctx context.Context, processID string) (writes []turn
 	if err != nil {
 		return nil, err
 	}
-	err = s.eachEntry(ctx, manifests, true, func(_ *manifest, e turn.LogEntry) {
+	err = s.eachLogEntry(ctx, manifests, true, func(_ *manifest, e turn.LogEntry) {
 		if e.IsWrite() {
 			writes = append(writes, e)
 		}
@@ -109,8 +109,8 @@ func (s *Store) ListWrites(ctx context.Context, processID string) (writes []turn
 	return writes, err
 }
 
-// eachEntry visits the log entries of Ideas, in order.
-func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, shouldRestore bool,
+// eachLogEntry visits the log entries of Ideas, in order.
+func (s *Store) eachLogEntry(ctx context.Context, manifests []*manifest, shouldRestore bool,
 	visit func(*manifest, turn.LogEntry)) error {
 	for _, m := range manifests {
 		log, err := s.log(ctx, m, shouldRestore)
@@ -160,8 +160,8 @@ func (s *Store) States(ctx context.Context, processID string, ref protocol.IdeaR
 	return states, nil
 }
 
-// Context returns the context of an Idea, with handles in place of large values.
-func (s *Store) Context(ctx context.Context, processID string, ref protocol.IdeaRef) (ideaContext any, err error) {
+// IdeaContext returns the context of an Idea, with handles in place of large values.
+func (s *Store) IdeaContext(ctx context.Context, processID string, ref protocol.IdeaRef) (ideaContext any, err error) {
 	defer wrapError(&err, "read the context of Idea %d of %s", ref.IdeaNumber, processID)
 	st, err := s.readOrCachedIdea(ctx, processID, ref)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Store) readOrCachedIdea(ctx context.Context, processID string, ref prot
 		return nil, err
 	}
 	if m.Digest != ref.Digest {
-		return nil, brokenErrorf(m.place(), "it is not Idea %s, which was asked for", ref.Digest)
+		return nil, brokenErrorf(m.name(), "it is not Idea %s, which was asked for", ref.Digest)
 	}
 	st, err := s.readIdea(ctx, m, nil)
 	if err == nil {

@@ -29,7 +29,7 @@ func newShelf(t testing.TB) *shelf {
 
 func openShelf(t testing.TB, dir string) *shelf {
 	t.Helper()
-	values, err := blobs.Open(t.Context(), dir, blobs.WithoutSync())
+	values, err := blobs.Open(t.Context(), dir, blobs.WithoutFsync())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func idea(t testing.TB, states, solution string, tokens ...string) map[string]an
 const noCalls = `{"calls": [], "output": null}`
 
 func (s *story) entry(idea map[string]any, log ...turn.LogEntry) IdeaToSeal {
-	return IdeaToSeal{Process: s.process, IdeaNumber: s.at + 1, ParentDigest: s.last, Idea: idea, Log: log,
+	return IdeaToSeal{ProcessID: s.process, IdeaNumber: s.at + 1, ParentDigest: s.last, Idea: idea, Log: log,
 		Created: noon.Add(time.Duration(s.at) * time.Minute)}
 }
 

@@ -36,7 +36,7 @@ type manifest struct {
 
 // lineage says that an Idea is built from Idea Since, which is stored whole, by Steps deltas of Bytes bytes in total.
 type lineage struct {
-	RootIdeaNumber int `json:"since"`
+	FullIdeaNumber int `json:"since"`
 	DeltaCount     int `json:"steps"`
 	DeltaBytes     int `json:"bytes"`
 }
@@ -64,7 +64,7 @@ func digestOf(v any) string { return jsonval.Digest(jsonval.Encode(v)) }
 
 // decodeManifest decodes a manifest and checks that its bytes are those that were written.
 func decodeManifest(data []byte) (*manifest, error) {
-	v, err := decodeStored(data)
+	v, err := decodeStoredJSON(data)
 	if err != nil {
 		return nil, err
 	}
@@ -86,33 +86,33 @@ func decodeManifest(data []byte) (*manifest, error) {
 
 // manifest reads the manifest of an Idea. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) manifest(ctx context.Context, processID string, ideaNumber int) (*manifest, error) {
-	place := ManifestName(processID, ideaNumber)
-	data, ok, err := s.blobStore.Read(ctx, place)
+	name := ManifestName(processID, ideaNumber)
+	data, ok, err := s.blobStore.Read(ctx, name)
 	if isBroken(err) {
-		return nil, &brokenPartError{brokenPartName(place, err), err}
+		return nil, &brokenObjectError{brokenObjectName(name, err), err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, &brokenPartError{place, ErrNoIdea}
+		return nil, &brokenObjectError{name, ErrNoIdea}
 	}
 	m, err := decodeManifest(data)
 	if err != nil {
-		return nil, &brokenPartError{place, err}
+		return nil, &brokenObjectError{name, err}
 	}
 	if m.Meta["process"] != processID || m.metaNumber("at") != ideaNumber {
-		return nil, brokenErrorf(place, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
+		return nil, brokenErrorf(name, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
 	}
 	return m, nil
 }
 
-// place returns the name of the manifest in the store.
-func (m *manifest) place() string { return ManifestName(m.metaText("process"), m.metaNumber("at")) }
+// name returns the name of the manifest in the store.
+func (m *manifest) name() string { return ManifestName(m.metaText("process"), m.metaNumber("at")) }
 
-// brokenPartName returns the broken part if something under a name cannot be read: the name, or that of the data key
+// brokenObjectName returns the broken part if something under a name cannot be read: the name, or that of the data key
 // that opens it.
-func brokenPartName(name string, err error) string {
+func brokenObjectName(name string, err error) string {
 	if keyErr, isKeyError := errors.AsType[*blobs.DataKeyError](err); isKeyError {
 		return keyErr.ObjectName
 	}

@@ -35,12 +35,12 @@ func eachDigest(data []byte, visit func(text []byte)) {
 
 // digestReference is a value's digest, and the process whose data refers to it; empty if the data belongs to no
 // process.
-type digestReference struct{ process, digest string }
+type digestReference struct{ rootProcessID, digest string }
 
 // markValue marks a value as needed.
 func (c *collector) markValue(r digestReference) {
 	marked := false
-	for _, name := range c.blobStore.ObjectNames(blobs.WithProcess(c.ctx, r.process), r.digest) {
+	for _, name := range c.blobStore.PossibleObjectNames(blobs.WithProcess(c.ctx, r.rootProcessID), r.digest) {
 		if v := c.valueByName[name]; v != nil && !v.isNeeded {
 			v.isNeeded, marked = true, true
 			c.neededValues = append(c.neededValues, v)
@@ -74,13 +74,13 @@ func (c *collector) markNeeded(ctx context.Context) error {
 	for len(c.pendingReferences) > 0 {
 		r := c.pendingReferences[len(c.pendingReferences)-1]
 		c.pendingReferences = c.pendingReferences[:len(c.pendingReferences)-1]
-		ctx := blobs.WithProcess(ctx, r.process)
+		ctx := blobs.WithProcess(ctx, r.rootProcessID)
 		data, err := c.blobStore.GetUncached(ctx, r.digest)
 		if isLost(err) {
 			continue
 		}
-		if err == nil && c.onNeeded != nil {
-			err = c.onNeeded(r)
+		if err == nil && c.onNeededValue != nil {
+			err = c.onNeededValue(r)
 		}
 		if err == nil {
 			data, err = c.rules.Decrypt.appendDecrypted(data)
@@ -88,8 +88,8 @@ func (c *collector) markNeeded(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.markValuesIn(r.process, data)
-		if err := c.markPieces(ctx, r.process, data); err != nil {
+		c.markValuesIn(r.rootProcessID, data)
+		if err := c.markPieces(ctx, r.rootProcessID, data); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func isLost(err error) bool {
 // markReferencesOf marks what named items refer to. They belong to a process, or to no process if it is empty.
 func (c *collector) markReferencesOf(ctx context.Context, processID string, items []blobs.ObjectInfo) error {
 	for _, i := range items {
-		if strings.HasSuffix(i.Name, journalSuffix) {
+		if strings.HasSuffix(i.Name, journalNameSuffix) {
 			continue // a journal names the values to be removed
 		}
 		data, _, err := c.blobStore.Read(ctx, i.Name)
@@ -138,7 +138,7 @@ func (c *collector) markOtherFolders(ctx context.Context) error {
 		return err
 	}
 	for _, f := range folders {
-		if f == manifestFolder || blobs.HoldsValues(f) {
+		if f == manifestFolder || blobs.HoldsValuesOrDataKeys(f) {
 			continue
 		}
 		items, err := c.blobStore.ListUnder(ctx, f)

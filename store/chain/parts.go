@@ -10,10 +10,10 @@ import (
 // A node represents a value in a manifest: {"v": value} the value itself, {"p": digest} a part stored under its digest,
 // {"each": {key: node}} an object, {"runs": [node]} a list of Messages, run by run.
 const (
-	nodeValueKey  = "v"
-	nodeDigestKey = "p"
-	nodeObjectKey = "each"
-	nodeRunsKey   = "runs"
+	nodeValueKey       = "v"
+	nodeDigestKey      = "p"
+	nodeObjectKey      = "each"
+	nodeMessageRunsKey = "runs"
 )
 
 const (
@@ -27,9 +27,9 @@ const (
 )
 
 // storeValue stores a value larger than inline as a part of its own, and returns its node.
-func (s *Store) storeValue(ctx context.Context, v any, maxInline int) (any, error) {
+func (s *Store) storeValue(ctx context.Context, v any, maxInlineBytes int) (any, error) {
 	data := jsonval.Encode(v)
-	if len(data) <= maxInline {
+	if len(data) <= maxInlineBytes {
 		return jsonval.Object{nodeValueKey: v}, nil
 	}
 	digest, err := s.blobStore.Put(ctx, data)
@@ -71,23 +71,24 @@ func storeMembers(m jsonval.Object, storeMember func(k string, v any) (any, erro
 // storeMessageRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea
 // to Idea.
 func (s *Store) storeMessageRuns(ctx context.Context, messages []any) (any, error) {
-	runs, start, size := []any{}, 0, 0
+	messageRuns, start, runBytes := []any{}, 0, 0
 	for i, m := range messages {
-		size += len(jsonval.Encode(m))
-		if i+1 < len(messages) && size < maxMessageRunBytes && changesEachIdea(m) == changesEachIdea(messages[i+1]) {
+		runBytes += len(jsonval.Encode(m))
+		if i+1 < len(messages) && runBytes < maxMessageRunBytes &&
+			changesEachIdea(m) == changesEachIdea(messages[i+1]) {
 			continue
 		}
-		maxInline := maxSharedInlineBytes
+		maxInlineBytes := maxSharedInlineBytes
 		if changesEachIdea(m) {
-			maxInline = maxOwnInlineBytes
+			maxInlineBytes = maxOwnInlineBytes
 		}
-		n, err := s.storeValue(ctx, messages[start:i+1], maxInline)
+		n, err := s.storeValue(ctx, messages[start:i+1], maxInlineBytes)
 		if err != nil {
 			return nil, err
 		}
-		runs, start, size = append(runs, n), i+1, 0
+		messageRuns, start, runBytes = append(messageRuns, n), i+1, 0
 	}
-	return jsonval.Object{nodeRunsKey: runs}, nil
+	return jsonval.Object{nodeMessageRunsKey: messageRuns}, nil
 }
 
 // changesEachIdea reports whether each Idea restates a Message.

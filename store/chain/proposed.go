@@ -17,8 +17,8 @@ func (s *Store) setProposedCall(ctx context.Context, b *Blame, manifests []*mani
 	if e.CorrectionNumber > 0 {
 		return nil
 	}
-	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), RequestNumber: e.Request,
-		ProposedJSON: e.Call.AsWritten(), Reads: []Read{}, ExecutedCall: b.executedCall}
+	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.InstanceToken), RequestNumber: e.Request,
+		ProposedJSON: e.AuthorCall.AsWritten(), ResolvedReferences: []Read{}, ExecutedCall: b.executedCall}
 	b.Call = p
 	logIndex := slices.IndexFunc(manifests,
 		func(m *manifest) bool { return m.metaNumber("at") == b.LastWrite.IdeaNumber })
@@ -33,7 +33,7 @@ func (s *Store) setProposedCall(ctx context.Context, b *Blame, manifests []*mani
 	for _, m := range manifests {
 		switch {
 		case m.metaNumber("request") == e.Request && e.Request > 0:
-			p.SeenIdea = m.metaNumber("at")
+			p.SeenIdeaNumber = m.metaNumber("at")
 		case e.Request > 0 || m.metaNumber("at") > 1:
 			continue
 		}
@@ -60,7 +60,7 @@ func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.Lo
 	}
 	calls := jsonval.AsList(jsonval.Lookup(wholeIdea, "solution", "calls"))
 	if e.Request == 0 {
-		calls = ideafile.DirectPlanCallsOfInstance(wholeIdea, e.Instance)
+		calls = ideafile.DirectPlanCallsOfInstance(wholeIdea, e.InstanceToken)
 	}
 	if e.Index >= 1 && e.Index <= len(calls) {
 		p.ProposedJSON = calls[e.Index-1]
@@ -79,12 +79,13 @@ func (s *Store) resolveReferences(ctx context.Context, p *ProposedCall, e turn.L
 	if err != nil {
 		return err
 	}
-	payloadByKind := ideafile.SplitContextByInstance(wholeIdea["context"]).InstanceView(e.Instance).PayloadByKind
+	payloadByKind := ideafile.SplitContextByInstance(wholeIdea["context"]).InstanceView(e.InstanceToken).PayloadByKind
 	for _, r := range references {
 		resolved := Read{Reference: r.String()}
 		resolved.Value, resolved.Exists = jsonval.ValueAt(payloadByKind[r.Kind], r.Path)
-		if !slices.ContainsFunc(p.Reads, func(other Read) bool { return other.Reference == resolved.Reference }) {
-			p.Reads = append(p.Reads, resolved)
+		if !slices.ContainsFunc(p.ResolvedReferences,
+			func(other Read) bool { return other.Reference == resolved.Reference }) {
+			p.ResolvedReferences = append(p.ResolvedReferences, resolved)
 		}
 	}
 	return nil
@@ -109,14 +110,14 @@ func (s *Store) setUnloggedAuthor(ctx context.Context, b *Blame, manifests []*ma
 		value, exists := jsonval.ValueAt(stateOfInstance(wholeIdea, b.Instance), path)
 		switch {
 		case !exists || !jsonval.Equal(value, b.Value):
-			b.SinceIdea = 0
-		case b.SinceIdea == 0:
-			b.SinceIdea = m.metaNumber("at")
+			b.ShownSinceIdeaNumber = 0
+		case b.ShownSinceIdeaNumber == 0:
+			b.ShownSinceIdeaNumber = m.metaNumber("at")
 		}
 	}
 	b.Author = AuthorUnknown
-	if b.SinceIdea == manifests[0].metaNumber("at") && b.SinceIdea == 1 {
-		b.Author, b.SinceIdea, b.Origin = AuthorStart, 0, manifests[0].Meta[originKey]
+	if b.ShownSinceIdeaNumber == manifests[0].metaNumber("at") && b.ShownSinceIdeaNumber == 1 {
+		b.Author, b.ShownSinceIdeaNumber, b.ForkOrigin = AuthorStart, 0, manifests[0].Meta[forkOriginMetaKey]
 	}
 	return nil
 }

@@ -13,31 +13,31 @@ import (
 // redaction removes an instance from Ideas. Everything else keeps its place: Calls keep their numbers, and the instance
 // remains as a settled one with an empty State.
 type redaction struct {
-	token            string
-	otherTokens      []string  // the tokens of all other instances
-	alreadyRedacted  bool      // an Idea records that the instance was removed before
-	recordedMentions []Mention // the places that this record names
+	instanceToken       string
+	otherInstanceTokens []string  // the tokens of all other instances
+	alreadyRedacted     bool      // an Idea records that the instance was removed before
+	recordedMentions    []Mention // the places that this record names
 	// isOnlyInInstanceByText are texts of the instance; the value is false if a text occurs outside of the instance
 	// too.
 	isOnlyInInstanceByText map[string]bool
 	needles                []texts.Needle // for texts that only the instance has; built once all Ideas are read
 }
 
-// maxOwnTexts bounds how many texts of the instance are searched for in what remains. Texts shorter than minTextLength
-// are not searched for.
+// maxInstanceTexts bounds how many texts of the instance are searched for in what remains. Texts shorter than
+// minTextLength are not searched for.
 const (
-	maxOwnTexts   = 500
-	minTextLength = 4
+	maxInstanceTexts = 500
+	minTextLength    = 4
 )
 
 // collectTexts collects the texts that only the instance has in an Idea. hasInstance reports whether the Idea has the
 // instance.
 func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance bool) {
-	if record := m.forgottenInstance(); record.Instance == r.token {
+	if record := m.forgottenInstance(); record.Instance == r.instanceToken {
 		r.alreadyRedacted, r.recordedMentions = true, append(r.recordedMentions, record.Mentions...)
 	}
 	splitContext := ideafile.SplitContextByInstance(body["context"])
-	ownMessages := splitContext.MessagesByInstance[r.token]
+	ownMessages := splitContext.MessagesByInstance[r.instanceToken]
 	isStub := len(ownMessages) == 1 && jsonval.Equal(ownMessages[0].Source, r.messageStub())
 	if hasInstance = len(ownMessages) > 0 && !isStub; hasInstance {
 		for _, m := range ownMessages {
@@ -45,10 +45,10 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance 
 		}
 	}
 	for _, token := range splitContext.InstanceTokens {
-		if token == r.token {
+		if token == r.instanceToken {
 			continue
 		}
-		r.otherTokens = jsonval.AppendNew(r.otherTokens, token)
+		r.otherInstanceTokens = jsonval.AppendNew(r.otherInstanceTokens, token)
 		for _, m := range splitContext.MessagesByInstance[token] {
 			r.addTexts(m.Payload, false)
 		}
@@ -68,35 +68,35 @@ func (r *redaction) addTexts(v any, isOfInstance bool) {
 		case !isOfInstance && isListed:
 			r.isOnlyInInstanceByText[text] = false
 		case isOfInstance && !isListed && len([]rune(text)) >= minTextLength &&
-			len(r.isOnlyInInstanceByText) < maxOwnTexts:
+			len(r.isOnlyInInstanceByText) < maxInstanceTexts:
 			r.isOnlyInInstanceByText[text] = true
 		}
 	}
 	_ = texts.Walker{OnText: addText}.WalkValue(v, texts.Place{}) // nothing is loaded, and nothing fails
 }
 
-func (r *redaction) redactDraft(d draft) draft {
-	redactedDraft := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
+func (r *redaction) redactContent(d ideaContent) ideaContent {
+	redactedContent := ideaContent{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
 	if list, ok := d.body["context"].([]any); ok {
-		redactedDraft.body["context"] = r.redactMessages(list)
+		redactedContent.body["context"] = r.redactMessages(list)
 	}
 	if solution, ok := d.body["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		if calls, ok := solution["calls"].([]any); ok {
 			solution["calls"] = r.redactCalls(calls)
 		}
-		redactedDraft.body["solution"] = solution
+		redactedContent.body["solution"] = solution
 	}
-	for _, key := range []string{"decisions", turn.EndedByRequestKey} {
+	for _, key := range []string{"decisions", turn.EndedByRequestMetaKey} {
 		if list, ok := d.meta[key].([]any); ok {
-			redactedDraft.meta[key] = r.removeInstance(list)
+			redactedContent.meta[key] = r.removeInstance(list)
 		}
 	}
 	if log, ok := d.log.([]any); ok {
-		redactedDraft.log = r.removeInstance(log)
-		redactedDraft.meta["log"] = digestOf(redactedDraft.log)
+		redactedContent.log = r.removeInstance(log)
+		redactedContent.meta["log"] = digestOf(redactedContent.log)
 	}
-	return redactedDraft
+	return redactedContent
 }
 
 // removeInstance removes from a list the instance's token, and entries that concern only the instance or one of its
@@ -105,7 +105,7 @@ func (r *redaction) removeInstance(list []any) []any {
 	remaining := []any{}
 	for _, e := range list {
 		m := jsonval.AsObject(e)
-		if instances, ok := m["instances"].([]any); ok && slices.Contains(instances, any(r.token)) {
+		if instances, ok := m["instances"].([]any); ok && slices.Contains(instances, any(r.instanceToken)) {
 			otherInstances := r.removeInstance(instances)
 			if len(otherInstances) == 0 {
 				continue
@@ -113,18 +113,20 @@ func (r *redaction) removeInstance(list []any) []any {
 			m = maps.Clone(m)
 			m["instances"], e = otherInstances, m
 		}
-		if e != r.token && m["instance"] != r.token && !r.isOwnCall(jsonval.AsText(m["call"])) {
+		if e != r.instanceToken && m["instance"] != r.instanceToken && !r.isCallOfInstance(jsonval.AsText(m["call"])) {
 			remaining = append(remaining, e)
 		}
 	}
 	return remaining
 }
 
-func (r *redaction) isOwnCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
+func (r *redaction) isCallOfInstance(id string) bool {
+	return ideafile.InstanceTokenOfCallID(id) == r.instanceToken
+}
 
 // messageStub is the Message that replaces the instance's Messages.
 func (r *redaction) messageStub() jsonval.Object {
-	return jsonval.Object{"type": ideafile.TypeState, "_instance": r.token, "state": jsonval.Object{},
+	return jsonval.Object{"type": ideafile.TypeState, "_instance": r.instanceToken, "state": jsonval.Object{},
 		ideafile.InstanceStatusKey: string(ideafile.InstanceSettled)}
 }
 
@@ -133,10 +135,10 @@ func (r *redaction) redactMessages(list []any) []any {
 	for _, raw := range list {
 		m := jsonval.AsObject(raw)
 		switch {
-		case m["_instance"] == r.token && !hasStub:
+		case m["_instance"] == r.instanceToken && !hasStub:
 			hasStub = true
 			redactedMessages = append(redactedMessages, r.messageStub())
-		case m["_instance"] == r.token:
+		case m["_instance"] == r.instanceToken:
 		case m["type"] == ideafile.TypePlan:
 			redactedMessages = append(redactedMessages, r.redactPlan(m)...)
 		case m["type"] == ideafile.TypeError:
@@ -150,7 +152,7 @@ func (r *redaction) redactMessages(list []any) []any {
 
 // redactPlan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
 func (r *redaction) redactPlan(m jsonval.Object) []any {
-	raw, ok := turn.FilterPlanRecord(m, r.otherTokens)
+	raw, ok := turn.FilterPlanRecord(m, r.otherInstanceTokens)
 	if !ok {
 		return nil
 	}
@@ -166,14 +168,15 @@ func (r *redaction) redactCalls(list []any) []any {
 	redactedCalls := slices.Clone(list)
 	for n, raw := range redactedCalls {
 		call := ideafile.ParseWrittenCall(raw)
-		if !slices.Contains(call.TargetTokens, r.token) {
+		if !slices.Contains(call.TargetTokens, r.instanceToken) {
 			continue
 		}
 		if len(call.TargetTokens) == 1 {
-			redactedCalls[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.token}
+			redactedCalls[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.instanceToken}
 			continue
 		}
-		otherTargets := slices.DeleteFunc(slices.Clone(call.TargetTokens), func(t string) bool { return t == r.token })
+		otherTargets := slices.DeleteFunc(slices.Clone(call.TargetTokens),
+			func(t string) bool { return t == r.instanceToken })
 		sharedCall := maps.Clone(jsonval.AsObject(raw))
 		sharedCall["_instance"] = jsonval.ToJSONValue(otherTargets)
 		redactedCalls[n] = sharedCall
@@ -185,7 +188,7 @@ func (r *redaction) redactCalls(list []any) []any {
 // not count as its token, because they equal a short token by chance.
 func (r *redaction) mentionReason(place texts.Place, text string) string {
 	isFileMeta := place.Path == "meta.version" || place.Path == "meta.path"
-	if text == r.token && place.Instance != r.token && !isFileMeta {
+	if text == r.instanceToken && place.InstanceToken != r.instanceToken && !isFileMeta {
 		return "names the instance"
 	}
 	if slices.ContainsFunc(r.needles, func(needle texts.Needle) bool { return needle.IsIn(text) }) {

@@ -63,7 +63,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	given["meta"].(map[string]any)["parent"] = "that of the file that the process started from"
 	story.seal(given)
 	first := story.last
-	story.seal(given, turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"n"}, Value: 5,
+	story.seal(given, turn.LogEntry{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"n"}, Value: 5,
 		Author: "1.1@①", Request: 1, Index: 1}})
 
 	got := s.cold(t).load(t, "p", 2)
@@ -186,7 +186,7 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 func TestWhatIsNoIdeaOfAChainIsNotSealed(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	for _, e := range []IdeaToSeal{{Process: "p"}, {Process: "p", IdeaNumber: -1}, {IdeaNumber: 1}} {
+	for _, e := range []IdeaToSeal{{ProcessID: "p"}, {ProcessID: "p", IdeaNumber: -1}, {IdeaNumber: 1}} {
 		if _, err := s.Seal(t.Context(), e); err == nil {
 			t.Errorf("%+v was sealed", e)
 		}
@@ -249,8 +249,9 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 	var log []turn.LogEntry
 	for _, token := range tokens {
 		states[token].(map[string]any)["done"] = true
-		log = append(log, turn.LogEntry{Instance: token, Write: statelog.Write{Path: jsonval.Path{"done"}, Value: true,
-			Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1}})
+		log = append(log, turn.LogEntry{InstanceToken: token,
+			Write: statelog.Write{Path: jsonval.Path{"done"}, Value: true,
+				Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1}})
 	}
 	after := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(after, log...)
@@ -344,7 +345,7 @@ func drawnIdea(t *rapid.T) map[string]any {
 	value := rapid.SampledFrom([]string{`1`, `1.0`, `null`, `"x"`, `{"†blob":1}`, `{"††blob":{}}`, `[1,2]`, `[1,2,3]`,
 		`{"a":{"b":[{}]}}`})
 	object := func(text string) any {
-		v, err := decodeStored([]byte(text))
+		v, err := decodeStoredJSON([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +397,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 			if n > 0 && rapid.Bool().Draw(rt, "the same again") {
 				i = given[n-1]
 			}
-			sealed, err := s.Seal(t.Context(), IdeaToSeal{Process: process, IdeaNumber: n + 1, ParentDigest: last,
+			sealed, err := s.Seal(t.Context(), IdeaToSeal{ProcessID: process, IdeaNumber: n + 1, ParentDigest: last,
 				Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
@@ -454,7 +455,7 @@ func TestProcessesAreListedByTheirNamesWhateverTheseHold(t *testing.T) {
 	for _, name := range names {
 		newStory(t, s, name).grow(11)
 	}
-	got, err := s.Processes(t.Context())
+	got, err := s.ListProcessIDs(t.Context())
 	if err != nil || !slices.Equal(got, names) {
 		t.Errorf("%q, %v", got, err)
 	}

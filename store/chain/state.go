@@ -15,7 +15,7 @@ type loadedIdea struct {
 	body   jsonval.Object
 	base   *loadedIdea // the Idea that it is stored as a delta of; nil if it is stored whole
 	lineage
-	fullBytes int // bytes of the body of Idea Since
+	fullIdeaBodyBytes int // bytes of the body of Idea Since
 }
 
 // These constants decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored
@@ -52,7 +52,7 @@ func (s *Store) readIdea(ctx context.Context, m *manifest, previous *loadedIdea)
 		return nil, err
 	}
 	st := &loadedIdea{number: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
-	body, err := s.unpack(ctx, m.BodyNode)
+	body, err := s.loadNode(ctx, m.BodyNode)
 	if err != nil {
 		return nil, m.wrapBroken(err)
 	}
@@ -63,16 +63,16 @@ func (s *Store) readIdea(ctx context.Context, m *manifest, previous *loadedIdea)
 		}
 		body, err = jsonval.ApplyDelta(st.base.body, body)
 		if err != nil {
-			return nil, brokenErrorf(m.place(), "it does not fit Idea %d: %w", m.DeltaBaseNumber, err)
+			return nil, brokenErrorf(m.name(), "it does not fit Idea %d: %w", m.DeltaBaseNumber, err)
 		}
-		st.fullBytes = st.base.fullBytes
+		st.fullIdeaBodyBytes = st.base.fullIdeaBodyBytes
 	} else {
-		st.fullBytes = len(jsonval.Encode(body))
+		st.fullIdeaBodyBytes = len(jsonval.Encode(body))
 	}
 	var ok bool
 	st.body, ok = body.(jsonval.Object)
 	if !ok {
-		return nil, brokenErrorf(m.place(), "an Idea is an object, not %s", jsonval.TypeOf(body))
+		return nil, brokenErrorf(m.name(), "an Idea is an object, not %s", jsonval.TypeOf(body))
 	}
 	return st, nil
 }
@@ -80,7 +80,7 @@ func (s *Store) readIdea(ctx context.Context, m *manifest, previous *loadedIdea)
 // loadBase reads the Idea that another is stored as a delta of.
 func (s *Store) loadBase(ctx context.Context, m *manifest, previous *loadedIdea) (*loadedIdea, error) {
 	if m.DeltaBaseNumber < 0 || m.DeltaBaseNumber >= m.metaNumber("at") {
-		return nil, brokenErrorf(m.place(), "it is stored against Idea %d, which is none before it", m.DeltaBaseNumber)
+		return nil, brokenErrorf(m.name(), "it is stored against Idea %d, which is none before it", m.DeltaBaseNumber)
 	}
 	if base := previous.find(m.DeltaBaseNumber); base != nil {
 		return base, nil
@@ -94,10 +94,10 @@ func (s *Store) loadBase(ctx context.Context, m *manifest, previous *loadedIdea)
 
 // wrapBroken adds the manifest's place to an error that names no part.
 func (m *manifest) wrapBroken(err error) error {
-	if isPartError(err) {
+	if isBrokenObjectError(err) {
 		return err
 	}
-	return &brokenPartError{m.place(), err}
+	return &brokenObjectError{m.name(), err}
 }
 
 // A Store caches the latest Idea of each of the processes that were sealed last, so that the next Idea is stored
@@ -109,7 +109,7 @@ const (
 
 func newIdeaCache() *blobs.LRU[*loadedIdea] {
 	return blobs.NewLRU(maxCachedIdeas, maxCachedIdeaBytes, func(st *loadedIdea) int {
-		return st.fullBytes +
+		return st.fullIdeaBodyBytes +
 			st.DeltaBytes
 	})
 }

@@ -14,9 +14,9 @@ import (
 type Store struct {
 	blobStore   *blobs.Store
 	latestIdeas *blobs.LRU[*loadedIdea]
-	// deciderKeys are the keys with which Verify checks the signatures of decisions; if nil, Verify does not check
+	// proofVerifier are the keys with which Verify checks the signatures of decisions; if nil, Verify does not check
 	// them.
-	deciderKeys proofs.ProofVerifier
+	proofVerifier proofs.ProofVerifier
 }
 
 // New returns the chains in a store of values.
@@ -24,10 +24,10 @@ func New(blobStore *blobs.Store) *Store {
 	return &Store{blobStore: blobStore, latestIdeas: newIdeaCache()}
 }
 
-// WithDeciderKeys returns the same chains; Verify checks the signatures of decisions with these keys.
-func (s *Store) WithDeciderKeys(deciderKeys proofs.ProofVerifier) *Store {
+// WithProofVerifier returns the same chains; Verify checks the signatures of decisions with these keys.
+func (s *Store) WithProofVerifier(proofVerifier proofs.ProofVerifier) *Store {
 	clone := *s
-	clone.deciderKeys = deciderKeys
+	clone.proofVerifier = proofVerifier
 	return &clone
 }
 
@@ -39,18 +39,18 @@ var (
 	ErrConflict = errors.New("another Idea stands there, and others follow it")
 )
 
-// brokenPartError is the error for a part of the store that cannot be read because it is not what was written.
-type brokenPartError struct {
-	part  string
-	cause error
+// brokenObjectError is the error for a part of the store that cannot be read because it is not what was written.
+type brokenObjectError struct {
+	objectName string
+	cause      error
 }
 
-func (b *brokenPartError) Error() string { return fmt.Sprintf("%s: %s", b.part, b.cause) }
+func (b *brokenObjectError) Error() string { return fmt.Sprintf("%s: %s", b.objectName, b.cause) }
 
-func (b *brokenPartError) Unwrap() error { return b.cause }
+func (b *brokenObjectError) Unwrap() error { return b.cause }
 
-func brokenErrorf(part, format string, args ...any) error {
-	return &brokenPartError{part, fmt.Errorf(format, args...)}
+func brokenErrorf(objectName, format string, args ...any) error {
+	return &brokenObjectError{objectName, fmt.Errorf(format, args...)}
 }
 
 // wrapError prefixes a returned error with the operation that failed.
@@ -68,13 +68,13 @@ func isBroken(err error) bool {
 			return true
 		}
 	}
-	return isPartError(err)
+	return isBrokenObjectError(err)
 }
 
-// isPartError reports whether an error names the part that is broken.
-func isPartError(err error) bool {
-	_, isPart := errors.AsType[*brokenPartError](err)
-	return isPart
+// isBrokenObjectError reports whether an error names the part that is broken.
+func isBrokenObjectError(err error) bool {
+	_, isBrokenObject := errors.AsType[*brokenObjectError](err)
+	return isBrokenObject
 }
 
 // Report is what a check of a chain found.
@@ -88,16 +88,16 @@ type Report struct {
 	IsIntact bool      `json:"whole"`
 	// ChildChainCount is how many chains of parts and delegates were checked too. Their faults are in Broken.
 	ChildChainCount int `json:"within,omitempty"`
-	// WitnessedCount is how many Ideas were compared with digests known from elsewhere.
-	WitnessedCount int `json:"witnessed,omitempty"`
+	// WitnessedIdeaCount is how many Ideas were compared with digests known from elsewhere.
+	WitnessedIdeaCount int `json:"witnessed,omitempty"`
 	// Decisions counts how people's decisions on Calls are proven.
 	Decisions proofs.Counts `json:"decisions"`
 	// Broken lists every broken place, in the order of the first Idea that it harms.
 	Broken []BrokenItem `json:"broken"`
-	// UnreadableIdeas lists the Ideas that cannot be loaded because of broken places.
-	UnreadableIdeas []int `json:"unreadable"`
-	// Origin is the Idea that the process was forked from, as its Ideas say.
-	Origin any `json:"origin,omitempty"`
+	// UnreadableIdeaNumbers lists the Ideas that cannot be loaded because of broken places.
+	UnreadableIdeaNumbers []int `json:"unreadable"`
+	// ForkOrigin is the Idea that the process was forked from, as its Ideas say.
+	ForkOrigin any `json:"origin,omitempty"`
 	// Undoes says which process this one undoes, for whom and why; absent if it undoes none.
 	Undoes any `json:"undoes,omitempty"`
 	// Simulated says who played the Tools of a simulation, as its Ideas record; absent for a process that really ran.
@@ -113,19 +113,19 @@ type Report struct {
 // BrokenItem is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line
 // of an export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
 type BrokenItem struct {
-	FirstIdea       int    `json:"at"`
-	Item            string `json:"part"`
-	Problem         string `json:"problem"`
-	UnloadableIdeas []int  `json:"harms,omitempty"`
+	FirstIdea             int    `json:"at"`
+	Item                  string `json:"part"`
+	Problem               string `json:"problem"`
+	UnloadableIdeaNumbers []int  `json:"harms,omitempty"`
 }
 
 func newReport(processID string) *Report {
-	return &Report{Process: processID, Broken: []BrokenItem{}, UnreadableIdeas: []int{},
+	return &Report{Process: processID, Broken: []BrokenItem{}, UnreadableIdeaNumbers: []int{},
 		brokenIndexByItem: map[string]int{}}
 }
 
-// add records a broken place, unless its part is already recorded.
-func (r *Report) add(ideaNumber int, item, format string, args ...any) {
+// addBrokenItem records a broken place, unless its part is already recorded.
+func (r *Report) addBrokenItem(ideaNumber int, item, format string, args ...any) {
 	if _, isListed := r.brokenIndexByItem[item]; isListed {
 		return
 	}
@@ -136,15 +136,15 @@ func (r *Report) add(ideaNumber int, item, format string, args ...any) {
 // addUnloadable records that an Idea cannot be loaded because of a broken part.
 func (r *Report) addUnloadable(item string, ideaNumber int) {
 	n, isListed := r.brokenIndexByItem[item]
-	if isListed && !slices.Contains(r.Broken[n].UnloadableIdeas, ideaNumber) {
-		r.Broken[n].UnloadableIdeas = append(r.Broken[n].UnloadableIdeas, ideaNumber)
+	if isListed && !slices.Contains(r.Broken[n].UnloadableIdeaNumbers, ideaNumber) {
+		r.Broken[n].UnloadableIdeaNumbers = append(r.Broken[n].UnloadableIdeaNumbers, ideaNumber)
 	}
 }
 
-// addProblems records faults of decisions, all of them.
-func (r *Report) addProblems(ideaNumber int, place string, problems []string) {
+// addDecisionProblems records faults of decisions, all of them.
+func (r *Report) addDecisionProblems(ideaNumber int, item string, problems []string) {
 	for _, p := range problems {
-		r.Broken = append(r.Broken, BrokenItem{FirstIdea: ideaNumber, Item: place, Problem: p})
+		r.Broken = append(r.Broken, BrokenItem{FirstIdea: ideaNumber, Item: item, Problem: p})
 	}
 }
 

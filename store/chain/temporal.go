@@ -21,21 +21,21 @@ type NamespaceContents struct {
 	// ExecutionCount is how many there are.
 	ExecutionCount int
 
-	openProcesses map[string]bool // processes with an open execution
+	openRootProcessIDs map[string]bool // processes with an open execution
 	// processes that have an execution, or whose data key encrypts something
-	knownProcesses map[string]bool
-	referenceSet   map[digestReference]bool // what their histories refer to
-	decrypt        DecryptFunc
+	knownRootProcessIDs map[string]bool
+	referenceSet        map[digestReference]bool // what their histories refer to
+	decrypt             DecryptFunc
 }
 
 // hasProcess reports whether the namespace has an execution of a process, or data that the process's data key encrypts.
 func (h *NamespaceContents) hasProcess(processID string) bool {
-	return h != nil && h.knownProcesses[processID]
+	return h != nil && h.knownRootProcessIDs[processID]
 }
 
 // isOpen reports whether an execution of a process is open: of the process itself, an instance or a part.
 func (h *NamespaceContents) isOpen(processID string) bool {
-	return h != nil && h.openProcesses[blobs.RootProcessID(processID)]
+	return h != nil && h.openRootProcessIDs[blobs.RootProcessID(processID)]
 }
 
 func (h *NamespaceContents) references() map[digestReference]bool {
@@ -75,28 +75,28 @@ func ReadTemporalSeparately(
 }
 
 func newNamespaceContents(decrypt DecryptFunc) *NamespaceContents {
-	return &NamespaceContents{openProcesses: map[string]bool{}, knownProcesses: map[string]bool{},
+	return &NamespaceContents{openRootProcessIDs: map[string]bool{}, knownRootProcessIDs: map[string]bool{},
 		referenceSet: map[digestReference]bool{}, decrypt: decrypt}
 }
 
 // noteExecution records a message that belongs to an execution of a workflow.
-func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
-	rootProcess := blobs.RootProcessID(workflow)
+func (h *NamespaceContents) noteExecution(ctx context.Context, workflowID string, m proto.Message) error {
+	rootProcessID := blobs.RootProcessID(workflowID)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
 		h.ExecutionCount++
-		h.knownProcesses[rootProcess] = true
+		h.knownRootProcessIDs[rootProcessID] = true
 		if protocol.IsOpen(e.GetStatus()) {
-			h.openProcesses[rootProcess] = true
+			h.openRootProcessIDs[rootProcessID] = true
 		}
 	}
-	return h.noteDigests(ctx, rootProcess, m)
+	return h.noteDigests(ctx, rootProcessID, m)
 }
 
 // EachExecution visits everything that a namespace has about workflow executions, a page of a history at a time: the
 // execution's entry in the list, for an open one also the heartbeat details of its activities, and its events.
 func EachExecution(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
-	visit func(workflow string, m proto.Message) error,
+	visit func(workflowID string, m proto.Message) error,
 ) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000}
 	for {
@@ -105,10 +105,11 @@ func EachExecution(
 			return fmt.Errorf("chain: list executions: %w", err)
 		}
 		for _, e := range page.GetExecutions() {
-			workflow := e.GetExecution().GetWorkflowId()
-			err := eachExecutionMessage(ctx, c, namespace, e, func(m proto.Message) error { return visit(workflow, m) })
+			workflowID := e.GetExecution().GetWorkflowId()
+			err := eachExecutionMessage(ctx, c, namespace, e,
+				func(m proto.Message) error { return visit(workflowID, m) })
 			if err != nil {
-				return fmt.Errorf("chain: read history of %s: %w", workflow, err)
+				return fmt.Errorf("chain: read history of %s: %w", workflowID, err)
 			}
 		}
 		request.NextPageToken = page.GetNextPageToken()
@@ -132,14 +133,14 @@ func eachExecutionMessage(
 		if err == nil {
 			err = visit(d)
 		}
-		if err != nil && !isExpired(err) {
+		if err != nil && !isNotFound(err) {
 			return err
 		}
 	}
 	request := &workflowservice.GetWorkflowExecutionHistoryRequest{Namespace: namespace, Execution: e.GetExecution()}
 	for {
 		page, err := c.GetWorkflowExecutionHistory(ctx, request)
-		if isExpired(err) {
+		if isNotFound(err) {
 			return nil
 		}
 		if err != nil {
@@ -174,7 +175,7 @@ func EachSchedule(
 			if err == nil {
 				err = visit(s.GetScheduleId(), d)
 			}
-			if err != nil && !isExpired(err) {
+			if err != nil && !isNotFound(err) {
 				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
 			}
 		}
@@ -196,7 +197,7 @@ func (h *NamespaceContents) noteReferences(processID string, p *commonpb.Payload
 		eachDigest(p.GetData(), func(text []byte) { h.referenceSet[digestReference{processID, string(text)}] = true })
 	}
 	if owner := blobs.OwnerOfClaim(p); owner != "" { // for a Schedule the owner is another process
-		h.knownProcesses[owner] = true
+		h.knownRootProcessIDs[owner] = true
 		note(owner, p)
 	}
 	note(processID, p)
@@ -208,8 +209,8 @@ func (h *NamespaceContents) noteReferences(processID string, p *commonpb.Payload
 	return err
 }
 
-// isExpired reports whether an error means that an execution or Schedule was deleted while it was read.
-func isExpired(err error) bool {
+// isNotFound reports whether an error means that an execution or Schedule was deleted while it was read.
+func isNotFound(err error) bool {
 	_, isGone := errors.AsType[*serviceerror.NotFound](err)
 	return isGone
 }

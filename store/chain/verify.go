@@ -32,42 +32,42 @@ func (d WitnessedDigests) Add(ideaNumber int, digest string) {
 // VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write
 // to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
 func (s *Store) VerifyWitnessed(ctx context.Context, processID string, witnessedDigests WitnessedDigests,
-	progress func(checked, total int)) (r *Report, err error) {
+	onProgress func(checked, total int)) (r *Report, err error) {
 	defer wrapError(&err, "verify %s", processID)
 	ctx = blobs.WithProcess(ctx, processID)
-	numbers, otherFiles, err := s.ideaNumbers(ctx, processID)
-	if err == nil && len(numbers)+len(otherFiles) == 0 {
+	ideaNumbers, otherFiles, err := s.ideaNumbers(ctx, processID)
+	if err == nil && len(ideaNumbers)+len(otherFiles) == 0 {
 		err = ErrNoIdea
 	}
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: processID, report: newReport(processID), witnessedDigests: witnessedDigests,
-		audit: proofs.New(s.deciderKeys), errorByDigest: map[string]error{}, deepErrorByDigest: map[string]error{}}
-	v.report.IdeaCount = len(numbers)
+	v := &verifier{Store: s, processID: processID, report: newReport(processID), witnessedDigests: witnessedDigests,
+		audit: proofs.New(s.proofVerifier), errorByDigest: map[string]error{}, deepErrorByDigest: map[string]error{}}
+	v.report.IdeaCount = len(ideaNumbers)
 	for _, name := range otherFiles {
-		v.report.add(0, name, "this is no Idea of the chain")
+		v.report.addBrokenItem(0, name, "this is no Idea of the chain")
 	}
-	if err := v.readForgotten(ctx, numbers); err != nil {
+	if err := v.readForgetRecord(ctx, ideaNumbers); err != nil {
 		return nil, err
 	}
-	previousNumber := 0
-	for n, number := range numbers {
-		progress(n, len(numbers))
-		if number > previousNumber+1 {
-			v.report.add(previousNumber+1, ManifestName(processID, previousNumber+1), "%s",
-				gapText(previousNumber+1, number-1))
+	previousIdeaNumber := 0
+	for n, ideaNumber := range ideaNumbers {
+		onProgress(n, len(ideaNumbers))
+		if ideaNumber > previousIdeaNumber+1 {
+			v.report.addBrokenItem(previousIdeaNumber+1, ManifestName(processID, previousIdeaNumber+1), "%s",
+				gapText(previousIdeaNumber+1, ideaNumber-1))
 			v.previousManifest = nil
 		}
-		if err := v.checkNext(ctx, number); err != nil {
+		if err := v.checkNextIdea(ctx, ideaNumber); err != nil {
 			return nil, err
 		}
-		previousNumber = number
+		previousIdeaNumber = ideaNumber
 	}
-	for number, value := range jsonval.Sorted(witnessedDigests) {
-		if number > previousNumber {
-			v.report.add(number, ManifestName(processID, number),
-				"Idea %d is missing: Temporal's history has its digest %s", number, strings.Join(value, " and "))
+	for ideaNumber, digests := range jsonval.Sorted(witnessedDigests) {
+		if ideaNumber > previousIdeaNumber {
+			v.report.addBrokenItem(ideaNumber, ManifestName(processID, ideaNumber),
+				"Idea %d is missing: Temporal's history has its digest %s", ideaNumber, strings.Join(digests, " and "))
 		}
 	}
 	v.report.Decisions = v.audit.Counts
@@ -89,8 +89,8 @@ func gapText(firstMissing, lastMissing int) string {
 // verifier checks one chain, Idea by Idea.
 type verifier struct {
 	*Store
-	process string
-	report  *Report
+	processID string
+	report    *Report
 	// witnessedDigests are the digests that the Ideas must have.
 	witnessedDigests  WitnessedDigests
 	audit             *proofs.Audit
@@ -102,9 +102,9 @@ type verifier struct {
 	lastIdea          *loadedIdea // the last Idea that could be read
 }
 
-// checkNext checks the next Idea. The error is for a store that does not answer.
-func (v *verifier) checkNext(ctx context.Context, ideaNumber int) error {
-	m, err := v.manifest(ctx, v.process, ideaNumber)
+// checkNextIdea checks the next Idea. The error is for a store that does not answer.
+func (v *verifier) checkNextIdea(ctx context.Context, ideaNumber int) error {
+	m, err := v.manifest(ctx, v.processID, ideaNumber)
 	if err != nil {
 		v.previousManifest = nil
 		return v.noteBroken(ideaNumber, err)
@@ -115,13 +115,13 @@ func (v *verifier) checkNext(ctx context.Context, ideaNumber int) error {
 	}
 	v.previousManifest = m
 	v.redactions.addIdea(v.report, m)
-	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
+	if v.report.Forgotten != nil && m.Meta[forgottenMetaKey] == nil {
 		v.forgottenDigests = append(v.forgottenDigests, m.Digest)
 		return nil
 	}
-	isIntact, err := v.checkStoredParts(ctx, m)
+	isIntact, err := v.checkValueNodes(ctx, m)
 	if err != nil || !isIntact {
-		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, ideaNumber)
+		v.report.UnreadableIdeaNumbers = append(v.report.UnreadableIdeaNumbers, ideaNumber)
 		return err
 	}
 	if err := v.checkIdea(ctx, m); err != nil {
@@ -136,12 +136,12 @@ func (v *verifier) noteBroken(ideaNumber int, err error) error {
 	if !isBroken(err) {
 		return err
 	}
-	v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, ideaNumber)
-	item := ManifestName(v.process, ideaNumber)
-	if b, isPartErr := errors.AsType[*brokenPartError](err); isPartErr {
-		item = b.part
+	v.report.UnreadableIdeaNumbers = append(v.report.UnreadableIdeaNumbers, ideaNumber)
+	item := ManifestName(v.processID, ideaNumber)
+	if b, isBrokenObjectErr := errors.AsType[*brokenObjectError](err); isBrokenObjectErr {
+		item = b.objectName
 	}
-	v.report.add(ideaNumber, item, "%s", withoutPartName(err))
+	v.report.addBrokenItem(ideaNumber, item, "%s", withoutObjectName(err))
 	v.report.addUnloadable(item, ideaNumber)
 	return nil
 }
@@ -150,20 +150,20 @@ func (v *verifier) noteBroken(ideaNumber int, err error) error {
 func (v *verifier) checkMeta(m *manifest) {
 	ideaNumber := m.metaNumber("at")
 	v.report.noteSimulated(m.Meta)
-	place := ManifestName(v.process, ideaNumber)
+	item := ManifestName(v.processID, ideaNumber)
 	switch parentDigest := m.metaText("parent"); {
 	case ideaNumber == 1 && parentDigest != "":
-		v.report.add(ideaNumber, place, "the first Idea names a parent")
+		v.report.addBrokenItem(ideaNumber, item, "the first Idea names a parent")
 	case v.previousManifest != nil && parentDigest != v.previousManifest.Digest:
-		v.report.add(ideaNumber, place, "its parent is not the Idea before it")
+		v.report.addBrokenItem(ideaNumber, item, "its parent is not the Idea before it")
 	}
-	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey)); err != nil {
-		v.report.add(ideaNumber, place, "meta.createdAt is no time")
+	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtMetaKey)); err != nil {
+		v.report.addBrokenItem(ideaNumber, item, "meta.createdAt is no time")
 	}
 	if digests := v.witnessedDigests[ideaNumber]; len(digests) > 0 {
-		v.report.WitnessedCount++
+		v.report.WitnessedIdeaCount++
 		if !slices.Contains(digests, m.Digest) {
-			v.report.add(ideaNumber, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
+			v.report.addBrokenItem(ideaNumber, item, "it has the digest %s, and Temporal's history has %s", m.Digest,
 				strings.Join(digests, " and "))
 		}
 	}
@@ -172,21 +172,21 @@ func (v *verifier) checkMeta(m *manifest) {
 // checkForkOrigin checks that a forked process names the right digest of its origin, if the store has that chain.
 func (v *verifier) checkForkOrigin(ctx context.Context, m *manifest) error {
 	ideaNumber := m.metaNumber("at")
-	if ideaNumber != 1 || m.Meta[originKey] == nil {
+	if ideaNumber != 1 || m.Meta[forkOriginMetaKey] == nil {
 		return nil
 	}
-	v.report.Origin, v.report.Undoes = m.Meta[originKey], m.Meta[protocol.UndoesMetaKey]
-	claimedOrigin := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
-	originManifest, err := v.manifest(ctx, claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at"))
+	v.report.ForkOrigin, v.report.Undoes = m.Meta[forkOriginMetaKey], m.Meta[protocol.UndoesMetaKey]
+	claimedForkOrigin := &manifest{Meta: jsonval.AsObject(m.Meta[forkOriginMetaKey])}
+	originManifest, err := v.manifest(ctx, claimedForkOrigin.metaText("process"), claimedForkOrigin.metaNumber("at"))
 	switch {
 	case isBroken(err):
 		return nil // that chain is gone, or has a broken place of its own
 	case err != nil:
 		return err
-	case originManifest.Digest != claimedOrigin.metaText("digest"):
-		v.report.add(ideaNumber, ManifestName(v.process, ideaNumber),
+	case originManifest.Digest != claimedForkOrigin.metaText("digest"):
+		v.report.addBrokenItem(ideaNumber, ManifestName(v.processID, ideaNumber),
 			"it says that it comes from Idea %d of %s, which has another digest",
-			claimedOrigin.metaNumber("at"), claimedOrigin.metaText("process"))
+			claimedForkOrigin.metaNumber("at"), claimedForkOrigin.metaText("process"))
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (v *verifier) checkForkOrigin(ctx context.Context, m *manifest) error {
 // checkIdea checks the Idea that a manifest leads to against the manifest.
 func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	ideaNumber := m.metaNumber("at")
-	d, st, err := v.draft(ctx, m, v.lastIdea)
+	d, st, err := v.readContent(ctx, m, v.lastIdea)
 	v.lastIdea = st
 	if err != nil {
 		return err
@@ -206,27 +206,27 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	place := ManifestName(v.process, ideaNumber)
-	v.report.addProblems(ideaNumber, place, v.audit.CheckLog(v.process, d.log))
+	item := ManifestName(v.processID, ideaNumber)
+	v.report.addDecisionProblems(ideaNumber, item, v.audit.CheckLog(v.processID, d.log))
 	if ideaNumber == 1 {
-		v.report.addProblems(ideaNumber, place, v.audit.CheckInheritedProofs(wholeIdea))
+		v.report.addDecisionProblems(ideaNumber, item, v.audit.CheckInheritedProofs(wholeIdea))
 	}
 	switch counts := d.counts(); {
 	case digestOf(wholeIdea) != m.contentDigest():
-		v.report.add(ideaNumber, place, "the Idea has another digest than it says")
+		v.report.addBrokenItem(ideaNumber, item, "the Idea has another digest than it says")
 	case counts != m.Counts:
-		v.report.add(ideaNumber, place, "it holds %+v and says %+v", counts, m.Counts)
+		v.report.addBrokenItem(ideaNumber, item, "it holds %+v and says %+v", counts, m.Counts)
 	case !m.hasLineageOf(st):
-		v.report.add(ideaNumber, place, "it names the wrong Ideas as those it comes from")
+		v.report.addBrokenItem(ideaNumber, item, "it names the wrong Ideas as those it comes from")
 	}
 	return nil
 }
 
 // hasLineageOf reports whether the lineage in a manifest is right.
-func (m *manifest) hasLineageOf(st *loadedIdea) bool {
-	if st.base == nil {
-		return m.lineage == lineage{RootIdeaNumber: st.number}
+func (m *manifest) hasLineageOf(loaded *loadedIdea) bool {
+	if loaded.base == nil {
+		return m.lineage == lineage{FullIdeaNumber: loaded.number}
 	}
-	return m.RootIdeaNumber == st.base.RootIdeaNumber && m.DeltaCount == st.base.DeltaCount+1 &&
-		m.DeltaBytes > st.base.DeltaBytes
+	return m.FullIdeaNumber == loaded.base.FullIdeaNumber && m.DeltaCount == loaded.base.DeltaCount+1 &&
+		m.DeltaBytes > loaded.base.DeltaBytes
 }

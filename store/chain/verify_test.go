@@ -48,9 +48,9 @@ func smallChain(t *testing.T) *shelf {
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value,
 		"long": strings.Repeat("z", maxOwnInlineBytes)}
-	story.seal(i, turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"nested"}, Value: value,
+	story.seal(i, turn.LogEntry{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"nested"}, Value: value,
 		Author: "1.1@①"}},
-		turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"long"},
+		turn.LogEntry{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"long"},
 			Value: strings.Repeat("z", maxOwnInlineBytes), Author: "person:Ada"}})
 	story.seal(i)
 	return s
@@ -60,7 +60,7 @@ func TestAWholeChainIsFoundWhole(t *testing.T) {
 	t.Parallel()
 	r := smallChain(t).cold(t).verified(t, "p")
 	if !r.IsIntact || r.IdeaCount != 5 || len(r.Digest) != 64 || r.Process != "p" ||
-		len(r.Broken)+len(r.UnreadableIdeas) > 0 {
+		len(r.Broken)+len(r.UnreadableIdeaNumbers) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := newShelf(t).Verify(t.Context(), "p"); !errors.Is(err, ErrNoIdea) {
@@ -108,11 +108,11 @@ func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
 	for name, data := range s.files(t) {
 		s.write(t, name, append(bytes.Clone(data), ' '))
 		r := s.cold(t).verified(t, "p")
-		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.UnreadableIdeas) {
-			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.UnreadableIdeas)
+		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeaNumbers, r.UnreadableIdeaNumbers) {
+			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.UnreadableIdeaNumbers)
 		}
-		if name == ManifestName("p", 2) && (r.Broken[0].FirstIdea != 2 || r.Broken[0].UnloadableIdeas[0] != 2 ||
-			len(r.Broken[0].UnloadableIdeas) < 3) {
+		if name == ManifestName("p", 2) && (r.Broken[0].FirstIdea != 2 || r.Broken[0].UnloadableIdeaNumbers[0] != 2 ||
+			len(r.Broken[0].UnloadableIdeaNumbers) < 3) {
 			t.Errorf("%+v", r.Broken[0])
 		}
 		s.write(t, name, data)
@@ -160,7 +160,7 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 		" "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
 		t.Errorf("%s: %+v", got, r)
 	}
-	if len(r.UnreadableIdeas) < 3 || r.IdeaCount != 11 {
+	if len(r.UnreadableIdeaNumbers) < 3 || r.IdeaCount != 11 {
 		t.Errorf("%+v", r)
 	}
 	_, err := s.cold(t).Load(t.Context(), "p", 3)
@@ -186,7 +186,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"number":     func(m *manifest) { m.Meta["at"] = 7 },
 		"steps":      func(m *manifest) { m.DeltaCount += 3 },
 		"bytes":      func(m *manifest) { m.DeltaBytes -= 10_000 },
-		"since":      func(m *manifest) { m.RootIdeaNumber++ },
+		"since":      func(m *manifest) { m.FullIdeaNumber++ },
 		"on itself":  func(m *manifest) { m.DeltaBaseNumber = 2 },
 		"on nothing": func(m *manifest) { m.DeltaBaseNumber = -1 },
 		"log":        func(m *manifest) { m.LogNode = map[string]any{"v": []any{}} },
@@ -239,7 +239,7 @@ func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
 	story.on = s.cold(t)
 	story.grow(2)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) || len(r.UnreadableIdeas) != 0 {
+	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) || len(r.UnreadableIdeaNumbers) != 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 5)
@@ -254,7 +254,7 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 	story.grow(1)
 	r := s.cold(t).verified(t, "p")
 	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) ||
-		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.UnreadableIdeas) > 0 {
+		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.UnreadableIdeaNumbers) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 3)
@@ -319,11 +319,11 @@ func TestAWrongOriginIsFound(t *testing.T) {
 		c.change(o)
 		newStory(t, s, "fork").seal(i)
 		r := s.cold(t).verified(t, "fork")
-		if r.IsIntact != c.whole || jsonOf(r.Origin) != jsonOf(o) {
+		if r.IsIntact != c.whole || jsonOf(r.ForkOrigin) != jsonOf(o) {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if x := verifiedExport(t, exported(t, s, "fork")); jsonOf(x.Origin) != jsonOf(o) {
-			t.Errorf("%s: the export says %s", name, jsonOf(x.Origin))
+		if x := verifiedExport(t, exported(t, s, "fork")); jsonOf(x.ForkOrigin) != jsonOf(o) {
+			t.Errorf("%s: the export says %s", name, jsonOf(x.ForkOrigin))
 		}
 	}
 }

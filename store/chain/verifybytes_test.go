@@ -82,7 +82,7 @@ func forkedChain(t *testing.T) *shelf {
 	story := newStory(t, s, "fork")
 	for n := range 3 {
 		i["meta"].(map[string]any)["request"] = n + 2
-		story.seal(i, turn.LogEntry{Instance: "③", Write: statelog.Write{Path: jsonval.Path{"v"}, Value: value,
+		story.seal(i, turn.LogEntry{InstanceToken: "③", Write: statelog.Write{Path: jsonval.Path{"v"}, Value: value,
 			Author: "1.1@③", WrittenAt: noon}})
 	}
 	return s

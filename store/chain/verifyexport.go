@@ -20,9 +20,9 @@ var ErrNoExport = errors.New("this is no export of a chain")
 // VerifyExport checks an export from the file alone, in the way of Verify: broken places are lines, not parts. It
 // checks the signatures of decisions with the given keys, and skips them if deciders is nil. The error is for a file
 // that cannot be read or is no export.
-func VerifyExport(r io.Reader, deciderKeys proofs.ProofVerifier) (report *Report, err error) {
+func VerifyExport(r io.Reader, proofVerifier proofs.ProofVerifier) (report *Report, err error) {
 	defer wrapError(&err, "verify export")
-	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciderKeys), deliveredDigests: map[string]bool{},
+	v := &exportVerifier{report: newReport(""), audit: proofs.New(proofVerifier), deliveredDigests: map[string]bool{},
 		neededDigests: map[string]bool{}}
 	lineReader := bufio.NewReader(r)
 	for v.lineNumber = 1; ; v.lineNumber++ {
@@ -50,8 +50,8 @@ type exportVerifier struct {
 	report           *Report
 	audit            *proofs.Audit
 	lineNumber       int
-	header           exportHead
-	process          string // process of the first intact Idea
+	head             exportHead
+	processID        string // processID of the first intact Idea
 	previousDigest   string // digest of the previous Idea; empty if that is not intact
 	deliveredDigests map[string]bool
 	neededDigests    map[string]bool
@@ -59,7 +59,7 @@ type exportVerifier struct {
 }
 
 func (v *exportVerifier) addBroken(lineNumber int, format string, args ...any) {
-	v.report.add(max(lineNumber-1, 0), fmt.Sprintf("line %d", lineNumber), format, args...)
+	v.report.addBrokenItem(max(lineNumber-1, 0), fmt.Sprintf("line %d", lineNumber), format, args...)
 }
 
 func (v *exportVerifier) verifyLine(data []byte) {
@@ -70,7 +70,7 @@ func (v *exportVerifier) verifyLine(data []byte) {
 	v.addBroken(v.lineNumber, "%s", err)
 	if v.lineNumber > 1 {
 		v.report.IdeaCount++
-		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, v.lineNumber-1)
+		v.report.UnreadableIdeaNumbers = append(v.report.UnreadableIdeaNumbers, v.lineNumber-1)
 		v.report.addUnloadable(fmt.Sprintf("line %d", v.lineNumber), v.lineNumber-1)
 		v.previousDigest = ""
 	}
@@ -81,7 +81,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if !hasLineEnd {
 		return errors.New("the file ends inside the line")
 	}
-	value, err := decodeStored(text)
+	value, err := decodeStoredJSON(text)
 	if err != nil {
 		return err
 	}
@@ -96,11 +96,11 @@ func (v *exportVerifier) checkLine(data []byte) error {
 }
 
 func (v *exportVerifier) readHead(line jsonval.Object, text []byte) error {
-	if err := json.Unmarshal(text, &v.header); err != nil {
+	if err := json.Unmarshal(text, &v.head); err != nil {
 		return err
 	}
-	if !jsonval.Equal(line, jsonval.ToJSONValue(v.header)) || v.header.Format != exportFormat ||
-		v.header.Version != exportVersion {
+	if !jsonval.Equal(line, jsonval.ToJSONValue(v.head)) || v.head.Format != exportFormat ||
+		v.head.Version != exportVersion {
 		return fmt.Errorf("this is not the first line of an export of version %d", exportVersion)
 	}
 	return nil
@@ -129,11 +129,11 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	}
 	v.report.IdeaCount++
 	v.report.noteSimulated(meta)
-	place := fmt.Sprintf("line %d", v.lineNumber)
-	v.report.addProblems(v.lineNumber-1, place, v.audit.CheckLog(v.process, line["log"]))
+	item := fmt.Sprintf("line %d", v.lineNumber)
+	v.report.addDecisionProblems(v.lineNumber-1, item, v.audit.CheckLog(v.processID, line["log"]))
 	if v.lineNumber == 2 {
-		v.report.addProblems(v.lineNumber-1, place, v.audit.CheckInheritedProofs(idea))
-		v.report.Origin, v.report.Undoes = meta[originKey], meta[protocol.UndoesMetaKey]
+		v.report.addDecisionProblems(v.lineNumber-1, item, v.audit.CheckInheritedProofs(idea))
+		v.report.ForkOrigin, v.report.Undoes = meta[forkOriginMetaKey], meta[protocol.UndoesMetaKey]
 	}
 	v.previousDigest = digest
 	v.report.Created = m.link().Created
@@ -142,11 +142,11 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 
 // checkLink checks that an Idea follows the one before.
 func (v *exportVerifier) checkLink(m *manifest) error {
-	if v.process == "" {
-		v.process = m.metaText("process")
+	if v.processID == "" {
+		v.processID = m.metaText("process")
 	}
 	switch ideaNumber := m.metaNumber("at"); {
-	case m.metaText("process") != v.process:
+	case m.metaText("process") != v.processID:
 		return fmt.Errorf("it is an Idea of %s", m.metaText("process"))
 	case ideaNumber != v.lineNumber-1:
 		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", ideaNumber, v.lineNumber-1)
@@ -163,7 +163,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	if logDigest, hasLogDigest := meta["log"]; hasLog != hasLogDigest || (hasLog && digestOf(log) != logDigest) {
 		return errors.New("the log is not the one that meta.log names")
 	}
-	v.requireHandles(log)
+	v.noteNeededDigests(log)
 	values, isObject := line["values"].(jsonval.Object)
 	if _, hasValues := line["values"]; hasValues != isObject || (hasValues && len(values) == 0) {
 		return errors.New("its values are no object by digest")
@@ -173,7 +173,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
 		v.deliveredDigests[digest] = true
-		v.requireHandles(value)
+		v.noteNeededDigests(value)
 	}
 	for digest := range v.neededDigests {
 		if !v.deliveredDigests[digest] {
@@ -188,7 +188,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	return nil
 }
 
-func (v *exportVerifier) requireHandles(value any) {
+func (v *exportVerifier) noteNeededDigests(value any) {
 	for _, digest := range digestsOfHandles(value) {
 		v.neededDigests[digest] = true
 	}
@@ -196,15 +196,15 @@ func (v *exportVerifier) requireHandles(value any) {
 
 // checkHead checks the head against the Ideas that followed it.
 func (v *exportVerifier) checkHead() {
-	v.report.Process, v.report.Digest = v.process, v.previousDigest
+	v.report.Process, v.report.Digest = v.processID, v.previousDigest
 	v.redactions.reportMismatches(v.report, fmt.Sprintf("line %d", v.lineNumber-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
-	case v.process != "" && v.header.Process != v.process:
-		v.addBroken(1, "it says that the process is %s, but it is %s", v.header.Process, v.process)
-	case v.header.IdeaCount != v.report.IdeaCount:
-		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.header.IdeaCount, v.report.IdeaCount)
-	case v.previousDigest != "" && v.header.Digest != v.previousDigest:
+	case v.processID != "" && v.head.Process != v.processID:
+		v.addBroken(1, "it says that the process is %s, but it is %s", v.head.Process, v.processID)
+	case v.head.IdeaCount != v.report.IdeaCount:
+		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.head.IdeaCount, v.report.IdeaCount)
+	case v.previousDigest != "" && v.head.Digest != v.previousDigest:
 		v.addBroken(1, "it says that the last Idea is another")
 	case v.report.IdeaCount == 0:
 		v.addBroken(1, "there is no Idea")

@@ -8,21 +8,21 @@ import (
 	"processidea/store/blobs"
 )
 
-// checkStoredParts checks every part that a manifest names.
-func (v *verifier) checkStoredParts(ctx context.Context, m *manifest) (isIntact bool, err error) {
-	ideaNumber, parts := m.metaNumber("at"), storedParts(m.BodyNode, "")
+// checkValueNodes checks every part that a manifest names.
+func (v *verifier) checkValueNodes(ctx context.Context, m *manifest) (isIntact bool, err error) {
+	ideaNumber, valueNodes := m.metaNumber("at"), valueNodesIn(m.BodyNode, "")
 	if m.LogNode != nil {
-		parts = append(parts, storedParts(m.LogNode, "log")...)
+		valueNodes = append(valueNodes, valueNodesIn(m.LogNode, "log")...)
 	}
 	isIntact = true
-	for _, p := range parts {
+	for _, p := range valueNodes {
 		err := v.checkValue(ctx, p.digest)
 		if err != nil && !isBroken(err) {
 			return false, err
 		}
 		if err != nil {
 			item := v.blobStore.Name(ctx, p.digest)
-			v.report.add(ideaNumber, item, "%s%s", p.path, withoutPartName(err))
+			v.report.addBrokenItem(ideaNumber, item, "%s%s", p.path, withoutObjectName(err))
 			v.report.addUnloadable(item, ideaNumber)
 			isIntact = false
 		}
@@ -30,14 +30,14 @@ func (v *verifier) checkStoredParts(ctx context.Context, m *manifest) (isIntact 
 	return isIntact, nil
 }
 
-// withoutPartName returns the fault of a value without the name of its part.
-func withoutPartName(err error) error {
+// withoutObjectName returns the fault of a value without the name of its part.
+func withoutObjectName(err error) error {
 	for _, known := range []error{blobs.ErrMissing, blobs.ErrChanged} {
 		if errors.Is(err, known) {
 			return known
 		}
 	}
-	if b, isPart := errors.AsType[*brokenPartError](err); isPart {
+	if b, isBrokenObject := errors.AsType[*brokenObjectError](err); isBrokenObject {
 		return b.cause
 	}
 	return err
@@ -45,12 +45,12 @@ func withoutPartName(err error) error {
 
 // checkValue reads a value from the store once, bypassing the cache.
 func (v *verifier) checkValue(ctx context.Context, digest string) error {
-	if err, done := v.errorByDigest[digest]; done {
+	if err, isChecked := v.errorByDigest[digest]; isChecked {
 		return err
 	}
 	_, err := v.blobStore.GetUncached(ctx, digest)
 	if err != nil {
-		err = v.storedPartError(ctx, digest, err)
+		err = v.storedValueError(ctx, digest, err)
 	}
 	v.errorByDigest[digest] = err
 	return err
@@ -60,23 +60,23 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 // store that does not answer, or for a lost value.
 func (v *verifier) checkStoredValues(ctx context.Context, ideaNumber int, value any) (err error) {
 	for _, digest := range digestsOfHandles(value) {
-		err = mostSevere(err, v.checkHandle(ctx, ideaNumber, digest))
+		err = mostSevere(err, v.checkValueDeep(ctx, ideaNumber, digest))
 	}
 	return err
 }
 
-// checkHandle checks a value and the values that it holds, once.
-func (v *verifier) checkHandle(ctx context.Context, ideaNumber int, digest string) error {
-	if err, done := v.deepErrorByDigest[digest]; done {
+// checkValueDeep checks a value and the values that it holds, once.
+func (v *verifier) checkValueDeep(ctx context.Context, ideaNumber int, digest string) error {
+	if err, isChecked := v.deepErrorByDigest[digest]; isChecked {
 		return err
 	}
 	err := v.checkValue(ctx, digest)
 	if isBroken(err) {
-		v.report.add(ideaNumber, v.blobStore.Name(ctx, digest), "a value: %s", withoutPartName(err))
+		v.report.addBrokenItem(ideaNumber, v.blobStore.Name(ctx, digest), "a value: %s", withoutObjectName(err))
 	}
 	if err == nil {
 		var value any
-		value, err = v.readStoredPart(ctx, digest)
+		value, err = v.readStoredValue(ctx, digest)
 		if err == nil {
 			err = v.checkStoredValues(ctx, ideaNumber, value)
 		}
@@ -93,25 +93,25 @@ func mostSevere(a, b error) error {
 	return a
 }
 
-// storedPart is a part that a manifest names, and its place in the Idea.
-type storedPart struct{ path, digest string }
+// storedValueNode is a part that a manifest names, and its place in the Idea.
+type storedValueNode struct{ path, digest string }
 
-// storedParts lists the parts of a node.
-func storedParts(node any, path string) []storedPart {
+// valueNodesIn lists the parts of a node.
+func valueNodesIn(node any, path string) []storedValueNode {
 	m := jsonval.AsObject(node)
 	if digest, ok := m[nodeDigestKey].(string); ok && len(m) == 1 {
 		if path != "" {
 			path += ": "
 		}
-		return []storedPart{{path, digest}}
+		return []storedValueNode{{path, digest}}
 	}
-	var all []storedPart
+	var all []storedValueNode
 	members := jsonval.AsObject(m[nodeObjectKey])
 	for k, v := range jsonval.Sorted(members) {
-		all = append(all, storedParts(v, joinPath(path, k))...)
+		all = append(all, valueNodesIn(v, joinPath(path, k))...)
 	}
-	for _, n := range jsonval.AsList(m[nodeRunsKey]) {
-		all = append(all, storedParts(n, path)...)
+	for _, n := range jsonval.AsList(m[nodeMessageRunsKey]) {
+		all = append(all, valueNodesIn(n, path)...)
 	}
 	return all
 }

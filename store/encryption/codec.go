@@ -23,13 +23,13 @@ const aadPayload = "processidea payload 1"
 
 // Codec encrypts whole payloads including metadata. Metadata named in readable is repeated in the clear. Unencrypted
 // payloads are decoded unchanged: signals may come from clients without keys, and old histories are unencrypted.
-func (k *Keys) Codec(readableMetadata ...string) converter.PayloadCodec {
-	return &codec{k, readableMetadata}
+func (k *Keys) Codec(readableMetadataKeys ...string) converter.PayloadCodec {
+	return &codec{k, readableMetadataKeys}
 }
 
 type codec struct {
-	keys             *Keys
-	readableMetadata []string
+	keys                 *Keys
+	readableMetadataKeys []string
 }
 
 // Encode encrypts payloads with the primary key. Without keys they stay as they are.
@@ -71,7 +71,7 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	metadata := map[string][]byte{
 		converter.MetadataEncoding: []byte(EncodingEncrypted), MetadataKeyID: []byte(c.keys.PrimaryID()),
 	}
-	for _, name := range c.readableMetadata {
+	for _, name := range c.readableMetadataKeys {
 		if v, ok := p.GetMetadata()[name]; ok {
 			metadata[name] = v
 		}

@@ -14,17 +14,17 @@ var ErrAltered = errors.New("the bytes were changed, or the key of that id is an
 // the key that it used to be.
 func IsKeyError(err error) bool {
 	_, isMissing := errors.AsType[*MissingKeyError](err)
-	_, isInvalid := errors.AsType[*invalidEntryError](err)
+	_, isInvalid := errors.AsType[*invalidKeyEntryError](err)
 	return isMissing || isInvalid || errors.Is(err, ErrAltered)
 }
 
-// invalidEntryError says what is wrong with an entry of the environment variable.
-type invalidEntryError struct {
+// invalidKeyEntryError says what is wrong with an entry of the environment variable.
+type invalidKeyEntryError struct {
 	entryNumber int // from 1
 	cause       error
 }
 
-func (e *invalidEntryError) Error() string {
+func (e *invalidKeyEntryError) Error() string {
 	return fmt.Sprintf("encryption: parse %s: entry %d: %s", KeysVariable, e.entryNumber, e.cause)
 }
 

@@ -26,8 +26,8 @@ type Key struct {
 	nameKey   []byte
 }
 
-// keySize is the size of a key in bytes. The 64 that AES-SIV takes are derived from them.
-const keySize = 32
+// keySizeBytes is the size of a key in bytes. The 64 that AES-SIV takes are derived from them.
+const keySizeBytes = 32
 
 func newKey(id string, secret []byte) (*Key, error) {
 	sivKey, err := hkdf.Key(sha256.New, secret, nil, "processidea aes-siv 1", subtle.AESSIVKeySize)

@@ -34,7 +34,7 @@ func Parse(text string) (*Keys, error) {
 			}
 		}
 		if err != nil {
-			return nil, &invalidEntryError{n + 1, err}
+			return nil, &invalidKeyEntryError{n + 1, err}
 		}
 	}
 	return k, nil
@@ -81,8 +81,8 @@ const minDistinctBytes = 18
 
 // checkSecret refuses keys that cannot have been drawn at random.
 func checkSecret(secret []byte) error {
-	if len(secret) != keySize {
-		return fmt.Errorf("its key has %d bytes; it must have %d", len(secret), keySize)
+	if len(secret) != keySizeBytes {
+		return fmt.Errorf("its key has %d bytes; it must have %d", len(secret), keySizeBytes)
 	}
 	distinctByteCount, isText := 0, true
 	for n, b := range secret {
@@ -105,7 +105,7 @@ func GenerateKey(id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", fmt.Errorf("encryption: make key %q: %w", id, err)
 	}
-	secret := make([]byte, keySize)
+	secret := make([]byte, keySizeBytes)
 	_, _ = rand.Read(secret) // it never fails: it ends the program if there is no randomness
 	return id + ":" + base64.StdEncoding.EncodeToString(secret), nil
 }

@@ -100,18 +100,18 @@ type solutionCall struct {
 	matchKey, encodedCall string
 }
 
-func readSolution(idea jsonval.Object) []solutionCall {
+func readSolutionCalls(idea jsonval.Object) []solutionCall {
 	calls := jsonval.AsList(jsonval.Lookup(idea, "solution", "calls"))
-	number, _ := jsonval.Lookup(idea, "meta", "request").(json.Number)
-	request, _ := number.Int64()
+	requestJSONNumber, _ := jsonval.Lookup(idea, "meta", "request").(json.Number)
+	requestNumber, _ := requestJSONNumber.Int64()
 	out := make([]solutionCall, len(calls))
 	for i, raw := range calls {
 		m := jsonval.AsObject(raw)
 		c := solutionCall{call: raw, encodedCall: jsonval.EncodeToString(raw)}
 		c.instance, c.tool = jsonval.AsText(m["_instance"]), jsonval.AsText(m["_tool"])
 		c.matchKey = jsonval.EncodeToString([]any{c.instance, c.tool, m["_outputPath"]})
-		if request > 0 {
-			c.id = ideafile.FormatCallID(int(request), i+1, "")
+		if requestNumber > 0 {
+			c.id = ideafile.FormatCallID(int(requestNumber), i+1, "")
 		}
 		out[i] = c
 	}
@@ -120,7 +120,7 @@ func readSolution(idea jsonval.Object) []solutionCall {
 
 // diffCalls compares the solutions of two Ideas. Equal Calls match regardless of their order.
 func diffCalls(from, to jsonval.Object) []CallChange {
-	oldCalls, newCalls := readSolution(from), readSolution(to)
+	oldCalls, newCalls := readSolutionCalls(from), readSolutionCalls(to)
 	oldCalls, newCalls = subtractCalls(oldCalls, newCalls), subtractCalls(newCalls, oldCalls)
 	changes := []CallChange{}
 	for _, c := range newCalls {
@@ -134,16 +134,16 @@ func diffCalls(from, to jsonval.Object) []CallChange {
 	for _, c := range oldCalls {
 		changes = append(changes, CallChange{c.instance, Removed, c.id, c.tool, c.call, nil})
 	}
-	changes = append(changes, diffUndone(from, to)...)
+	changes = append(changes, diffUndoneCalls(from, to)...)
 	slices.SortStableFunc(changes, func(x, y CallChange) int { return strings.Compare(x.Instance, y.Instance) })
 	return changes
 }
 
 // subtractCalls returns calls without those that others has too. A Call that occurs several times is removed as often
 // as others has it.
-func subtractCalls(calls, others []solutionCall) []solutionCall {
+func subtractCalls(calls, callsToSubtract []solutionCall) []solutionCall {
 	countByEncodedCall := map[string]int{}
-	for _, o := range others {
+	for _, o := range callsToSubtract {
 		countByEncodedCall[o.encodedCall]++
 	}
 	var remainingCalls []solutionCall
@@ -156,8 +156,8 @@ func subtractCalls(calls, others []solutionCall) []solutionCall {
 	return remainingCalls
 }
 
-// diffUndone lists the Calls that were undone between two Ideas, according to their records.
-func diffUndone(from, to jsonval.Object) (changes []CallChange) {
+// diffUndoneCalls lists the Calls that were undone between two Ideas, according to their records.
+func diffUndoneCalls(from, to jsonval.Object) (changes []CallChange) {
 	undoneBefore, undoneAfter := toolByUndoneCallID(from), toolByUndoneCallID(to)
 	for id, v := range jsonval.Sorted(undoneAfter) {
 		if _, isKnown := undoneBefore[id]; isKnown {

@@ -72,9 +72,9 @@ func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 // compareStepOrders reports the files whose steps are in another order. The LLM reads steps in order, and a comparison
 // by id does not show a new order.
 func (d *Diff) compareStepOrders(token string, from, to []ideafile.Message) {
-	orders := stepOrders(from)
+	oldOrders := stepOrders(from)
 	for file, newOrder := range jsonval.Sorted(stepOrders(to)) {
-		oldOrder := orders[file]
+		oldOrder := oldOrders[file]
 		keepCommon := func(ids, others []any) []any {
 			return jsonval.Filter(ids, func(id any) bool { return slices.Contains(others, id) })
 		}
@@ -122,14 +122,15 @@ func hasMessage(list []ideafile.Message, m ideafile.Message) bool {
 }
 
 // compareValues compares two objects, place by place.
-func (d *Diff) compareValues(instance string, from, to jsonval.Object, format func(jsonval.Path) string) error {
+func (d *Diff) compareValues(instance string, from, to jsonval.Object, formatPath func(jsonval.Path) string) error {
 	patch, err := jsondiff.CompareWithoutMarshal(emptyIfNil(from), emptyIfNil(to))
 	if err != nil {
 		return err
 	}
 	paths := patchPathConverter{oldValues: from, countByPointer: map[string]int{}}
 	for _, op := range patch {
-		c := Change{Instance: instance, Kind: Changed, Path: format(paths.pathOf(op)), From: op.OldValue, To: op.Value}
+		c := Change{Instance: instance, Kind: Changed, Path: formatPath(paths.pathOf(op)), From: op.OldValue,
+			To: op.Value}
 		switch op.Type {
 		case jsondiff.OperationAdd:
 			c.Kind = Added

@@ -34,16 +34,16 @@ type Counts struct {
 // Audit checks the decisions of one chain.
 type Audit struct {
 	Counts
-	verifier    ProofVerifier // nil: signatures are not checked
-	isProofUsed map[string]bool
-	ordersByID  map[string]*standingOrder // standing orders, by their ids
+	verifier        ProofVerifier // nil: signatures are not checked
+	isProofUsedByID map[string]bool
+	ordersByID      map[string]*standingOrder // standing orders, by their ids
 	// deputyOrders are the orders that name a deputy.
 	deputyOrders []*standingOrder
 }
 
 // New begins an audit. With verifier nil it checks everything but the signatures.
 func New(verifier ProofVerifier) *Audit {
-	return &Audit{verifier: verifier, isProofUsed: map[string]bool{}, ordersByID: map[string]*standingOrder{}}
+	return &Audit{verifier: verifier, isProofUsedByID: map[string]bool{}, ordersByID: map[string]*standingOrder{}}
 }
 
 // CheckLog checks the decisions in the log of an Idea, and returns the problems of each.
@@ -60,13 +60,14 @@ func (a *Audit) CheckLog(processID string, log any) (problems []string) {
 		if e.Decision == nil || e.IsWrite() || !isByPerson(*e.Decision) {
 			continue
 		}
-		d, subject := *e.Decision, e.Decision.CallID
+		d, callOrPlanName := *e.Decision, e.Decision.CallID
 		if d.PlanRequest != nil {
-			plan := approval.Plan{Request: *d.PlanRequest}
-			d.CallID, subject = plan.ProofCallID(), plan.Name()
+			plan := approval.PlanAwaitingDecision{RequestNumber: *d.PlanRequest}
+			d.CallID, callOrPlanName = plan.ProofCallID(), plan.Name()
 		}
 		if reason := a.decisionProblem(processID, d); reason != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", subject, d.DecidedBy, reason))
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", callOrPlanName, d.DecidedBy,
+				reason))
 		}
 	}
 	return problems
@@ -103,10 +104,10 @@ func (a *Audit) decisionProblem(processID string, d approval.Decision) string {
 	if d.StandingOrderID != "" {
 		proofID += "\n" + d.CallID // one proof for all Calls that the order covers
 	}
-	if a.isProofUsed[proofID] {
+	if a.isProofUsedByID[proofID] {
 		return "its proof counts for another decision already"
 	}
-	a.isProofUsed[proofID] = true
+	a.isProofUsedByID[proofID] = true
 	if reason := a.proofProblem(processID, d); reason != "" {
 		return reason
 	}

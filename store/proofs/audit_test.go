@@ -46,12 +46,13 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	t.Helper()
 	d.CallID, d.ApprovalDigest = "1.2@⑬", "ab"
 	if d.PlanRequest != nil {
-		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCallID()
+		d.CallID = approval.PlanAwaitingDecision{RequestNumber: *d.PlanRequest}.ProofCallID()
 	}
 	want := d.DecisionToProve("refunds")
 	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1",
 		ProcessID: want.ProcessID,
-		CallID:    d.CallID, ApprovalDigest: want.ApprovalDigest, DecisionKind: d.Kind, DetailsDigest: want.DetailsDigest})
+		CallID:    d.CallID, ApprovalDigest: want.ApprovalDigest, DecisionKind: d.Kind,
+		DetailsDigest: want.DetailsDigest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +66,14 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	if d.DecidedAt, d.Verification = at, nil; d.PlanRequest != nil {
 		d.CallID = ""
 	}
-	d.Deciders = policy.Rules{{Groups: []string{"finance"}, RequiresSignature: true}}
+	d.Deciders = policy.DeciderRules{{Groups: []string{"finance"}, RequiresSignature: true}}
 	return d
 }
 
 func logOf(list ...approval.Decision) any {
 	var log []turn.LogEntry
 	for n := range list {
-		log = append(log, turn.LogEntry{Instance: "⑬", Decision: &list[n]})
+		log = append(log, turn.LogEntry{InstanceToken: "⑬", Decision: &list[n]})
 	}
 	return turn.EncodeLog(log)
 }
@@ -230,7 +231,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Proof = jws
-	given := approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Groups: []string{"finance"},
+	given := approval.Decision{Kind: approval.SteerGiveStandingOrder, DecidedBy: "ann", Groups: []string{"finance"},
 		Reason: o.Reason, Proof: jws, DecidedAt: at, Order: &o}
 	under := func(call, cents string, when time.Duration) approval.Decision {
 		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
@@ -291,7 +292,7 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 			"had not named"},
 		"at the end": {func(o *approval.StandingOrder, _ *approval.Decision) { o.Until = at }, "had not named"},
 		"without proof": {func(_ *approval.StandingOrder, d *approval.Decision) {
-			d.Deciders = policy.Rules{{RequiresSignature: true}}
+			d.Deciders = policy.DeciderRules{{RequiresSignature: true}}
 		}, "had not named"},
 	} {
 		o := approval.StandingOrder{ID: "leave", DeputyName: "bob", Until: at.Add(time.Hour)}

@@ -23,7 +23,7 @@ type standingOrder struct {
 func (a *Audit) collectOrders(processID string, entries []turn.LogEntry) (problems []string) {
 	for _, e := range entries {
 		d := e.Decision
-		if d == nil || d.Order == nil || d.Kind != d.Order.Signal() {
+		if d == nil || d.Order == nil || d.Kind != d.Order.GivingSignalName() {
 			continue
 		}
 		newOrder := &standingOrder{StandingOrder: *d.Order, giver: d.Decider()}
@@ -60,7 +60,7 @@ func (a *Audit) orderProblem(processID string, d approval.Decision) string {
 // as for approvals. A part's chain is not checked: the orders that name deputies, and this decision too, are in the
 // chain of the whole process.
 func (a *Audit) deputyDenialReason(processID string, d approval.Decision) string {
-	if d.OnBehalfOf == nil || spelling.IsPart(processID) ||
+	if d.OnBehalfOf == nil || spelling.IsPartID(processID) ||
 		slices.ContainsFunc(a.deputyOrders, func(o *standingOrder) bool {
 			return policy.SameName(o.DeputyName, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
 				slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) &&
@@ -77,15 +77,15 @@ func (a *Audit) deputyDenialReason(processID string, d approval.Decision) string
 // approvals may have been on their way. A part's own chain does not hold the orders of the whole process: there the
 // proof must be of an order with that id.
 func (a *Audit) decisionToProve(processID string, d approval.Decision,
-	c proof.Claims) (expectedDecision proof.Decision, reason string) {
+	c proof.Claims) (expectedDecision proof.ExpectedDecision, reason string) {
 	if d.StandingOrderID == "" {
 		return d.DecisionToProve(processID), ""
 	}
 	o := a.ordersByID[d.StandingOrderID]
 	if o == nil {
-		return proof.Decision{ProcessID: processID, CallIDs: []string{d.StandingOrderID},
+		return proof.ExpectedDecision{ProcessID: processID, CallIDs: []string{d.StandingOrderID},
 			ApprovalDigest: c.ApprovalDigest,
-			Kind:           approval.SteerAllow, DetailsDigest: c.DetailsDigest}, ""
+			Kind:           approval.SteerGiveStandingOrder, DetailsDigest: c.DetailsDigest}, ""
 	}
 	o.approvedCallCount++
 	reason = o.NotCoveredReason(approval.PendingCall{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)

@@ -28,7 +28,7 @@ type Key struct {
 	Issuer      string
 	People      []string
 	Groups      []string
-	Name        string
+	PersonName  string
 	WithdrawnAt time.Time     // zero if it was not withdrawn
 	Passkey     *passkey.Site // where a passkey is used; nil for any other key
 
@@ -44,8 +44,8 @@ const (
 	maxRSABits = 8192
 )
 
-// readKey reads an entry of a JWKS.
-func readKey(v any) (*Key, error) {
+// readPublicKey reads an entry of a JWKS.
+func readPublicKey(v any) (*Key, error) {
 	m, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, fmt.Errorf("a key is an object, not %s", jsonval.TypeOf(v))
@@ -57,7 +57,7 @@ func readKey(v any) (*Key, error) {
 			"it is a private key: whoever has read it can sign with it. Withdraw it, and list only public keys")
 	}
 	if err == nil {
-		err = k.setPublic(jwk)
+		err = k.setPublicKey(jwk)
 	}
 	if err == nil {
 		err = k.readMembers(m)
@@ -83,8 +83,8 @@ func readJWK(m jsonval.Object) (jwk jose.JSONWebKey, err error) {
 	return jwk, nil
 }
 
-// setPublic sets the public key, and the one algorithm that belongs to its kind.
-func (k *Key) setPublic(jwk jose.JSONWebKey) error {
+// setPublicKey sets the public key, and the one algorithm that belongs to its kind.
+func (k *Key) setPublicKey(jwk jose.JSONWebKey) error {
 	k.ID, k.publicKey = jwk.KeyID, jwk.Key
 	switch public := jwk.Key.(type) {
 	case ed25519.PublicKey:
@@ -134,7 +134,7 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 			return fmt.Errorf(`"name": %w`, err)
 		}
 	}
-	k.Name = name
+	k.PersonName = name
 	if err := k.readPasskey(m); err != nil {
 		return err
 	}
@@ -148,14 +148,14 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 	return nil
 }
 
-func readNames(m jsonval.Object, key string, check func(string) error) ([]string, error) {
-	list, ok := jsonval.AsStringList(m[key])
-	if m[key] != nil && !ok {
-		return nil, fmt.Errorf("%q must be a list of names", key)
+func readNames(m jsonval.Object, jwkMember string, checkName func(string) error) ([]string, error) {
+	list, ok := jsonval.AsStringList(m[jwkMember])
+	if m[jwkMember] != nil && !ok {
+		return nil, fmt.Errorf("%q must be a list of names", jwkMember)
 	}
 	for _, name := range list {
-		if err := check(name); err != nil {
-			return nil, fmt.Errorf("%q: %w", key, err)
+		if err := checkName(name); err != nil {
+			return nil, fmt.Errorf("%q: %w", jwkMember, err)
 		}
 	}
 	return list, nil
@@ -169,7 +169,7 @@ func (k *Key) denialReason(c proof.Claims) string {
 		return fmt.Sprintf("the key %s is not one of the issuer %s", k.ID, c.Issuer)
 	case !allowsAnyPerson && !containsName(k.People, c.Subject):
 		return fmt.Sprintf("the key %s may not speak for %s", k.ID, c.Subject)
-	case !allowsAnyPerson && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
+	case !allowsAnyPerson && c.Name != "" && c.Name != k.PersonName && !policy.SameName(c.Name, c.Subject):
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
 	if !allowsAnyPerson && c.SubjectID != (proof.SubjectID{}) {

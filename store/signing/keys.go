@@ -12,13 +12,13 @@ type Keys struct {
 	keysInFileOrder []*Key // in the order of the JWKS
 }
 
-// maxKeysBytes bounds a JWKS, in bytes.
-const maxKeysBytes = 4 << 20
+// maxKeyFileBytes bounds a JWKS, in bytes.
+const maxKeyFileBytes = 4 << 20
 
 // ParseKeys reads a JWKS: {"keys": [JWK, …]}. One wrong key makes the whole list invalid; the error names it.
 func ParseKeys(data []byte) (*Keys, error) {
-	if len(data) > maxKeysBytes {
-		return nil, fmt.Errorf("signing: read keys: more than %d bytes", maxKeysBytes)
+	if len(data) > maxKeyFileBytes {
+		return nil, fmt.Errorf("signing: read keys: more than %d bytes", maxKeyFileBytes)
 	}
 	m, err := jsonval.DecodeObject(data)
 	if err != nil {
@@ -30,7 +30,7 @@ func ParseKeys(data []byte) (*Keys, error) {
 	}
 	keys := &Keys{keyByID: map[string]*Key{}}
 	for n, entry := range list {
-		k, err := readKey(entry)
+		k, err := readPublicKey(entry)
 		if err == nil && keys.keyByID[k.ID] != nil {
 			err = fmt.Errorf("another one has the same kid")
 		}

@@ -58,18 +58,19 @@ func (k *Keys) Passkeys(person string, validAt time.Time) (validKeys []*Key) {
 	return validKeys
 }
 
-// OwnClaims returns the Claims that a person's own key makes: for that person, with all groups that the key may assert.
-func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
-	c.Issuer, c.Subject, c.Name, c.Groups = k.Issuer, k.People[0], k.Name, k.Groups
+// WithOwnerClaims returns the Claims that a person's own key makes: for that person, with all groups that the key may
+// assert.
+func (k *Key) WithOwnerClaims(c proof.Claims) proof.Claims {
+	c.Issuer, c.Subject, c.Name, c.Groups = k.Issuer, k.People[0], k.PersonName, k.Groups
 	return c
 }
 
-// PasskeyEntry returns the JWKS entry of a passkey, on one line. The person is its issuer.
-func PasskeyEntry(registration passkey.Registration, site *passkey.Site, person string,
+// PasskeyJWK returns the JWKS entry of a passkey, on one line. The person is its issuer.
+func PasskeyJWK(registration passkey.Registration, site *passkey.Site, person string,
 	groups []string) ([]byte, error) {
 	k := &Key{}
 	jwk := jose.JSONWebKey{Key: registration.PublicKey, KeyID: registration.ID, Use: "sig"}
-	err := k.setPublic(jwk)
+	err := k.setPublicKey(jwk)
 	var m jsonval.Object
 	if err == nil {
 		jwk.Algorithm = k.Algorithm()
@@ -78,7 +79,7 @@ func PasskeyEntry(registration passkey.Registration, site *passkey.Site, person 
 	if err == nil {
 		setPerson(m, person, groups)
 		m["passkey"] = jsonval.ToJSONValue(site)
-		_, err = readKey(m)
+		_, err = readPublicKey(m)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("signing: list a passkey: %w", err)

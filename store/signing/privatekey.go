@@ -16,8 +16,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// KeyVariable is the environment variable that names the file of a person's own key.
-const KeyVariable = "PROCESSIDEA_KEY"
+// PrivateKeyVariable is the environment variable that names the file of a person's own key.
+const PrivateKeyVariable = "PROCESSIDEA_KEY"
 
 // PrivateKey signs proofs.
 type PrivateKey struct {
@@ -32,7 +32,7 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	public, secret, err := ed25519.GenerateKey(rand.Reader)
 	k := &Key{}
 	if err == nil {
-		err = k.setPublic(jose.JSONWebKey{Key: public})
+		err = k.setPublicKey(jose.JSONWebKey{Key: public})
 	}
 	var m jsonval.Object
 	if err == nil {
@@ -106,7 +106,7 @@ func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 	}
 	k := &PrivateKey{secret: secret, jwkMembers: m}
 	if err == nil {
-		err = k.setPublic(secret.Public())
+		err = k.setPublicKey(secret.Public())
 	}
 	if err == nil {
 		err = k.readMembers(m)

@@ -405,7 +405,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 	if s, err := FromEnvironment(context.Background(), func(string) string { return "" }); s != nil || err != nil {
 		t.Error(s, err)
 	}
-	if f := (*Source)(nil).Verify(t.Context(), bobs); !strings.Contains(f.RefusalReason, DecidersVariable) {
+	if f := (*KeySource)(nil).Verify(t.Context(), bobs); !strings.Contains(f.RefusalReason, DecidersVariable) {
 		t.Error(f.RefusalReason)
 	}
 }

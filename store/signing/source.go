@@ -27,9 +27,10 @@ const (
 	fetchTimeout = 10 * time.Second
 )
 
-// Source is the place of the keys: a JWKS file, which is read again when it changes, or an https address, which is read
-// every five minutes. While it cannot be read, the last keys stay valid for an hour. It is safe for concurrent use.
-type Source struct {
+// KeySource is the place of the keys: a JWKS file, which is read again when it changes, or an https address, which is
+// read every five minutes. While it cannot be read, the last keys stay valid for an hour. It is safe for concurrent
+// use.
+type KeySource struct {
 	fileOrURL  string
 	httpClient *http.Client // nil if the place is a file
 	now        func() time.Time
@@ -44,11 +45,11 @@ type Source struct {
 
 // Open reads the keys at a place: a file or an https address (http on this machine only). It fails if the place is
 // invalid or holds no JWKS. An address that does not answer is no failure: it is read again later.
-func Open(ctx context.Context, fileOrURL string) (*Source, error) {
-	s := &Source{fileOrURL: fileOrURL, now: time.Now}
+func Open(ctx context.Context, fileOrURL string) (*KeySource, error) {
+	s := &KeySource{fileOrURL: fileOrURL, now: time.Now}
 	address, err := url.Parse(fileOrURL)
 	if err == nil && strings.Contains(fileOrURL, "://") {
-		if !isSafe(address) {
+		if !isSafeKeysAddress(address) {
 			return nil, fmt.Errorf("signing: open keys at %s: want a file, or an https address", address.Redacted())
 		}
 		s.fileOrURL, s.httpClient = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: checkRedirect}
@@ -61,7 +62,7 @@ func Open(ctx context.Context, fileOrURL string) (*Source, error) {
 }
 
 // FromEnvironment opens the keys of PROCESSIDEA_DECIDERS; nil if it is not set.
-func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, error) {
+func FromEnvironment(ctx context.Context, getenv func(string) string) (*KeySource, error) {
 	fileOrURL := strings.TrimSpace(getenv(DecidersVariable))
 	if fileOrURL == "" {
 		return nil, nil
@@ -73,30 +74,30 @@ func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, 
 	return s, nil
 }
 
-func isSafe(u *url.URL) bool {
+func isSafeKeysAddress(u *url.URL) bool {
 	isLocal := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
 	return u.Host != "" && (u.Scheme == "https" || (u.Scheme == "http" && isLocal))
 }
 
 func checkRedirect(r *http.Request, via []*http.Request) error {
-	if !isSafe(r.URL) || len(via) > 3 {
+	if !isSafeKeysAddress(r.URL) || len(via) > 3 {
 		return errors.New("it redirects to an address that may not give keys")
 	}
 	return nil
 }
 
 // FileOrURL returns the place of the keys.
-func (s *Source) FileOrURL() string { return s.fileOrURL }
+func (s *KeySource) FileOrURL() string { return s.fileOrURL }
 
 // Keys returns the current keys.
-func (s *Source) Keys(ctx context.Context) (*Keys, error) {
+func (s *KeySource) Keys(ctx context.Context) (*Keys, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.currentKeys(ctx, refreshAfter)
 }
 
 // Verify checks a proof with the current keys. If an address lacks the proof's key, it is read again first.
-func (s *Source) Verify(ctx context.Context, jws string) proof.Verification {
+func (s *KeySource) Verify(ctx context.Context, jws string) proof.Verification {
 	if s == nil {
 		return proof.Verification{RefusalReason: "this worker has no keys to check a proof with: " + DecidersVariable +
 			" is not set"}
@@ -120,7 +121,7 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Verification {
 }
 
 // currentKeys reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.
-func (s *Source) currentKeys(ctx context.Context, maxAge time.Duration) (*Keys, error) {
+func (s *KeySource) currentKeys(ctx context.Context, maxAge time.Duration) (*Keys, error) {
 	now := s.now()
 	fileVersion, isDue := s.needsReading(now, maxAge)
 	if isDue {
@@ -139,7 +140,7 @@ func (s *Source) currentKeys(ctx context.Context, maxAge time.Duration) (*Keys, 
 	return s.keys, nil
 }
 
-func (s *Source) needsReading(now time.Time, maxAge time.Duration) (fileVersion string, isDue bool) {
+func (s *KeySource) needsReading(now time.Time, maxAge time.Duration) (fileVersion string, isDue bool) {
 	if s.httpClient != nil {
 		if s.lastErr != nil {
 			maxAge = retryAfter
@@ -161,7 +162,7 @@ func (s *Source) needsReading(now time.Time, maxAge time.Duration) (fileVersion 
 // unreachableError is the error of a place that cannot be read, as opposed to one that holds no JWKS.
 type unreachableError struct{ error }
 
-func (s *Source) read(ctx context.Context) ([]byte, error) {
+func (s *KeySource) read(ctx context.Context) ([]byte, error) {
 	if s.httpClient == nil {
 		data, err := os.ReadFile(s.fileOrURL)
 		return data, withoutPath(err)
@@ -178,7 +179,7 @@ func (s *Source) read(ctx context.Context) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, unreachableError{fmt.Errorf("it answers %s", answer.Status)}
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxKeysBytes+1))
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxKeyFileBytes+1))
 	if err != nil {
 		return nil, unreachableError{err}
 	}

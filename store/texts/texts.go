@@ -12,8 +12,8 @@ import (
 
 // Place is the place of a text.
 type Place struct {
-	// Instance is the token of the instance that the text belongs to; empty if it belongs to none, or to all.
-	Instance string
+	// InstanceToken is the token of the instance that the text belongs to; empty if it belongs to none, or to all.
+	InstanceToken string
 	// Path is the path to the text: its first three keys, joined by dots. Elements of lists are not distinguished.
 	Path  string
 	depth int
@@ -61,15 +61,15 @@ func (w Walker) WalkValue(v any, place Place) error {
 }
 
 func (w Walker) walkObject(m jsonval.Object, place Place) error {
-	if token := ownerToken(m); token != "" {
-		place.Instance = token
+	if instanceToken := instanceTokenOf(m); instanceToken != "" {
+		place.InstanceToken = instanceToken
 	}
 	for k, v := range jsonval.Sorted(m) {
 		child := place.child(k)
 		w.OnText(child, k)
 		if byInstance, ok := v.(jsonval.Object); ok && k == "instances" {
-			for token, v := range jsonval.Sorted(byInstance) {
-				child.Instance = token
+			for instanceToken, v := range jsonval.Sorted(byInstance) {
+				child.InstanceToken = instanceToken
 				if err := w.WalkValue(v, child); err != nil {
 					return err
 				}
@@ -83,12 +83,12 @@ func (w Walker) walkObject(m jsonval.Object, place Place) error {
 	return nil
 }
 
-// ownerToken returns the instance that an object names: a Message, a Call, an entry of a log, or a decision on a Call;
-// empty if it names none.
-func ownerToken(m jsonval.Object) string {
+// instanceTokenOf returns the instance that an object names: a Message, a Call, an entry of a log, or a decision on a
+// Call; empty if it names none.
+func instanceTokenOf(m jsonval.Object) string {
 	for _, k := range []string{"_instance", "instance"} {
-		if token := jsonval.AsText(m[k]); token != "" && token != "*" {
-			return token
+		if instanceToken := jsonval.AsText(m[k]); instanceToken != "" && instanceToken != "*" {
+			return instanceToken
 		}
 	}
 	callID := jsonval.AsText(m["call"])

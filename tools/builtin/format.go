@@ -17,7 +17,7 @@ type formatTextParams struct {
 
 func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
-	accountedBytes := memory.UncountedBytes // bytes of text that are accounted for so far
+	accountedBytes := memory.MaxUncountedBytes // bytes of text that are accounted for so far
 	for _, part := range placeholder.Split(in.Template) {
 		if part.PlaceholderName == "" {
 			out.WriteString(part.Text)

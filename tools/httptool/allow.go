@@ -37,7 +37,7 @@ func parseAllowList(text string) (*allowList, error) {
 		if entry == "" {
 			continue
 		}
-		if err := list.add(entry); err != nil {
+		if err := list.addEntry(entry); err != nil {
 			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w, such as shop.example.com or 127.0.0.1:8080",
 				AllowListVariable, entry, err)
 		}
@@ -45,7 +45,7 @@ func parseAllowList(text string) (*allowList, error) {
 	return list, nil
 }
 
-func (l *allowList) add(entry string) error {
+func (l *allowList) addEntry(entry string) error {
 	if entry == "*" {
 		l.allowsAllPublic = true
 		return nil
@@ -83,8 +83,8 @@ func (l *allowList) namesHost(host, port string) bool {
 	return l.allowedHosts[hostWithPort(host, "")] || l.allowedHosts[hostWithPort(host, port)]
 }
 
-// allows reports whether the host may be contacted at all. Its address is checked when it is dialled.
-func (l *allowList) allows(host, port string) bool {
+// allowsHost reports whether the host may be contacted at all. Its address is checked when it is dialled.
+func (l *allowList) allowsHost(host, port string) bool {
 	return l.allowsAllPublic || l.namesHost(host, port) ||
 		slices.ContainsFunc(l.domainSuffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }

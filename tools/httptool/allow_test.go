@@ -32,7 +32,7 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 		for want, places := range map[bool]string{true: row.yes, false: row.no} {
 			for place := range strings.FieldsSeq(places) {
 				i := strings.LastIndex(place, ":")
-				if list.allows(normalizeHost(place[:i]), place[i+1:]) != want {
+				if list.allowsHost(normalizeHost(place[:i]), place[i+1:]) != want {
 					t.Errorf("%q and %s: not %v", row.allow, place, want)
 				}
 			}
@@ -163,7 +163,7 @@ func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = (&dialer{allowList: list}).checkAddress(row.address, row.named)
+		err = (&dialer{allowList: list}).checkDialedAddress(row.address, row.named)
 		if (err == nil) != row.want || (err != nil && !IsRefused(err)) {
 			t.Errorf("%+v: %v", row, err)
 		}

@@ -31,18 +31,18 @@ type response struct {
 
 func (c *Client) readResponse(resp *http.Response) (*response, error) {
 	defer resp.Body.Close()
-	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
-		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
+	if resp.ContentLength > c.maxAnswerBytes && resp.Request.Method != "HEAD" {
+		return nil, finalErrorf("the answer is over %d bytes", c.maxAnswerBytes)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.UncountedBytes, c.maxBytes)+1))
-	if err == nil && len(body) > memory.UncountedBytes {
-		body, err = readLargeBody(resp, body, c.maxBytes)
+	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.MaxUncountedBytes, c.maxAnswerBytes)+1))
+	if err == nil && len(body) > memory.MaxUncountedBytes {
+		body, err = readLargeBody(resp, body, c.maxAnswerBytes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(body)) > c.maxBytes {
-		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
+	if int64(len(body)) > c.maxAnswerBytes {
+		return nil, finalErrorf("the answer is over %d bytes", c.maxAnswerBytes)
 	}
 	a := &response{
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
@@ -56,21 +56,21 @@ func (c *Client) readResponse(resp *http.Response) (*response, error) {
 }
 
 // readLargeBody reads the rest of a large answer, once the worker has memory for the largest allowed answer.
-func readLargeBody(resp *http.Response, firstPart []byte, limit int64) ([]byte, error) {
-	if err := memory.Reserve(resp.Request.Context(), int(limit)); err != nil {
+func readLargeBody(resp *http.Response, firstPart []byte, maxBodyBytes int64) ([]byte, error) {
+	if err := memory.Reserve(resp.Request.Context(), int(maxBodyBytes)); err != nil {
 		return nil, err
 	}
-	rest, err := io.ReadAll(io.LimitReader(resp.Body, limit+1-int64(len(firstPart))))
+	rest, err := io.ReadAll(io.LimitReader(resp.Body, maxBodyBytes+1-int64(len(firstPart))))
 	return append(firstPart, rest...), err
 }
 
-// maxErrorBody bounds the bodies, in bytes, that are searched for the pause that a server demands.
-const maxErrorBody = 64 << 10
+// maxErrorBodyBytes bounds the bodies, in bytes, that are searched for the pause that a server demands.
+const maxErrorBodyBytes = 64 << 10
 
 // statusError returns the Error of a status that is not a success; nil if the answer is a result.
 func (a *response) statusError(acceptsAnyStatus bool, now time.Time) error {
 	retryAfter := retryafter.FromHeader(a.header, now)
-	if retryAfter == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
+	if retryAfter == 0 && a.status >= 400 && len(a.body) <= maxErrorBodyBytes {
 		errorBody, _ := a.parseJSON()
 		retryAfter = retryafter.FromErrorBody(errorBody, now)
 	}
@@ -99,20 +99,21 @@ func (a *response) unusableError(cause error) *Error {
 }
 
 // parseValue returns the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its
-// text. An empty answer is nil, or its location where that fits better. If the answer is not declared as JSON, firstFit
-// may choose the other reading: the text 12 where a text is wanted, or JSON that is declared as HTML.
-func (a *response) parseValue(firstFit func(readings ...any) any) (any, error) {
+// text. An empty answer is nil, or its location where that fits better. If the answer is not declared as JSON,
+// firstFittingReading may choose the other reading: the text 12 where a text is wanted, or JSON that is declared as
+// HTML.
+func (a *response) parseValue(firstFittingReading func(readings ...any) any) (any, error) {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	if len(bytes.TrimSpace(a.body)) == 0 {
 		if a.location != "" {
-			return firstFit(nil, a.location, jsonval.Object{"location": a.location}), nil
+			return firstFittingReading(nil, a.location, jsonval.Object{"location": a.location}), nil
 		}
 		if strings.HasPrefix(mediaType, "text/") {
-			return firstFit(nil, string(a.body)), nil
+			return firstFittingReading(nil, string(a.body)), nil
 		}
 		return nil, nil
 	}
-	if isJSON(mediaType) {
+	if isJSONMediaType(mediaType) {
 		v, err := a.parseJSON()
 		if err != nil {
 			return nil, a.unusableError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
@@ -131,7 +132,7 @@ func (a *response) parseValue(firstFit func(readings ...any) any) (any, error) {
 			readings = []any{v, text}
 		}
 	}
-	return firstFit(readings...), nil
+	return firstFittingReading(readings...), nil
 }
 
 // parseJSON decodes the body as JSON: in UTF-8, whatever the server declares, or else in the declared character set.
@@ -149,7 +150,7 @@ func (a *response) parseJSON() (any, error) {
 }
 
 // answerDecodeLimits allow deeper values than the engine accepts from LLMs, because servers write them.
-var answerDecodeLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+var answerDecodeLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberBytes: 400, IntegersFitFloat64: true,
 	RefusesLoneSurrogates: true}
 
 // decodeJSON is jsonval.DecodeWithLimits, but accepts a byte order mark.

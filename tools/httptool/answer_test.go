@@ -113,7 +113,7 @@ func TestATextIsReadAsItsToolWantsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := c.Run(bg, runner.Input{Spec: map[string]any{"url": s.URL}, IdempotencyKey: "k",
-			Fits: func(v any) bool { return schema.Validate(v) == nil }})
+			FitsAsResult: func(v any) bool { return schema.Validate(v) == nil }})
 		if err != nil || encoded(t, got) != row.want {
 			t.Errorf("%s of %s %q: %s, %v, want %s", row.wanted, row.contentType, row.body, encoded(t, got), err,
 				row.want)
@@ -143,7 +143,7 @@ func TestAnEmptyAnswerIsItsLocationWhereThatIsWanted(t *testing.T) {
 		}
 		status = row.status
 		got, err := c.Run(bg, runner.Input{Spec: map[string]any{"url": s.URL}, IdempotencyKey: "k",
-			Fits: func(v any) bool { return schema.Validate(v) == nil }})
+			FitsAsResult: func(v any) bool { return schema.Validate(v) == nil }})
 		if err != nil || encoded(t, got) != row.want {
 			t.Errorf("%d, %s: %s, %v", row.status, row.wanted, encoded(t, got), err)
 		}
@@ -308,7 +308,7 @@ func TestAnAnswerOverTheLimitIsAFinalError(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	})
 	c := client(t, nil, s)
-	c.maxBytes = 1000
+	c.maxAnswerBytes = 1000
 	for _, row := range []struct {
 		bytes           int
 		chunked, zipped bool

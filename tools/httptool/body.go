@@ -12,9 +12,9 @@ import (
 const scopesField = "_scopes"
 
 // fillBody returns the request's body and its content type; nil if the method carries its parameters in the query.
-// declaredType is the content type that the tool names.
+// declaredContentType is the content type that the tool names.
 func fillBody(s Spec, f *templateFiller, scopeValues jsonval.Object,
-	declaredType string) (body []byte, contentType string,
+	declaredContentType string) (body []byte, contentType string,
 	err error) {
 	if s.sendsParamsInQuery() {
 		return nil, "", nil
@@ -32,9 +32,9 @@ func fillBody(s Spec, f *templateFiller, scopeValues jsonval.Object,
 	}
 	v = withScopes(v, scopeValues)
 	if jsonval.SizeUpToLimit(v, jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
-		return nil, "", errTooLarge
+		return nil, "", errFilledTooLarge
 	}
-	body, contentType = encodeBody(v, declaredType)
+	body, contentType = encodeBody(v, declaredContentType)
 	return body, contentType, nil
 }
 
@@ -66,7 +66,7 @@ func encodeBody(v any, contentType string) ([]byte, string) {
 	switch {
 	case mediaType == "application/x-www-form-urlencoded" && isObject:
 		return []byte(strings.Join(formPairs(object), "&")), contentType
-	case mediaType != "" && !isJSON(mediaType) && isText:
+	case mediaType != "" && !isJSONMediaType(mediaType) && isText:
 		return []byte(text), contentType
 	case contentType == "":
 		contentType = "application/json"
@@ -80,11 +80,11 @@ func encodeBody(v any, contentType string) ([]byte, string) {
 func formPairs(object jsonval.Object) []string {
 	var pairs []string
 	for name, v := range jsonval.Sorted(object) {
-		pairs = append(pairs, queryPairs(encodeSegment(name), v)...)
+		pairs = append(pairs, queryPairs(encodeURLPart(name), v)...)
 	}
 	return pairs
 }
 
-func isJSON(mediaType string) bool {
+func isJSONMediaType(mediaType string) bool {
 	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
 }

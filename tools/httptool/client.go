@@ -20,26 +20,26 @@ type Options struct {
 	LookupEnv      func(string) (string, bool) // looks up the secrets; nil: os.LookupEnv
 }
 
-// maxBytes bounds an answer, in bytes after decompression.
-const maxBytes = 20 << 20
+// maxAnswerBytes bounds an answer, in bytes after decompression.
+const maxAnswerBytes = 20 << 20
 
 // Client sends the requests of HTTP tools. It keeps connections alive, uses no proxy and no cookies, and is safe
 // for concurrent use.
 type Client struct {
-	allowList      *allowList
-	allowListErr   error
-	allowedSecrets secretEntries
-	lookupEnv      func(string) (string, bool)
-	maxBytes       int64
-	usedSecrets    sync.Map // name → value of the secrets that were used
-	dialer         *dialer
-	transport      *http.Transport // no http.Client, because send follows redirects
-	now            func() time.Time
+	allowList             *allowList
+	allowListErr          error
+	allowedSecrets        secretEntries
+	lookupEnv             func(string) (string, bool)
+	maxAnswerBytes        int64
+	usedSecretValueByName sync.Map // name → value of the secrets that were used
+	dialer                *dialer
+	transport             *http.Transport // no http.Client, because send follows redirects
+	now                   func() time.Time
 }
 
 // New returns a Client. If the allow-list is invalid, every request fails; CheckAllowList reports that beforehand.
 func New(o Options) *Client {
-	c := &Client{lookupEnv: o.LookupEnv, maxBytes: maxBytes, now: time.Now}
+	c := &Client{lookupEnv: o.LookupEnv, maxAnswerBytes: maxAnswerBytes, now: time.Now}
 	if c.lookupEnv == nil {
 		c.lookupEnv = os.LookupEnv
 	}
@@ -47,7 +47,7 @@ func New(o Options) *Client {
 	if c.allowListErr != nil {
 		c.allowList = &allowList{}
 	}
-	c.allowedSecrets, _ = parseSecretNames(o.AllowedSecrets) // a list that does not parse allows none
+	c.allowedSecrets, _ = parseSecretEntries(o.AllowedSecrets) // a list that does not parse allows none
 	c.dialer = &dialer{allowList: c.allowList}
 	c.transport = &http.Transport{
 		DialContext:            c.dialer.dial,
@@ -83,17 +83,17 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 	r, err := c.prepareRequest(s, &templateFiller{params: in.Params, vault: v, usedParams: map[string]bool{}},
 		in.ScopeValues)
 	if err == nil {
-		err = v.checkHost(r.url)
+		err = v.checkSecretsMayGoTo(r.url)
 	}
 	if err != nil {
 		return fail(finalError{err})
 	}
-	r.idempotencyKey, r.vault = encodeHeader(in.IdempotencyKey), v
+	r.idempotencyKey, r.vault = encodeHeaderValue(in.IdempotencyKey), v
 	a, err := c.send(ctx, r)
 	if err != nil {
 		return fail(err)
 	}
-	result, err := a.parseValue(in.FirstFit)
+	result, err := a.parseValue(in.FirstFittingReading)
 	if err != nil {
 		return fail(err)
 	}
@@ -102,7 +102,7 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 
 func (c *Client) newVault() *vault {
 	return &vault{allowedSecrets: c.allowedSecrets, lookupEnv: c.lookupEnv, valueByName: map[string]string{},
-		usedSecrets: &c.usedSecrets}
+		usedSecretValueByName: &c.usedSecretValueByName}
 }
 
 // Get reads a URL unchanged, without parameters and secrets. Any status is a result, except those that are tried again,
@@ -129,7 +129,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 }
 
 // errorWithoutSecrets turns any failure into an Error without secrets.
-func (c *Client) errorWithoutSecrets(action string, err error, v *vault) *Error {
+func (c *Client) errorWithoutSecrets(methodAndURL string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{IsRetryable: !IsRefused(err), Err: err}
@@ -139,7 +139,7 @@ func (c *Client) errorWithoutSecrets(action string, err error, v *vault) *Error 
 		e.Err = RedactError(s, e.Err)
 	}
 	e.Body = excerpt(s.RedactText(e.Body)) // redacted first: half a secret would not be found
-	e.action = s.RedactText(action)
+	e.methodAndURL = s.RedactText(methodAndURL)
 	return e
 }
 

@@ -20,13 +20,13 @@ type Error struct {
 	// IsNotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its
 	// allow-list, or a secret. Only the operator of the worker can fix that.
 	IsNotAllowed bool
-	action       string // method and URL template
+	methodAndURL string // method and URL template
 	isThrottled  bool   // the server's rate limit refused the request unread
 }
 
 // Error reads `httptool: act thing: cause`.
 func (e *Error) Error() string {
-	text := "httptool: " + e.action
+	text := "httptool: " + e.methodAndURL
 	if e.Status != 0 {
 		text += fmt.Sprintf(": status %d", e.Status)
 	}
@@ -82,7 +82,7 @@ func (f finalError) Unwrap() error { return f.error }
 // notAllowedError marks the lack of something at this worker: a host in its allow-list, or a secret.
 type notAllowedError struct{ error }
 
-func refusedErrorf(format string, args ...any) error {
+func notAllowedErrorf(format string, args ...any) error {
 	return finalError{notAllowedError{fmt.Errorf(format, args...)}}
 }
 

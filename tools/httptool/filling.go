@@ -8,7 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxResolvedBytes>>20)
+var errFilledTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB",
+	jsonval.MaxResolvedBytes>>20)
 
 // templateFiller puts the values of one Call into templates. Values are data: neither {name} nor $env:NAME has a
 // meaning in them.
@@ -25,27 +26,28 @@ func (f *templateFiller) findParam(name string) (any, bool) {
 
 // fillText fills a text template. encode, if not nil, encodes values and secrets for a URL. hasParam reports whether
 // the template has a parameter. Lists, objects and absent values are errors.
-func (f *templateFiller) fillText(template string, encode func(string) string) (text string, hasParam bool, err error) {
+func (f *templateFiller) fillText(template string,
+	encodeForURL func(string) string) (text string, hasParam bool, err error) {
 	var out strings.Builder
 	for _, part := range placeholder.Split(template) {
 		var piece string
 		if part.PlaceholderName == "" {
-			piece, err = f.vault.insertSecrets(part.Text, encode)
-			if encode != nil {
-				piece = encodeLiteral(piece)
+			piece, err = f.vault.insertSecrets(part.Text, encodeForURL)
+			if encodeForURL != nil {
+				piece = encodeURLLiteral(piece)
 			}
 		} else {
 			hasParam = true
 			piece, err = f.scalarText(part.PlaceholderName)
-			if encode != nil {
-				piece = encode(piece)
+			if encodeForURL != nil {
+				piece = encodeForURL(piece)
 			}
 		}
 		if err != nil {
 			return "", hasParam, err
 		}
 		if out.Len()+len(piece) > jsonval.MaxResolvedBytes {
-			return "", hasParam, errTooLarge
+			return "", hasParam, errFilledTooLarge
 		}
 		out.WriteString(piece)
 	}

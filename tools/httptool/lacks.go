@@ -12,23 +12,23 @@ func (c *Client) MissingRequirements(spec any) []error {
 	if err != nil {
 		return nil
 	}
-	return c.listMissing(s.URL, s.SecretNames())
+	return c.listMissingRequirements(s.URL, s.SecretNames())
 }
 
-// MissingFor is Lacks for a server and texts that are sent to it, such as headers. An empty address means a program on
-// this machine.
-func (c *Client) MissingFor(address string, textByName map[string]string) []error {
+// MissingRequirementsAt is Lacks for a server and texts that are sent to it, such as headers. An empty address means a
+// program on this machine.
+func (c *Client) MissingRequirementsAt(address string, sentTextByName map[string]string) []error {
 	names := SecretNamesIn(address)
-	for _, text := range textByName {
+	for _, text := range sentTextByName {
 		names = append(names, SecretNamesIn(text)...)
 	}
-	return c.listMissing(address, names)
+	return c.listMissingRequirements(address, names)
 }
 
-func (c *Client) listMissing(address string, secretNames []string) (list []error) {
+func (c *Client) listMissingRequirements(address string, secretNames []string) (list []error) {
 	v := c.newVault()
 	for _, name := range secretNames {
-		if _, err := v.useSecret(name, OriginOf(address)); err != nil {
+		if _, err := v.useSecret(name, SecretHostOf(address)); err != nil {
 			list = append(list, err)
 		}
 	}
@@ -43,11 +43,11 @@ func (c *Client) listMissing(address string, secretNames []string) (list []error
 		if u, err = parseHTTPURL(urlStart, ""); err != nil {
 			return list
 		}
-		if err := c.checkAllowed(u); err != nil {
+		if err := c.checkHostAllowed(u); err != nil {
 			list = append(list, err)
 		}
 	}
-	if err := v.checkHost(u); err != nil {
+	if err := v.checkSecretsMayGoTo(u); err != nil {
 		list = append(list, err)
 	}
 	return list

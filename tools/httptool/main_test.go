@@ -95,7 +95,7 @@ func client(t *testing.T, env map[string]string, servers ...*httptest.Server) *C
 // secretsFor lists those names that a list may hold, for any host.
 func secretsFor(names []string) (list string) {
 	for _, name := range names {
-		if _, err := CheckSecretNames(name + "@*"); err == nil {
+		if _, err := CheckSecretEntries(name + "@*"); err == nil {
 			list += name + "@*,"
 		}
 	}

@@ -71,26 +71,29 @@ const secretPrefix = "$env:"
 
 var secretPattern = regexp.MustCompile(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// CheckSecrets refuses a text with a $env: that no name follows, as it would be sent literally, or with a variable that
-// is not for tools.
-func CheckSecrets(text string) error {
+// CheckSecretReferences refuses a text with a $env: that no name follows, as it would be sent literally, or with a
+// variable that is not for tools.
+func CheckSecretReferences(text string) error {
 	if strings.Count(text, secretPrefix) != len(secretPattern.FindAllString(text, -1)) {
 		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretPrefix)
 	}
 	for _, m := range secretPattern.FindAllStringSubmatch(text, -1) {
-		if !isAllowedForTools(m[1]) {
+		if !isVariableAllowedForTools(m[1]) {
 			return errors.New(reservedVariableText(m[1]))
 		}
 	}
 	return nil
 }
 
-// reservedPrefixes begin the names of the program's own and Temporal's variables: a tool that received the encryption
-// keys could read everything.
-var reservedPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
+// reservedVariablePrefixes begin the names of the program's own and Temporal's variables: a tool that received the
+// encryption keys could read everything.
+var reservedVariablePrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
-func isAllowedForTools(name string) bool {
-	return !slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+func isVariableAllowedForTools(name string) bool {
+	return !slices.ContainsFunc(reservedVariablePrefixes, func(prefix string) bool {
+		return strings.HasPrefix(name,
+			prefix)
+	})
 }
 
 func reservedVariableText(name string) string {
@@ -112,19 +115,19 @@ type secretEntry struct {
 	name            string
 	isPrefix        bool // name is a prefix of names
 	allowsPlainText bool // the hosts may receive it in plain text
-	hosts           *allowList
+	allowedHosts    *allowList
 }
 
 var (
-	secretEntryPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	isListSeparator    = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
+	secretNamePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	isListSeparator   = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
 )
 
-// CheckSecretNames returns the error in a list of secrets, and the entries whose secrets any host may receive.
-func CheckSecretNames(text string) (unrestrictedEntries []string, err error) {
-	list, err := parseSecretNames(text)
+// CheckSecretEntries returns the error in a list of secrets, and the entries whose secrets any host may receive.
+func CheckSecretEntries(text string) (unrestrictedEntries []string, err error) {
+	list, err := parseSecretEntries(text)
 	for _, e := range list {
-		if e.hosts.allowsAllPublic {
+		if e.allowedHosts.allowsAllPublic {
 			unrestrictedEntries = append(unrestrictedEntries, e.String())
 		}
 	}
@@ -138,23 +141,23 @@ func (e secretEntry) String() string {
 	return e.name
 }
 
-func parseSecretNames(text string) (list secretEntries, err error) {
+func parseSecretEntries(text string) (list secretEntries, err error) {
 	for entry := range strings.FieldsFuncSeq(text, isListSeparator) {
 		name, host, hasHost := strings.Cut(entry, "@")
-		e := secretEntry{hosts: &allowList{allowedHosts: map[string]bool{}}}
+		e := secretEntry{allowedHosts: &allowList{allowedHosts: map[string]bool{}}}
 		e.name, e.isPrefix = strings.CutSuffix(name, "*")
 		host, e.allowsPlainText = strings.CutPrefix(host, plainTextScheme)
 		switch {
-		case !secretEntryPattern.MatchString(name):
+		case !secretNamePattern.MatchString(name):
 			err = errors.New("want NAME@HOST, where NAME is a variable, or the beginning of one and a *")
-		case !isAllowedForTools(e.name):
+		case !isVariableAllowedForTools(e.name):
 			err = errors.New("variables that begin like this are never for tools")
 		case !hasHost:
 			err = fmt.Errorf(
 				"it does not say which host may receive it: write %s@shop.example.com, or %s@* for any host",
 				name, name)
 		default:
-			err = e.hosts.add(host)
+			err = e.allowedHosts.addEntry(host)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w", SecretsVariable, entry, err)
@@ -164,10 +167,10 @@ func parseSecretNames(text string) (list secretEntries, err error) {
 	return list, nil
 }
 
-func (s secretEntries) allowsName(name string) bool { return len(s.entriesOf(name)) > 0 }
+func (s secretEntries) allowsName(name string) bool { return len(s.entriesMatching(name)) > 0 }
 
-// entriesOf returns the entries that match a name.
-func (s secretEntries) entriesOf(name string) (list secretEntries) {
+// entriesMatching returns the entries that match a name.
+func (s secretEntries) entriesMatching(name string) (list secretEntries) {
 	for _, e := range s {
 		if e.name == name || e.isPrefix && strings.HasPrefix(name, e.name) {
 			list = append(list, e)
@@ -178,15 +181,16 @@ func (s secretEntries) entriesOf(name string) (list secretEntries) {
 
 // mayReceive reports whether a host may receive the secret with a name; with plain, in plain text.
 func (s secretEntries) mayReceive(name, host, port string, inPlainText bool) bool {
-	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool {
-		return e.hosts.allows(host, port) && (!inPlainText || e.allowsPlainText || e.hosts.allowsAllPublic)
+	return slices.ContainsFunc(s.entriesMatching(name), func(e secretEntry) bool {
+		return e.allowedHosts.allowsHost(host, port) && (!inPlainText || e.allowsPlainText ||
+			e.allowedHosts.allowsAllPublic)
 	})
 }
 
 const plainTextScheme = "http://"
 
-// isPlainText reports whether others can read what is sent to a URL.
-func isPlainText(u *url.URL) bool {
+// sendsPlainText reports whether others can read what is sent to a URL.
+func sendsPlainText(u *url.URL) bool {
 	host := normalizeHost(u.Hostname())
 	ip, err := netip.ParseAddr(host)
 	return u.Scheme == "http" && host != "localhost" && (err != nil || !ip.IsLoopback())
@@ -194,10 +198,10 @@ func isPlainText(u *url.URL) bool {
 
 // HostOf returns the host of a server's address, in the form of AllowListVariable. It is "localhost" for a program on
 // this machine, which has an empty address, and "HOST" if the host depends on a Call's parameters or secrets.
-func HostOf(address string) string { return strings.TrimPrefix(OriginOf(address), plainTextScheme) }
+func HostOf(address string) string { return strings.TrimPrefix(SecretHostOf(address), plainTextScheme) }
 
-// OriginOf is HostOf in the form of SecretsVariable.
-func OriginOf(address string) string {
+// SecretHostOf is HostOf in the form of SecretsVariable.
+func SecretHostOf(address string) string {
 	if address == "" {
 		return "localhost"
 	}
@@ -210,11 +214,11 @@ func OriginOf(address string) string {
 	if err != nil {
 		return "HOST"
 	}
-	origin := hostWithPort(normalizeHost(u.Hostname()), u.Port())
-	if isPlainText(u) {
-		origin = plainTextScheme + origin
+	secretHost := hostWithPort(normalizeHost(u.Hostname()), u.Port())
+	if sendsPlainText(u) {
+		secretHost = plainTextScheme + secretHost
 	}
-	return origin
+	return secretHost
 }
 
 // SecretNamesIn lists the variables that a text names, in order.

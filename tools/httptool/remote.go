@@ -23,13 +23,13 @@ func (c *Client) FillSecrets(address string, textByName map[string]string) (
 		}
 	}
 	if address == "" {
-		return "", filledTextByName, v.redactor(), v.checkHost(nil)
+		return "", filledTextByName, v.redactor(), v.checkSecretsMayGoTo(nil)
 	}
 	u, err := parseHTTPURL(filledAddress, "")
 	if err != nil {
 		return "", nil, nil, finalError{err}
 	}
-	return filledAddress, filledTextByName, v.redactor(), v.checkHost(u)
+	return filledAddress, filledTextByName, v.redactor(), v.checkSecretsMayGoTo(u)
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
@@ -41,7 +41,7 @@ type allowListTransport struct{ client *Client }
 func (f allowListTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	u, err := parseHTTPURL(r.URL.String(), "")
 	if err == nil {
-		err = f.client.checkAllowed(u)
+		err = f.client.checkHostAllowed(u)
 	}
 	if err != nil {
 		return nil, err

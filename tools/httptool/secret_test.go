@@ -14,7 +14,7 @@ import (
 func TestSecretsAreStruckOutOfResultsAndErrors(t *testing.T) {
 	t.Parallel()
 	const token = `s3cr&t/"é-value`
-	forms := []string{token, encodeSegment(token), base64.StdEncoding.EncodeToString([]byte(token))}
+	forms := []string{token, encodeURLPart(token), base64.StdEncoding.EncodeToString([]byte(token))}
 	status, contentType := 200, "application/json"
 	var reply string
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -253,7 +253,7 @@ func TestWhichHostAnAddressNames(t *testing.T) {
 		"https://$env:SHOP/a": "HOST", "https://x{y}.example": "HOST", "nonsense": "HOST",
 		"http://127.0.0.1:8080/a": "127.0.0.1:8080", "http://LOCALHOST": "localhost", "http://[::1]:80": "[::1]:80",
 	} {
-		if got := OriginOf(address); got != want {
+		if got := SecretHostOf(address); got != want {
 			t.Errorf("a secret for %s goes to %s", address, got)
 		}
 		if got := HostOf(address); got != strings.TrimPrefix(want, "http://") {
@@ -289,7 +289,7 @@ func TestASecretGoesToAHostInPlainTextOnlyWhereThatIsWritten(t *testing.T) {
 			defer client.Close()
 			texts := map[string]string{"K": "$env:KEY"}
 			_, _, _, err := client.FillSecrets(c.address, texts)
-			return client.MissingFor(c.address, texts), err
+			return client.MissingRequirementsAt(c.address, texts), err
 		}
 		lacks, err := told(c.list)
 		if (err == nil) != c.goes || (len(lacks) == 0) != c.goes {
@@ -298,7 +298,7 @@ func TestASecretGoesToAHostInPlainTextOnlyWhereThatIsWritten(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		entry := "KEY@" + OriginOf(c.address)
+		entry := "KEY@" + SecretHostOf(c.address)
 		https := strings.Contains(err.Error(), "in plain text: write https")
 		if !strings.Contains(err.Error(), "adds "+entry+" to ") || https == strings.Contains(c.address, "other") {
 			t.Errorf("%s to %s: %v", c.list, c.address, err)
@@ -320,7 +320,7 @@ func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
 		"A@": false, "@h": false, "A@h@i": false, "A@https://h": false, "A@http://": false, "A@h:0": false, "A@h/path": false,
 		"PROCESSIDEA_KEYS@h": false, "PROCESSIDEA_*@h": false, "TEMPORAL_API_KEY@h": false, "TEMPORAL_*@h": false,
 	} {
-		if _, err := CheckSecretNames(text); (err == nil) != ok ||
+		if _, err := CheckSecretEntries(text); (err == nil) != ok ||
 			(err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -17,7 +17,7 @@ const maxRedirects = 5
 // send sends a request, follows its redirects, checking each host against the allow-list, and reads the answer.
 func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	for hop := 0; ; hop++ {
-		err := c.checkAllowed(r.url)
+		err := c.checkHostAllowed(r.url)
 		var resp *http.Response
 		if err == nil {
 			resp, err = c.sendOnce(ctx, r)
@@ -26,13 +26,13 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 			err = finalErrorf("redirect: %s", err) // the server chose the host, not the author of the tool
 		}
 		if err != nil {
-			return nil, transportError(ctx, err)
+			return nil, contextErrorUnlessRefused(ctx, err)
 		}
 		nextRequest, err := nextRedirectRequest(r, resp)
 		if nextRequest == nil && err == nil {
 			a, err := c.readResponse(resp)
 			if err != nil {
-				return nil, transportError(ctx, err)
+				return nil, contextErrorUnlessRefused(ctx, err)
 			}
 			if hop > 0 && !r.acceptsAnyStatus && a.isLoginPage(r.url) {
 				return nil, finalErrorf("redirect: %s://%s%s is a page to log in at, so the server does not know who "+
@@ -51,15 +51,15 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	}
 }
 
-func (c *Client) checkAllowed(u *url.URL) error {
+func (c *Client) checkHostAllowed(u *url.URL) error {
 	host, port := hostAndPort(u)
 	switch {
 	case c.allowListErr != nil:
-		return refusedErrorf("%w", c.allowListErr)
+		return notAllowedErrorf("%w", c.allowListErr)
 	case c.allowList.isEmpty():
-		return refusedErrorf("no host is allowed: set %s=%s", AllowListVariable, hostWithPort(host, port))
-	case !c.allowList.allows(host, port):
-		return refusedErrorf("host %s is not in %s", hostWithPort(host, port), AllowListVariable)
+		return notAllowedErrorf("no host is allowed: set %s=%s", AllowListVariable, hostWithPort(host, port))
+	case !c.allowList.allowsHost(host, port):
+		return notAllowedErrorf("host %s is not in %s", hostWithPort(host, port), AllowListVariable)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func nextRedirectRequest(r *request, resp *http.Response) (*request, error) {
 	nextRequest := *r
 	nextRequest.url, nextRequest.toolHeaders = targetURL, r.toolHeaders.Clone()
 	if !keepsMethod && r.method != "GET" && r.method != "HEAD" {
-		if isSamePage(r.url, targetURL) {
+		if isSamePathElsewhere(r.url, targetURL) {
 			return nil, finalErrorf("redirect: the server is at %s://%s%s, and has not taken the request: write that "+
 				"address in the file", targetURL.Scheme, targetURL.Host, targetURL.EscapedPath())
 		}
@@ -125,10 +125,10 @@ func nextRedirectRequest(r *request, resp *http.Response) (*request, error) {
 	return &nextRequest, nil
 }
 
-// isSamePage reports whether two addresses have the same path and differ only in scheme, host or final slash. A server
-// that redirects to such an address has done nothing: following with GET would only show a page, and the Call would
-// count as done.
-func isSamePage(from, to *url.URL) bool {
+// isSamePathElsewhere reports whether two addresses have the same path and differ only in scheme, host or final slash.
+// A server that redirects to such an address has done nothing: following with GET would only show a page, and the Call
+// would count as done.
+func isSamePathElsewhere(from, to *url.URL) bool {
 	return strings.TrimRight(from.Path, "/") == strings.TrimRight(to.Path, "/") &&
 		(from.Path != to.Path || from.Scheme != to.Scheme || from.Host != to.Host)
 }
@@ -169,8 +169,9 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// transportError returns the context's error once the context has ended, except if this worker refused the request.
-func transportError(ctx context.Context, err error) error {
+// contextErrorUnlessRefused returns the context's error once the context has ended, except if this worker refused the
+// request.
+func contextErrorUnlessRefused(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !IsRefused(err) {
 		return ctx.Err()
 	}

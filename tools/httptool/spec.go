@@ -47,9 +47,9 @@ func ParseSpec(raw any) (Spec, error) {
 }
 
 func decodeSpec(raw any) (s Spec, err error) {
-	text, err := json.Marshal(raw)
+	specJSON, err := json.Marshal(raw)
 	var fields jsonval.Object
-	if err != nil || json.Unmarshal(text, &fields) != nil || fields == nil {
+	if err != nil || json.Unmarshal(specJSON, &fields) != nil || fields == nil {
 		return Spec{}, errors.New("not an object")
 	}
 	for _, name := range jsonval.SortedKeys(fields) {
@@ -57,7 +57,7 @@ func decodeSpec(raw any) (s Spec, err error) {
 			return Spec{}, fmt.Errorf("unknown key %q", name)
 		}
 	}
-	if err := jsonval.Unmarshal(text, &s); err != nil {
+	if err := jsonval.Unmarshal(specJSON, &s); err != nil {
 		var typeErr *json.UnmarshalTypeError
 		if errors.As(err, &typeErr) {
 			return Spec{}, fmt.Errorf("%s: a %s does not fit", typeErr.Field, typeErr.Value)
@@ -86,7 +86,7 @@ func (s Spec) check() error {
 		}
 	}
 	for _, t := range s.templateTexts() {
-		if err := CheckSecrets(t.text); err != nil {
+		if err := CheckSecretReferences(t.text); err != nil {
 			return err
 		}
 	}

@@ -13,9 +13,9 @@ import (
 // urlTemplate is a URL, cut where the meaning of its text changes: the base has no parameter, and a parameter cannot
 // leave its segment or its place in the query.
 type urlTemplate struct {
-	base     string   // scheme and host, or $env:NAME
-	segments []string // of the path, which begins with "/"; none without a path
-	query    string
+	schemeAndHost string   // scheme and host, or $env:NAME
+	segments      []string // of the path, which begins with "/"; none without a path
+	queryTemplate string
 }
 
 func splitURL(text string) (urlTemplate, error) {
@@ -28,31 +28,31 @@ func splitURL(text string) (urlTemplate, error) {
 		if i := strings.IndexAny(text[hostStart:], "/?#"); i >= 0 {
 			baseEnd = hostStart + i
 		}
-		t.base, rest = text[:baseEnd], text[baseEnd:]
+		t.schemeAndHost, rest = text[:baseEnd], text[baseEnd:]
 	case secretPattern.MatchString(text) && strings.HasPrefix(text, secretPrefix):
-		t.base = text[:secretPattern.FindStringIndex(text)[1]]
-		rest = text[len(t.base):]
+		t.schemeAndHost = text[:secretPattern.FindStringIndex(text)[1]]
+		rest = text[len(t.schemeAndHost):]
 	case text == "":
 		return t, errors.New("missing")
 	default:
 		return t, fmt.Errorf("%q does not begin with http://, https:// or $env:NAME", text)
 	}
-	if strings.ContainsAny(t.base, "{}@\\ ") || (rest != "" && rest[0] != '/' && rest[0] != '?') {
+	if strings.ContainsAny(t.schemeAndHost, "{}@\\ ") || (rest != "" && rest[0] != '/' && rest[0] != '?') {
 		return t, fmt.Errorf("%q: neither parameters nor a user may stand before the path", text)
 	}
 	if strings.Contains(rest, "#") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return t, fmt.Errorf("%q: spaces and fragments have no place in it", text)
 	}
 	path, query, _ := strings.Cut(rest, "?")
-	t.query = query
+	t.queryTemplate = query
 	if path != "" {
 		t.segments = strings.Split(path[1:], "/")
 	}
-	return t, t.validate()
+	return t, t.checkWithOnesFilledIn()
 }
 
-// validate parses the URL with the digit 1 in place of every parameter and secret.
-func (t urlTemplate) validate() error {
+// checkWithOnesFilledIn parses the URL with the digit 1 in place of every parameter and secret.
+func (t urlTemplate) checkWithOnesFilledIn() error {
 	fillWithOnes := func(text string) string {
 		var b strings.Builder
 		for _, part := range placeholder.Split(secretPattern.ReplaceAllString(text, "1")) {
@@ -63,7 +63,7 @@ func (t urlTemplate) validate() error {
 		}
 		return b.String()
 	}
-	base := t.base
+	base := t.schemeAndHost
 	if strings.HasPrefix(base, secretPrefix) {
 		base = "http://1"
 	}
@@ -71,7 +71,7 @@ func (t urlTemplate) validate() error {
 	for _, segment := range t.segments {
 		path += "/" + fillWithOnes(segment)
 	}
-	_, err := parseHTTPURL(fillWithOnes(base)+path, fillWithOnes(t.query))
+	_, err := parseHTTPURL(fillWithOnes(base)+path, fillWithOnes(t.queryTemplate))
 	return err
 }
 
@@ -96,6 +96,6 @@ func parseHTTPURL(address, query string) (*url.URL, error) {
 	if query != "" {
 		u.RawQuery = query
 	}
-	u.RawQuery = encodeLiteral(u.RawQuery)
+	u.RawQuery = encodeURLLiteral(u.RawQuery)
 	return u, nil
 }

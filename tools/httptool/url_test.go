@@ -17,11 +17,11 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	allowed, err := parseSecretNames(secretsFor(append(slices.Collect(maps.Keys(env)), "NOT_THERE")))
+	allowed, err := parseSecretEntries(secretsFor(append(slices.Collect(maps.Keys(env)), "NOT_THERE")))
 	if err != nil {
 		return "", err
 	}
-	v := &vault{allowedSecrets: allowed, valueByName: map[string]string{}, usedSecrets: &sync.Map{},
+	v := &vault{allowedSecrets: allowed, valueByName: map[string]string{}, usedSecretValueByName: &sync.Map{},
 		lookupEnv: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &templateFiller{params: params, vault: v, usedParams: map[string]bool{}})
 	if err != nil {
@@ -126,7 +126,7 @@ func TestNoParameterCanChangeTheHostOrThePlacesOfAURL(t *testing.T) {
 				t.Fatalf("segment %d is %q, want %q", i, plain, want)
 			}
 		}
-		if u.RawQuery != "q="+encodeSegment(c)+"&z=1" || u.Query().Get("q") != c {
+		if u.RawQuery != "q="+encodeURLPart(c)+"&z=1" || u.Query().Get("q") != c {
 			t.Fatalf("%q made the query %s", c, u.RawQuery)
 		}
 	})
@@ -137,14 +137,14 @@ func FuzzEscapedTextIsOneSegmentAndComesBack(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		e := encodeSegment(s)
+		e := encodeURLPart(s)
 		if strings.ContainsAny(e, "/?#&=+@:\\ {}") {
 			t.Fatalf("%q became %q", s, e)
 		}
 		if back, err := url.PathUnescape(e); err != nil || back != s {
 			t.Fatalf("%q came back as %q, %v", s, back, err)
 		}
-		if encodeLiteral(e) != e {
+		if encodeURLLiteral(e) != e {
 			t.Fatalf("%q is encoded twice", e)
 		}
 	})

@@ -17,7 +17,7 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := f.vault.insertSecrets(t.base, nil)
+	base, err := f.vault.insertSecrets(t.schemeAndHost, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	query, err := fillQuery(t.query, f)
+	query, err := fillQuery(t.queryTemplate, f)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 func fillPath(segments []string, f *templateFiller) (string, error) {
 	var path strings.Builder
 	for _, segment := range segments {
-		text, hasParam, err := f.fillText(segment, encodeSegment)
+		text, hasParam, err := f.fillText(segment, encodeURLPart)
 		if err != nil {
 			return "", err
 		}
@@ -70,7 +70,7 @@ func fillQuery(query string, f *templateFiller) ([]string, error) {
 			continue
 		}
 		if name, ok := solePlaceholder(value); ok {
-			key, _, err := f.fillText(key, encodeSegment)
+			key, _, err := f.fillText(key, encodeURLPart)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +78,7 @@ func fillQuery(query string, f *templateFiller) ([]string, error) {
 			pairs = append(pairs, queryPairs(key, v)...)
 			continue
 		}
-		text, _, err := f.fillText(pair, encodeSegment)
+		text, _, err := f.fillText(pair, encodeURLPart)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func queryPairs(key string, v any) []string {
 	var pairs []string
 	for _, item := range items {
 		if item != nil {
-			pairs = append(pairs, key+"="+encodeSegment(placeholder.FormatValue(item)))
+			pairs = append(pairs, key+"="+encodeURLPart(placeholder.FormatValue(item)))
 		}
 	}
 	return pairs

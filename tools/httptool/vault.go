@@ -13,46 +13,45 @@ import (
 
 // vault provides the secrets of one request and remembers them, so that they can be removed from its answers.
 type vault struct {
-	allowedSecrets secretEntries
-	lookupEnv      func(string) (string, bool)
-	valueByName    map[string]string // name → value
-	usedSecrets    *sync.Map         // name → value, shared by all requests of the client
+	allowedSecrets        secretEntries
+	lookupEnv             func(string) (string, bool)
+	valueByName           map[string]string // name → value
+	usedSecretValueByName *sync.Map         // name → value, shared by all requests of the client
 }
 
-// minRedactedLength is the minimum length, in bytes, of secrets that are removed from answers to other requests: a
+// minRedactedSecretBytes is the minimum length, in bytes, of secrets that are removed from answers to other requests: a
 // short one may occur there by chance.
-const minRedactedLength = 8
+const minRedactedSecretBytes = 8
 
-// useSecret returns the variable's value without the line end that files have. hostForError is for the error, which
+// useSecret returns the variable's value without the line end that files have. suggestedHost is for the error, which
 // says what to allow.
-func (v *vault) useSecret(name, hostForError string) (string, error) {
-	if !isAllowedForTools(name) {
+func (v *vault) useSecret(name, suggestedHost string) (string, error) {
+	if !isVariableAllowedForTools(name) {
 		return "", errors.New(reservedVariableText(name))
 	}
 	if !v.allowedSecrets.allowsName(name) {
-		return "",
-			refusedErrorf("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
-				name, name, hostForError, SecretsVariable)
+		return "", notAllowedErrorf("environment variable %s may not be given to tools: whoever runs the worker adds "+
+			"%s@%s to %s", name, name, suggestedHost, SecretsVariable)
 	}
 	value, ok := v.lookupEnv(name)
 	value = strings.TrimRight(value, "\r\n")
 	if !ok || value == "" {
-		return "", refusedErrorf("environment variable %s is not set", name)
+		return "", notAllowedErrorf("environment variable %s is not set", name)
 	}
 	v.valueByName[name] = value
-	if len(value) >= minRedactedLength {
-		v.usedSecrets.Store(name, value)
+	if len(value) >= minRedactedSecretBytes {
+		v.usedSecretValueByName.Store(name, value)
 	}
 	return value, nil
 }
 
-// checkHost returns an error if a secret in use may not be sent to the host of a URL, or not in plain text. nil means a
-// program on this machine, at localhost.
-func (v *vault) checkHost(u *url.URL) error {
+// checkSecretsMayGoTo returns an error if a secret in use may not be sent to the host of a URL, or not in plain text.
+// nil means a program on this machine, at localhost.
+func (v *vault) checkSecretsMayGoTo(u *url.URL) error {
 	host, port, inPlainText := "localhost", "", false
 	if u != nil {
 		host, port = hostAndPort(u)
-		inPlainText = isPlainText(u)
+		inPlainText = sendsPlainText(u)
 	}
 	destination := host
 	if port != "80" && port != "443" {
@@ -65,19 +64,19 @@ func (v *vault) checkHost(u *url.URL) error {
 		switch {
 		case v.allowedSecrets.mayReceive(name, host, port, inPlainText):
 		case v.allowedSecrets.mayReceive(name, host, port, false):
-			return refusedErrorf("environment variable %s may not be sent to %s in plain text: write https; or, to "+
+			return notAllowedErrorf("environment variable %s may not be sent to %s in plain text: write https; or, to "+
 				"allow it, the worker's operator adds %s@%s to %s",
 				name, destination, name, destination, SecretsVariable)
 		default:
-			return refusedErrorf("environment variable %s may not be sent to %s: to allow it, the worker's operator "+
-				"adds %s@%s to %s", name, destination, name, destination, SecretsVariable)
+			return notAllowedErrorf("environment variable %s may not be sent to %s: to allow it, the worker's "+
+				"operator adds %s@%s to %s", name, destination, name, destination, SecretsVariable)
 		}
 	}
 	return nil
 }
 
 // insertSecrets replaces every $env:NAME in a template's literal text. encode, if not nil, encodes the values.
-func (v *vault) insertSecrets(text string, encode func(string) string) (string, error) {
+func (v *vault) insertSecrets(text string, encodeForURL func(string) string) (string, error) {
 	if !strings.Contains(text, secretPrefix) {
 		return text, nil
 	}
@@ -88,8 +87,8 @@ func (v *vault) insertSecrets(text string, encode func(string) string) (string, 
 		if err != nil {
 			return "", err
 		}
-		if encode != nil {
-			value = encode(value)
+		if encodeForURL != nil {
+			value = encodeForURL(value)
 		}
 		out.WriteString(text[offset:m[0]])
 		out.WriteString(value)
@@ -103,7 +102,7 @@ func (v *vault) insertSecrets(text string, encode func(string) string) (string, 
 // of one request, and return it to another without secrets.
 func (v *vault) redactor() *secret.Redactor {
 	valueByName := maps.Clone(v.valueByName)
-	for name, value := range v.usedSecrets.Range {
+	for name, value := range v.usedSecretValueByName.Range {
 		if _, isUsed := v.valueByName[name.(string)]; !isUsed {
 			valueByName[name.(string)] = value.(string)
 		}

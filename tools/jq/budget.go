@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	maxIntegerBits = 4096 // bits of a whole number: squaring doubles them
-	nodeBytes      = 16   // bytes of a value without its text and its items
-	listItemBytes  = 48   // bytes of a place in a growing list, with the garbage from growing
+	maxIntegerBits     = 4096 // bits of a whole number: squaring doubles them
+	valueOverheadBytes = 16   // bytes of a value without its text and its items
+	listItemBytes      = 48   // bytes of a place in a growing list, with the garbage from growing
 )
 
 var (
@@ -27,7 +27,7 @@ type budget struct {
 	spentBytes int
 }
 
-func (b *budget) charge(v any, _ []any) any {
+func (b *budget) chargeValue(v any, _ []any) any {
 	n := estimateSizeUpToLimit(v, b.MaxValueBytes)
 	if integer, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && integer.BitLen() > maxIntegerBits) {
 		return errValueTooLarge
@@ -35,7 +35,7 @@ func (b *budget) charge(v any, _ []any) any {
 	return b.spend(n, v)
 }
 
-func (b *budget) chargeSlot(v any, _ []any) any { return b.spend(listItemBytes, v) }
+func (b *budget) chargeListItem(v any, _ []any) any { return b.spend(listItemBytes, v) }
 
 func (b *budget) valueSize(v any, _ []any) any { return estimateSizeUpToLimit(v, b.MaxValueBytes) }
 
@@ -50,7 +50,7 @@ func (b *budget) spend(n int, v any) any {
 // estimateSizeUpToLimit estimates how many bytes v takes written out. It stops counting beyond limit, as a value may
 // hold itself a million times over.
 func estimateSizeUpToLimit(v any, limit int) int {
-	n := nodeBytes
+	n := valueOverheadBytes
 	switch v := v.(type) {
 	case string:
 		n += len(v)
@@ -72,8 +72,8 @@ func estimateSizeUpToLimit(v any, limit int) int {
 	return n
 }
 
-// isInteger reports whether a number is written as a whole number: rounding would turn it into a float.
-func isInteger(v any, _ []any) any {
+// isWrittenAsInteger reports whether a number is written as a whole number: rounding would turn it into a float.
+func isWrittenAsInteger(v any, _ []any) any {
 	n, isText := v.(json.Number)
 	_, isInt := v.(int)
 	_, isBig := v.(*big.Int)
@@ -84,7 +84,7 @@ func numberLiteral(_ any, args []any) any { return json.Number(args[0].(string))
 
 // checkedFunctionDefs holds checked forms of functions whose work can exceed their input (as a product, by repeating,
 // or in numbers of a million digits), and of functions that would lose digits.
-var checkedFunctionDefs = mustParse(`
+var checkedFunctionDefs = mustParseQuery(`
 def _small: if _size > 1000000 then error("it works on a value that is too large") else . end;
 def _number: if type == "number" then . else error("only numbers can be computed with, not \(type)") end;
 def _split($s): _small | split($s);
@@ -101,7 +101,7 @@ def _round: if _isWhole then . else round end;
 def _trunc: if _isWhole then . else trunc end;
 .`).FuncDefs
 
-func mustParse(text string) *gojq.Query {
+func mustParseQuery(text string) *gojq.Query {
 	query, err := gojq.Parse(text)
 	if err != nil {
 		panic(err)

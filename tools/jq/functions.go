@@ -48,14 +48,14 @@ func keepDecimalDigits(t *gojq.Term) {
 		SuffixList: t.SuffixList}
 }
 
-// chargeQuery turns q into `q | _charge`.
-func chargeQuery(q *gojq.Query) {
+// wrapQueryWithCharge turns q into `q | _charge`.
+func wrapQueryWithCharge(q *gojq.Query) {
 	inner := *q
 	*q = *pipeInto(&inner, "_charge")
 }
 
-// chargeTerm turns the term into `(term | _charge)`, followed by its suffixes.
-func chargeTerm(t *gojq.Term) {
+// wrapTermWithCharge turns the term into `(term | _charge)`, followed by its suffixes.
+func wrapTermWithCharge(t *gojq.Term) {
 	inner := *t
 	inner.SuffixList = nil
 	*t = gojq.Term{

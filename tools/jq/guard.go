@@ -10,10 +10,10 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// guardNode admits the part of jq that selects and computes, and rewrites it so that everything that makes a value is
-// counted. It refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole
-// parsed query by reflection, so that it misses nothing that a later gojq adds.
-func guardNode(node reflect.Value) error {
+// checkAndMeterNode admits the part of jq that selects and computes, and rewrites it so that everything that makes a
+// value is counted. It refuses definitions, assignments, labels and functions that reach outside the value. It walks
+// the whole parsed query by reflection, so that it misses nothing that a later gojq adds.
+func checkAndMeterNode(node reflect.Value) error {
 	switch node.Kind() {
 	case reflect.Pointer:
 		if node.IsNil() {
@@ -22,24 +22,24 @@ func guardNode(node reflect.Value) error {
 		if q, ok := node.Interface().(*gojq.Query); ok && (q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0) {
 			return errors.New("modules and definitions are not allowed")
 		}
-		if err := guardNode(node.Elem()); err != nil {
+		if err := checkAndMeterNode(node.Elem()); err != nil {
 			return err
 		}
 		switch node := node.Interface().(type) {
 		case *gojq.Query:
-			return guardQuery(node)
+			return checkAndMeterQuery(node)
 		case *gojq.Term:
-			return guardTerm(node)
+			return checkAndMeterTerm(node)
 		}
 	case reflect.Struct:
 		for _, field := range node.Fields() {
-			if err := guardNode(field); err != nil {
+			if err := checkAndMeterNode(field); err != nil {
 				return err
 			}
 		}
 	case reflect.Slice:
 		for n := range node.Len() {
-			if err := guardNode(node.Index(n)); err != nil {
+			if err := checkAndMeterNode(node.Index(n)); err != nil {
 				return err
 			}
 		}
@@ -47,8 +47,8 @@ func guardNode(node reflect.Value) error {
 	return nil
 }
 
-// guardQuery is guardNode for a query whose parts are guarded already.
-func guardQuery(q *gojq.Query) error {
+// checkAndMeterQuery is checkAndMeterNode for a query whose parts are guarded already.
+func checkAndMeterQuery(q *gojq.Query) error {
 	if q.Term != nil {
 		return nil
 	}
@@ -59,19 +59,19 @@ func guardQuery(q *gojq.Query) error {
 	case gojq.OpPipe, gojq.OpComma, gojq.OpAnd, gojq.OpOr, gojq.OpAlt,
 		gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe:
 	case gojq.OpAdd:
-		chargeQuery(q)
+		wrapQueryWithCharge(q)
 	case gojq.OpSub, gojq.OpMul, gojq.OpDiv, gojq.OpMod:
 		// Applied to text, `*` repeats it without bound.
 		q.Left, q.Right = pipeInto(q.Left, "_number"), pipeInto(q.Right, "_number")
-		chargeQuery(q)
+		wrapQueryWithCharge(q)
 	default:
 		return fmt.Errorf("%s is not allowed: it reads, it does not assign", q.Op)
 	}
 	return nil
 }
 
-// guardTerm is guardNode for a term whose parts are guarded already.
-func guardTerm(t *gojq.Term) error {
+// checkAndMeterTerm is checkAndMeterNode for a term whose parts are guarded already.
+func checkAndMeterTerm(t *gojq.Term) error {
 	switch t.Type {
 	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse,
 		gojq.TermTypeIndex, gojq.TermTypeUnary, gojq.TermTypeQuery,
@@ -79,17 +79,17 @@ func guardTerm(t *gojq.Term) error {
 	case gojq.TermTypeNumber:
 		keepDecimalDigits(t)
 	case gojq.TermTypeFunc:
-		return guardFunction(t)
+		return checkAndMeterFunction(t)
 	case gojq.TermTypeObject, gojq.TermTypeFormat:
-		chargeTerm(t)
+		wrapTermWithCharge(t)
 	case gojq.TermTypeArray:
 		if t.Array.Query != nil {
 			t.Array.Query = pipeInto(t.Array.Query, "_step")
-			chargeTerm(t)
+			wrapTermWithCharge(t)
 		}
 	case gojq.TermTypeString:
 		if t.Str.Queries != nil {
-			chargeTerm(t)
+			wrapTermWithCharge(t)
 		}
 	default:
 		return fmt.Errorf("%s is not allowed", t)
@@ -97,7 +97,7 @@ func guardTerm(t *gojq.Term) error {
 	return nil
 }
 
-func guardFunction(t *gojq.Term) error {
+func checkAndMeterFunction(t *gojq.Term) error {
 	f := t.Func
 	if strings.HasPrefix(f.Name, "$") && len(f.Args) == 0 && f.Name != "$ENV" && f.Name != "$__prog_args" {
 		return nil
@@ -106,12 +106,12 @@ func guardFunction(t *gojq.Term) error {
 	switch {
 	case slices.Contains(checkedFunctions, signature):
 		f.Name = "_" + f.Name
-		chargeTerm(t)
+		wrapTermWithCharge(t)
 	case slices.Contains(growingFunctions, signature):
 		for i, arg := range f.Args {
 			f.Args[i] = pipeInto(arg, "_step")
 		}
-		chargeTerm(t)
+		wrapTermWithCharge(t)
 	case !slices.Contains(readingFunctions, signature):
 		return fmt.Errorf("%s is not allowed", signature)
 	}

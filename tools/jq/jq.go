@@ -18,7 +18,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxErrorLength = 300 // characters of an error message, which may quote values
+const maxErrorChars = 300 // characters of an error message, which may quote values
 
 // Limits bound one run. Bytes are estimates of the written-out size.
 type Limits struct {
@@ -39,16 +39,16 @@ func Compile(text string, limits Limits) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := guardNode(reflect.ValueOf(query)); err != nil {
+	if err := checkAndMeterNode(reflect.ValueOf(query)); err != nil {
 		return nil, err
 	}
 	query.FuncDefs = checkedFunctionDefs
 	queryBudget := &budget{Limits: limits}
 	code, err := gojq.Compile(query,
-		gojq.WithFunction("_charge", 0, 0, queryBudget.charge),
-		gojq.WithFunction("_step", 0, 0, queryBudget.chargeSlot),
+		gojq.WithFunction("_charge", 0, 0, queryBudget.chargeValue),
+		gojq.WithFunction("_step", 0, 0, queryBudget.chargeListItem),
 		gojq.WithFunction("_size", 0, 0, queryBudget.valueSize),
-		gojq.WithFunction("_isWhole", 0, 0, isInteger),
+		gojq.WithFunction("_isWhole", 0, 0, isWrittenAsInteger),
 		gojq.WithFunction("_literal", 1, 1, numberLiteral))
 	return &Query{code, queryBudget}, err
 }
@@ -69,19 +69,19 @@ func (q *Query) Run(ctx context.Context, v any, maxResults int) ([]any, error) {
 }
 
 func (q *Query) collectResults(ctx context.Context, v any, maxResults int) ([]any, error) {
-	results, size := []any{}, 0
+	results, estimatedBytes := []any{}, 0
 	for it := q.code.RunWithContext(ctx, v); len(results) < maxResults; {
 		v, ok := it.Next()
 		if !ok {
 			break
 		}
 		if err, isError := v.(error); isError {
-			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxErrorLength))
+			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxErrorChars))
 		}
-		if size += estimateSizeUpToLimit(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {
+		if estimatedBytes += estimateSizeUpToLimit(v, q.budget.MaxValueBytes); estimatedBytes > q.budget.MaxValueBytes {
 			return nil, errors.New("its results are too large")
 		}
-		plainValue, err := plainJSON(v)
+		plainValue, err := toJSONNumbers(v)
 		if err != nil {
 			return nil, err
 		}
@@ -90,8 +90,8 @@ func (q *Query) collectResults(ctx context.Context, v any, maxResults int) ([]an
 	return results, nil
 }
 
-// plainJSON converts the interpreter's own numbers into JSON numbers.
-func plainJSON(v any) (any, error) {
+// toJSONNumbers converts the interpreter's own numbers into JSON numbers.
+func toJSONNumbers(v any) (any, error) {
 	raw, err := gojq.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (k KnownTools) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.Tool
 		}
 		if s := idea.EffectiveSimulation(); s != nil {
 			b = s.SimulateBinding(b)
-			problems.Append(checkToolCanBeSimulated(t, b)...)
+			problems.Append(warnIfNotSimulatable(t, b)...)
 		}
 		if f, ok := k.Functions.Lookup(b.GoFunctionName); ok {
 			b.Undo = f.Undo
@@ -58,7 +58,7 @@ func (k KnownTools) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.Tool
 	}
 	for _, s := range idea.Config.MCPServers {
 		if err := mcptool.CheckServerConfig(s); err != nil {
-			problems.AddAt("$.config.mcp", s.Name, "%s", err)
+			problems.AddAtKey("$.config.mcp", s.Name, "%s", err)
 		}
 	}
 	return bindings, problems
@@ -91,8 +91,8 @@ func (k KnownTools) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBi
 	return b, k.Runners.CheckTool(b.Kind, t, spec), nil
 }
 
-// checkToolCanBeSimulated warns about a Tool whose result cannot be made up.
-func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
+// warnIfNotSimulatable warns about a Tool whose result cannot be made up.
+func warnIfNotSimulatable(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
 	if !b.Kind.HasRunner() || t.OutputSchema == nil {
 		return nil
 	}

@@ -16,33 +16,34 @@ import (
 	"processidea/tools/runner"
 )
 
-// idempotencyKeyMeta is the field of a call's _meta that holds its idempotency key, which is the same on every attempt.
-const idempotencyKeyMeta = "processidea/idempotency-key"
+// idempotencyKeyMetaField is the field of a call's _meta that holds its idempotency key, which is the same on every
+// attempt.
+const idempotencyKeyMetaField = "processidea/idempotency-key"
 
 // call calls a tool.
 func (c *conn) call(ctx context.Context, toolName string, in runner.Input) (any, *Error) {
-	endListening := c.elicitations.beginListening()
+	endListening := c.questions.beginListening()
 	var r *mcp.CallToolResult
 	err := c.runExchange(ctx, func(ctx context.Context) (err error) {
-		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{idempotencyKeyMeta: in.IdempotencyKey},
+		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{idempotencyKeyMetaField: in.IdempotencyKey},
 			Name: toolName, Arguments: in.Params})
 		return err
 	})
 	if question := endListening(); question != nil && err == nil {
-		return nil, c.elicitError(question)
+		return nil, c.elicitationError(question)
 	}
 	if err != nil {
 		return nil, c.callError(ctx, err)
 	}
 	if r.NeedsInput() {
-		return nil, c.inputError(r.InputRequests)
+		return nil, c.inputRequestError(r.InputRequests)
 	}
-	resultFields, _, err := decodeExact(r.Meta)
+	resultFields, _, err := decodeExactJSON(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
 			Err: c.redactError(fmt.Errorf("the result cannot be read: %w", err))}
 	}
-	value, text := parseResult(resultFields, in.FirstFit)
+	value, text := parseResult(resultFields, in.FirstFittingReading)
 	if isError := resultFields["isError"]; isError == true || isError == "true" {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}
@@ -60,13 +61,14 @@ func (c *conn) callError(ctx context.Context, err error) *Error {
 		return &Error{Code: ideafile.CodeMCPServerNotAllowed, Err: c.redactError(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, IsRetryable: true, Err: ctx.Err()}
-	case serverErr != nil && serverErr.Code == codeUnreadable:
+	case serverErr != nil && serverErr.Code == unreadableAnswerCode:
 		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(serverErr.Message)}
 	case serverErr != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(serverErr)))}
 	}
-	if errors.Is(err, errTooLarge) || isSizeError(err) || (c.hasSentTooLarge != nil && c.hasSentTooLarge()) {
-		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
+	if errors.Is(err, errMessageTooLarge) || isSizeError(err) ||
+		(c.hasSentTooLargeMessage != nil && c.hasSentTooLargeMessage()) {
+		return &Error{Code: ideafile.CodeBadOutput, Err: errMessageTooLarge}
 	}
 	return &Error{Code: ideafile.CodeOutcomeUnknown, IsRetryable: true,
 		Err: c.redactError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderrText()))}
@@ -88,25 +90,25 @@ func isSizeError(err error) bool {
 		strings.Contains(text, "exceeded the configured maximum line length")
 }
 
-// inputError returns the Error for a tool that asks for input before it goes on.
-func (c *conn) inputError(requests mcp.InputRequestMap) *Error {
+// inputRequestError returns the Error for a tool that asks for input before it goes on.
+func (c *conn) inputRequestError(requests mcp.InputRequestMap) *Error {
 	for _, r := range requests {
 		question, ok := r.(*mcp.ElicitParams)
 		if !ok {
 			return &Error{Code: ideafile.CodeToolFailed,
 				Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
 		}
-		return c.elicitError(question)
+		return c.elicitationError(question)
 	}
 	return &Error{Code: ideafile.CodeMCPUnreachable, IsRetryable: true, Err: errors.New("the server is busy")}
 }
 
-func (c *conn) elicitError(question *mcp.ElicitParams) *Error {
+func (c *conn) elicitationError(question *mcp.ElicitParams) *Error {
 	text := "the tool asks: " + c.excerpt(question.Message)
 	if question.URL != "" {
 		text += " (at " + c.excerpt(question.URL) + ")"
 	}
-	if questionFields, _, _ := decodeExact(question.Meta); questionFields["requestedSchema"] != nil {
+	if questionFields, _, _ := decodeExactJSON(question.Meta); questionFields["requestedSchema"] != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(questionFields["requestedSchema"]))
 	} else if form := jsonval.ToJSONValue(question.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))

@@ -17,7 +17,7 @@ func CheckServerConfig(s ideafile.MCPServer) error {
 		texts map[string]string
 	}{{"env", s.Env}, {"headers", s.Headers}, {"url", map[string]string{"": s.URL}}} {
 		for name, text := range jsonval.Sorted(part.texts) {
-			if err := httptool.CheckSecrets(text); err != nil {
+			if err := httptool.CheckSecretReferences(text); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
 			if part.name == "headers" && httptool.IsReservedHeader(name) {

@@ -21,46 +21,49 @@ const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 
 // allowedCommand is one entry of the list.
 type allowedCommand struct {
-	words           []string
-	allowsMoreWords bool // any words may follow
-	envNames        []string
+	commandWords     []string
+	allowsMoreWords  bool // any words may follow
+	settableEnvNames []string
 }
 
-// CheckCommands returns the error in a list of commands.
-func CheckCommands(text string) error {
-	_, err := parseCommands(text)
+// CheckAllowedCommands returns the error in a list of commands.
+func CheckAllowedCommands(text string) error {
+	_, err := parseAllowedCommands(text)
 	return err
 }
 
-func parseCommands(text string) ([]allowedCommand, error) {
+func parseAllowedCommands(text string) ([]allowedCommand, error) {
 	var list []allowedCommand
 	for entry := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		c := allowedCommand{words: strings.Fields(entry)}
-		for len(c.words) > 0 && strings.HasSuffix(c.words[0], "=") && len(c.words[0]) > 1 {
-			c.envNames, c.words = append(c.envNames, strings.TrimSuffix(c.words[0], "=")), c.words[1:]
+		c := allowedCommand{commandWords: strings.Fields(entry)}
+		for len(c.commandWords) > 0 && strings.HasSuffix(c.commandWords[0], "=") && len(c.commandWords[0]) > 1 {
+			c.settableEnvNames, c.commandWords = append(c.settableEnvNames, strings.TrimSuffix(c.commandWords[0], "=")),
+				c.commandWords[1:]
 		}
-		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
-			c.allowsMoreWords, c.words = true, c.words[:n-1]
+		if n := len(c.commandWords); n > 0 && c.commandWords[n-1] == "*" {
+			c.allowsMoreWords, c.commandWords = true, c.commandWords[:n-1]
 		}
 		entry = strings.TrimSpace(entry)
 		switch {
-		case entry != "" && (len(c.words) == 0 || c.words[0] == "*" || strings.Contains(c.words[0], "=")):
+		case entry != "" && (len(c.commandWords) == 0 || c.commandWords[0] == "*" ||
+			strings.Contains(c.commandWords[0], "=")):
 			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable, entry)
-		case slices.ContainsFunc(c.words, func(w string) bool { return strings.ContainsAny(w[:1], `'"`) }):
+		case slices.ContainsFunc(c.commandWords, func(w string) bool { return strings.ContainsAny(w[:1], `'"`) }):
 			return nil, fmt.Errorf("mcptool: parse %s: entry %q: white space separates words, and quotes do not "+
 				"join them", CommandsVariable, entry)
 		}
-		if len(c.words) > 0 {
+		if len(c.commandWords) > 0 {
 			list = append(list, c)
 		}
 	}
 	return list, nil
 }
 
-// allows reports whether the entry matches a server's command.
-func (c allowedCommand) allows(words []string) bool {
-	return slices.Equal(c.words, words) ||
-		(c.allowsMoreWords && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
+// matchesCommand reports whether the entry matches a server's command.
+func (c allowedCommand) matchesCommand(words []string) bool {
+	return slices.Equal(c.commandWords, words) ||
+		(c.allowsMoreWords && len(words) > len(c.commandWords) &&
+			slices.Equal(c.commandWords, words[:len(c.commandWords)]))
 }
 
 // CommandEntryFor returns the entry of the list that admits a server's command with its variables. If an entry cannot
@@ -79,29 +82,29 @@ func CommandEntryFor(server ideafile.MCPServer) string {
 	return strings.Join(words, " ")
 }
 
-// checkAllowed returns why a server's command may not be run.
-func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
-	if h.commandsErr != nil {
-		return disallowedError{h.commandsErr}
+// checkCommandAllowed returns why a server's command may not be run.
+func (h *Hub) checkCommandAllowed(server ideafile.MCPServer) error {
+	if h.allowedCommandsErr != nil {
+		return disallowedError{h.allowedCommandsErr}
 	}
-	var missingVariable string
-	for _, c := range h.commands {
-		if !c.allows(server.Command) {
+	var unsettableVariable string
+	for _, c := range h.allowedCommands {
+		if !c.matchesCommand(server.Command) {
 			continue
 		}
-		missingVariable = ""
+		unsettableVariable = ""
 		for _, name := range jsonval.SortedKeys(server.Env) {
-			if !slices.Contains(c.envNames, name) {
-				missingVariable = name
+			if !slices.Contains(c.settableEnvNames, name) {
+				unsettableVariable = name
 			}
 		}
-		if missingVariable == "" {
+		if unsettableVariable == "" {
 			return nil
 		}
 	}
-	if missingVariable != "" {
+	if unsettableVariable != "" {
 		return disallowedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
-			missingVariable, missingVariable, CommandsVariable)}
+			unsettableVariable, unsettableVariable, CommandsVariable)}
 	}
 	return disallowedError{fmt.Errorf("the command %q is not in %s", CommandEntryFor(server), CommandsVariable)}
 }
@@ -109,7 +112,7 @@ func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
 // inheritedVariables are the variables that a command inherits from the worker. None of them holds a secret.
 var inheritedVariables = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
-func labelIfPresent(label, text string) string {
+func labelUnlessEmpty(label, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -118,7 +121,7 @@ func labelIfPresent(label, text string) string {
 
 // newProgramTransport returns the transport to a program that is run for the server.
 func (h *Hub) newProgramTransport(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
-	if err := h.checkAllowed(server); err != nil {
+	if err := h.checkCommandAllowed(server); err != nil {
 		return nil, nil, err
 	}
 	_, filledEnv, redactor, err := h.options.HTTP.FillSecrets("", server.Env)
@@ -143,10 +146,10 @@ func (h *Hub) newProgramTransport(server ideafile.MCPServer, c *conn) (mcp.Trans
 	cmd.Stderr = stderr
 	strayOutput := &outputTail{log: stderr.log, redactor: redactor}
 	p := &programTransport{conn: c, cmd: cmd, strayOutput: strayOutput}
-	c.hasSentTooLarge = p.hasSeenTooLarge.Load
+	c.hasSentTooLargeMessage = p.hasSeenTooLargeMessage.Load
 	return p, func() string {
-		return labelIfPresent("; it wrote: ", stderr.text()) +
-			labelIfPresent("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
-				strayOutput.text())
+		return labelUnlessEmpty("; it wrote: ", stderr.redactedTail()) +
+			labelUnlessEmpty("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
+				strayOutput.redactedTail())
 	}, nil
 }

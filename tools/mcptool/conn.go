@@ -24,17 +24,18 @@ import (
 
 // conn is a connection to a server.
 type conn struct {
-	session      *mcp.ClientSession
-	redactor     *secret.Redactor
-	closeOnce    sync.Once
-	userCount    int // held by the session
-	elicitations elicitations
-	// hasSentTooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
-	hasSentTooLarge func() bool
-	stderrText      func() string
+	session        *mcp.ClientSession
+	redactor       *secret.Redactor
+	closeOnce      sync.Once
+	activeUseCount int // held by the session
+	questions      questionRecorder
+	// hasSentTooLargeMessage reports whether the server sent a message that is too large to be read; nil if that is
+	// unknown.
+	hasSentTooLargeMessage func() bool
+	stderrText             func() string
 	// brokenCtx ends when an answer of the server exceeds the limit. That answer will never be complete.
-	brokenCtx  context.Context
-	markBroken context.CancelCauseFunc
+	brokenCtx       context.Context
+	cancelBrokenCtx context.CancelCauseFunc
 	// protocolVersion is the version of the protocol that the server agreed to; nil before that.
 	protocolVersion atomic.Pointer[string]
 	// initializeID is the id of the request initialize.
@@ -48,7 +49,7 @@ func (c *conn) runExchange(ctx context.Context, exchange func(context.Context) e
 	defer safego.AfterDone(c.brokenCtx, "mcp.broken", cancel)()
 	err := exchange(ctx)
 	if err != nil && c.hasTooLargeAnswer() {
-		return errTooLarge
+		return errMessageTooLarge
 	}
 	return err
 }
@@ -56,7 +57,7 @@ func (c *conn) runExchange(ctx context.Context, exchange func(context.Context) e
 // close closes the connection, without waiting for the server to end.
 func (c *conn) close(closing *sync.WaitGroup) {
 	c.closeOnce.Do(func() {
-		c.markBroken(nil)
+		c.cancelBrokenCtx(nil)
 		closing.Add(1)
 		safego.Go("mcp.close", c.session.Close, func(error) { closing.Done() })
 	})
@@ -65,14 +66,14 @@ func (c *conn) close(closing *sync.WaitGroup) {
 // dial connects to a server.
 func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
 	c := &conn{}
-	c.brokenCtx, c.markBroken = context.WithCancelCause(h.ctx)
+	c.brokenCtx, c.cancelBrokenCtx = context.WithCancelCause(h.ctx)
 	transport, stderrText, err := h.transport(server, c)
 	if err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server sees nothing of the worker
-		ElicitationHandler: c.elicitations.recordQuestion,
+		ElicitationHandler: c.questions.recordQuestion,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, which takes time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
@@ -82,7 +83,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 		return err
 	})
 	if err != nil {
-		c.markBroken(nil)
+		c.cancelBrokenCtx(nil)
 		if u := asRefusal(err); u != nil {
 			return nil, u
 		}
@@ -106,8 +107,8 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, st
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: headerTransport{&memory.Transport{
-				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessageBytes + maxExtraBytes,
-				OnTooLarge: func() { c.markBroken(errTooLarge) },
+				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessageBytes + maxProgressReportBytes,
+				OnTooLarge: func() { c.cancelBrokenCtx(errMessageTooLarge) },
 			}, headers, c},
 			CheckRedirect: func(to *http.Request, via []*http.Request) error {
 				if !isSameServerRedirect(to.Response) || len(via) > maxRedirects {
@@ -191,48 +192,50 @@ func (c *conn) redactError(err error) error {
 }
 
 // hasTooLargeAnswer reports whether an answer of the server exceeded the limit.
-func (c *conn) hasTooLargeAnswer() bool { return errors.Is(context.Cause(c.brokenCtx), errTooLarge) }
+func (c *conn) hasTooLargeAnswer() bool {
+	return errors.Is(context.Cause(c.brokenCtx), errMessageTooLarge)
+}
 
-// maxExtraBytes bounds the bytes of an answer beside its message: progress reports.
-const maxExtraBytes = 1 << 20
+// maxProgressReportBytes bounds the bytes of an answer beside its message: progress reports.
+const maxProgressReportBytes = 1 << 20
 
-// maxTools bounds how many tools a server may offer.
-const maxTools = 1000
+// maxToolsPerServer bounds how many tools a server may offer.
+const maxToolsPerServer = 1000
 
-// maxPages bounds how many pages a server's list of tools may have.
-const maxPages = 200
+// maxToolListPages bounds how many pages a server's list of tools may have.
+const maxToolListPages = 200
 
-// maxListBytes bounds all pages of a server's list of tools together.
-const maxListBytes = 16 << 20
+// maxToolListBytes bounds all pages of a server's list of tools together.
+const maxToolListBytes = 16 << 20
 
 // listTools asks for the server's tools.
 func (c *conn) listTools(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 	var specs []mcppalette.ToolSpec
 	err := c.runExchange(ctx, func(ctx context.Context) error {
-		seenCursors, bytesLeft := map[string]bool{}, maxListBytes
+		seenCursors, bytesLeft := map[string]bool{}, maxToolListBytes
 		for cursor := ""; ; {
 			page, err := c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 			if err != nil {
 				return err
 			}
 			for _, t := range page.Tools {
-				text, _ := t.Meta[exactTextKey].(string)
-				if bytesLeft -= len(text); bytesLeft < 0 {
-					return disallowedError{fmt.Errorf("its list of tools is larger than %d MB", maxListBytes>>20)}
+				toolJSON, _ := t.Meta[exactJSONKey].(string)
+				if bytesLeft -= len(toolJSON); bytesLeft < 0 {
+					return disallowedError{fmt.Errorf("its list of tools is larger than %d MB", maxToolListBytes>>20)}
 				}
 				specs = append(specs, c.toolSpec(t))
 			}
 			cursor = page.NextCursor
 			switch {
-			case len(specs) > maxTools:
-				return disallowedError{fmt.Errorf("it offers more than %d tools", maxTools)}
+			case len(specs) > maxToolsPerServer:
+				return disallowedError{fmt.Errorf("it offers more than %d tools", maxToolsPerServer)}
 			case cursor == "":
 				return nil
 			case seenCursors[cursor]:
 				return disallowedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
 					jsonval.ClipForError(c.redactor.RedactText(cursor)))}
-			case len(seenCursors) == maxPages:
-				return disallowedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
+			case len(seenCursors) == maxToolListPages:
+				return disallowedError{fmt.Errorf("its list of tools has more than %d pages", maxToolListPages)}
 			}
 			seenCursors[cursor] = true
 		}

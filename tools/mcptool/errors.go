@@ -16,11 +16,11 @@ type Error struct {
 	IsRetryable bool   // whether another attempt may succeed
 	Err         error
 	retryAfter  time.Duration
-	action      string
+	actionText  string
 }
 
 // Error reads `mcptool: act thing: cause`.
-func (e *Error) Error() string { return "mcptool: " + e.action + ": " + e.Err.Error() }
+func (e *Error) Error() string { return "mcptool: " + e.actionText + ": " + e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
@@ -41,7 +41,7 @@ func (e *Error) Throttled() bool {
 }
 
 func (e *Error) withAction(action string) *Error {
-	e.action = action
+	e.actionText = action
 	return e
 }
 
@@ -68,12 +68,12 @@ const sdkCodeUnknown, sdkCodeRejected = -32001, -32005
 
 // unsentError returns the Error for a call that did not reach the server.
 func unsentError(action string, err error) *Error {
-	if u := asRefusal(err); u != nil && (u.isRetryable() || u.isFixable()) {
+	if u := asRefusal(err); u != nil && (u.isRetryable() || u.isOperatorFixable()) {
 		return u.toError().withAction(action)
 	}
 	code := ideafile.CodeMCPUnreachable
 	if isDisallowed(err) {
 		code = ideafile.CodeMCPServerNotAllowed
 	}
-	return &Error{action: action, Code: code, IsRetryable: !isDisallowed(err), Err: err}
+	return &Error{actionText: action, Code: code, IsRetryable: !isDisallowed(err), Err: err}
 }

@@ -23,13 +23,13 @@ import (
 // exactTransport is a transport that preserves the exact JSON of a server. The SDK decodes results and schemas into
 // types of its own, and into `any`, where a number is a float64: 9007199254740993 becomes …992, and a value that fits
 // no type ends the connection. So the SDK gets an object that it can read, with the server's JSON text in the field
-// exactTextKey of its _meta.
+// exactJSONKey of its _meta.
 type exactTransport struct {
 	conn *conn
 	mcp.Transport
 }
 
-const exactTextKey = "processidea/exact"
+const exactJSONKey = "processidea/exact"
 
 // Connect connects through the wrapped transport.
 func (t exactTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -57,11 +57,11 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 				return nil
 			}
 			m.Result = c.resultForSDK(m.Result)
-			if replacedErr := replaceSDKCode(m.Error); replacedErr != nil {
+			if replacedErr := replaceSDKErrorCode(m.Error); replacedErr != nil {
 				m.Error = replacedErr
 			}
 		case *jsonrpc.Request:
-			m.Params = withExactText[struct{}](m.Params)
+			m.Params = withExactJSON[struct{}](m.Params)
 		}
 		return nil
 	})
@@ -75,14 +75,14 @@ func (c exactConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	return c.Connection.Write(ctx, m)
 }
 
-// versionPattern is the form of the protocol's versions.
-var versionPattern = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+// protocolVersionPattern is the form of the protocol's versions.
+var protocolVersionPattern = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 
-// defaultVersion is the version of a server that names none, as servers assume it of a client that names none.
-const defaultVersion = "2025-03-26"
+// assumedProtocolVersion is the version of a server that names none, as servers assume it of a client that names none.
+const assumedProtocolVersion = "2025-03-26"
 
-// firstVersion is the first version of the protocol that was published.
-const firstVersion = "2024-10-07"
+// firstProtocolVersion is the first version of the protocol that was published.
+const firstProtocolVersion = "2024-10-07"
 
 // initializeResultForSDK returns the form of an answer to initialize that the SDK gets: the version alone, since
 // servers write the rest in odd forms, and it is not used. An earlier version that the SDK does not know is spoken like
@@ -100,8 +100,8 @@ func (c exactConnection) initializeResultForSDK(result json.RawMessage) (json.Ra
 	slices.Sort(supportedVersions)
 	switch {
 	case isText && versionText == "":
-		versionText = defaultVersion
-	case !versionPattern.MatchString(versionText), versionText < firstVersion,
+		versionText = assumedProtocolVersion
+	case !protocolVersionPattern.MatchString(versionText), versionText < firstProtocolVersion,
 		versionText > slices.Max(supportedVersions):
 		return nil, disallowedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
 			c.conn.excerpt(string(rawVersion)), strings.Join(supportedVersions, ", "))}
@@ -116,8 +116,9 @@ func (c exactConnection) initializeResultForSDK(result json.RawMessage) (json.Ra
 		"capabilities": jsonval.Object{}})
 }
 
-// replaceSDKCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
-func replaceSDKCode(err error) *jsonrpc.Error {
+// replaceSDKErrorCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other
+// error.
+func replaceSDKErrorCode(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Code < sdkCodeRejected || failure.Code > sdkCodeUnknown {
 		return nil
@@ -135,23 +136,23 @@ func (c exactConnection) resultForSDK(result json.RawMessage) json.RawMessage {
 	_ = json.Unmarshal(result, &fields) // members of other types are ignored
 	switch {
 	case fields.Content != nil || fields.StructuredContent != nil:
-		return withExactText[mcp.CallToolResult](result)
+		return withExactJSON[mcp.CallToolResult](result)
 	case len(fields.Tools) == 0:
-		return withExactText[struct{}](result)
+		return withExactJSON[struct{}](result)
 	}
 	for n, tool := range fields.Tools {
-		fields.Tools[n] = withExactText[mcp.Tool](tool)
+		fields.Tools[n] = withExactJSON[mcp.Tool](tool)
 	}
 	return replaceMember(result, "tools", fields.Tools)
 }
 
-// withExactText puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name
+// withExactJSON puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name
 // and this _meta are left.
-func withExactText[T any](object json.RawMessage) json.RawMessage {
+func withExactJSON[T any](object json.RawMessage) json.RawMessage {
 	if len(object) == 0 {
 		return object
 	}
-	text, err := json.Marshal(string(object))
+	quotedJSON, err := json.Marshal(string(object))
 	if err != nil {
 		return object
 	}
@@ -165,7 +166,7 @@ func withExactText[T any](object json.RawMessage) json.RawMessage {
 	if meta == nil {
 		meta = map[string]json.RawMessage{}
 	}
-	meta[exactTextKey] = text
+	meta[exactJSONKey] = quotedJSON
 	extendedObject := replaceMember(object, "_meta", meta)
 	if json.Unmarshal(extendedObject, new(T)) == nil {
 		return extendedObject
@@ -175,7 +176,7 @@ func withExactText[T any](object json.RawMessage) json.RawMessage {
 	}
 	_ = json.Unmarshal(object, &fieldsWithName)
 	minimalObject, err := json.Marshal(jsonval.Object{"name": fieldsWithName.Name,
-		"_meta": map[string]json.RawMessage{exactTextKey: text}})
+		"_meta": map[string]json.RawMessage{exactJSONKey: quotedJSON}})
 	if err != nil {
 		return object
 	}
@@ -197,18 +198,18 @@ func replaceMember(object json.RawMessage, key string, value any) json.RawMessag
 	return result
 }
 
-// serverLimits are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values than
-// LLMs.
-var serverLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+// serverDecodeLimits are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values
+// than LLMs.
+var serverDecodeLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberBytes: 400, IntegersFitFloat64: true,
 	RefusesLoneSurrogates: true}
 
-// decodeExact reads the object that a server sent, from the _meta that withExactText has made.
-func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
-	text, isSent := meta[exactTextKey].(string)
+// decodeExactJSON reads the object that a server sent, from the _meta that withExactJSON has made.
+func decodeExactJSON(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
+	text, isSent := meta[exactJSONKey].(string)
 	if !isSent {
 		text = "null"
 	}
-	v, keyOrder, err := jsonval.DecodeWithKeyOrder([]byte(text), serverLimits)
+	v, keyOrder, err := jsonval.DecodeWithKeyOrder([]byte(text), serverDecodeLimits)
 	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {
 		err = errors.New("it is no JSON object")
@@ -216,12 +217,12 @@ func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
 	return object, keyOrder, err
 }
 
-// maxTitle bounds a tool's title, in characters, since every list shows it.
-const maxTitle = 100
+// maxToolTitleChars bounds a tool's title, in characters, since every list shows it.
+const maxToolTitleChars = 100
 
 // toolSpec returns a tool as the server describes it, without the secrets of the connection.
 func (c *conn) toolSpec(t *mcp.Tool) mcppalette.ToolSpec {
-	toolFields, keyOrder, err := decodeExact(t.Meta)
+	toolFields, keyOrder, err := decodeExactJSON(t.Meta)
 	name := c.redactor.RedactText(t.Name)
 	switch {
 	case err == nil && name == "":
@@ -242,7 +243,8 @@ func (c *conn) toolSpec(t *mcp.Tool) mcppalette.ToolSpec {
 	hints := jsonval.AsObject(toolFields["annotations"])
 	redactedText := func(v any) string { s, _ := v.(string); return c.redactor.RedactText(s) }
 	spec.Description = redactedText(toolFields["description"])
-	spec.Title = jsonval.Clip(cmp.Or(redactedText(toolFields["title"]), redactedText(hints["title"])), maxTitle)
+	spec.Title = jsonval.Clip(cmp.Or(redactedText(toolFields["title"]), redactedText(hints["title"])),
+		maxToolTitleChars)
 	switch {
 	case hints["readOnlyHint"] == true:
 		spec.Undo = ideafile.UndoNotNeeded

@@ -35,20 +35,20 @@ const defaultIdleTimeout = 10 * time.Minute
 // Hub holds a worker's sessions with MCP servers, one for each server, and replaces a broken one. It is safe for
 // concurrent use.
 type Hub struct {
-	options      Options
-	commands     []allowedCommand
-	commandsErr  error
-	ctx          context.Context // ends with the Hub: commands are killed
-	cancel       context.CancelFunc
-	closingGroup sync.WaitGroup
+	options            Options
+	allowedCommands    []allowedCommand
+	allowedCommandsErr error
+	ctx                context.Context // ends with the Hub: commands are killed
+	cancel             context.CancelFunc
+	closingGroup       sync.WaitGroup
 
 	mu              sync.Mutex
 	sessionByDigest map[string]*session // by the digest of the server's configuration in the file
 	isClosed        bool
 }
 
-// New returns a Hub without sessions. If the list of commands is invalid, every command fails; CheckCommands reports
-// that beforehand.
+// New returns a Hub without sessions. If the list of commands is invalid, every command fails; CheckAllowedCommands
+// reports that beforehand.
 func New(o Options) *Hub {
 	if o.HTTP == nil {
 		o.HTTP = httptool.New(httptool.Options{})
@@ -64,7 +64,7 @@ func New(o Options) *Hub {
 	}
 	h := &Hub{options: o, sessionByDigest: map[string]*session{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.commands, h.commandsErr = parseCommands(o.AllowedCommands)
+	h.allowedCommands, h.allowedCommandsErr = parseAllowedCommands(o.AllowedCommands)
 	return h
 }
 
@@ -80,26 +80,26 @@ func (h *Hub) Close() {
 	h.cancel()
 }
 
-var errClosed = errors.New("the worker is stopping")
+var errHubClosed = errors.New("the worker is stopping")
 
 // session returns the session with a server, one for each.
 func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.isClosed {
-		return nil, errClosed
+		return nil, errHubClosed
 	}
-	key := jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(server)))
-	s := h.sessionByDigest[key]
+	configDigest := jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(server)))
+	s := h.sessionByDigest[configDigest]
 	if s == nil {
 		s = &session{hub: h, server: server}
-		h.sessionByDigest[key] = s
+		h.sessionByDigest[configDigest] = s
 	}
 	return s, nil
 }
 
-// List asks a server for its tools. Errors are of type *Error.
-func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette.ToolSpec, error) {
+// ListTools asks a server for its tools. Errors are of type *Error.
+func (h *Hub) ListTools(ctx context.Context, server ideafile.MCPServer) ([]mcppalette.ToolSpec, error) {
 	action := "list tools of " + server.Name
 	s, err := h.session(server)
 	if err != nil {
@@ -113,24 +113,24 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 	return toolSpecs, nil
 }
 
-func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef,
+func (h *Hub) runCall(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef,
 	in runner.Input) (any, error) {
 	action := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {
 		return nil, unsentError(action, err)
 	}
-	for isReopened := false; ; {
+	for hasRetriedSession := false; ; {
 		value, callErr := s.call(ctx, tool, in)
 		if callErr == nil {
 			return value, nil
 		}
 		u := asRefusal(callErr)
-		if u != nil && u.mayBeSessionUnknown && !isReopened {
-			isReopened = true
+		if u != nil && u.mayBeSessionUnknown && !hasRetriedSession {
+			hasRetriedSession = true
 			continue
 		}
-		if u == nil || !callErr.IsRetryable || !waitWithin(ctx, max(callErr.retryAfter, time.Second)) {
+		if u == nil || !callErr.IsRetryable || !waitBeforeDeadline(ctx, max(callErr.retryAfter, time.Second)) {
 			return nil, callErr.withAction(action)
 		}
 	}

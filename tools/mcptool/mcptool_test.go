@@ -63,7 +63,7 @@ func served(t *testing.T, h http.Handler) (ideafile.MCPServer, string) {
 // pinned lists a server's tools and gives one of them as a process would keep it.
 func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ideafile.MCPToolRef {
 	t.Helper()
-	offers, err := h.List(t.Context(), s)
+	offers, err := h.ListTools(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestAServerIsUsedHoweverItIntroducesItself(t *testing.T) {
 				}
 				fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": %s, "result": %s}`, asked.ID, result)
 			}))
-			offers, err := hub(t, "", host, nil).List(t.Context(), s)
+			offers, err := hub(t, "", host, nil).ListTools(t.Context(), s)
 			if want == "" && (err != nil || len(offers) != 1) ||
 				want != "" && (err == nil || !strings.Contains(err.Error(), "list tools of far: ") ||
 					!strings.Contains(err.Error(), want)) {

@@ -21,22 +21,22 @@ import (
 	"processidea/internal/safego"
 )
 
-// codeUnreadable is the code of the error that replaces an unreadable answer. No server sends it.
-const codeUnreadable = -32799
+// unreadableAnswerCode is the code of the error that replaces an unreadable answer. No server sends it.
+const unreadableAnswerCode = -32799
 
-// idPattern finds the id of a message, which servers write first or last.
-var idPattern = regexp.MustCompile(
+// messageIDPattern finds the id of a message, which servers write first or last.
+var messageIDPattern = regexp.MustCompile(
 	`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,|[}\]"]\s*,\s*"id"\s*:\s*(\d+)\s*\}\s*$`)
 
-// isMessage reports whether a line is a message, readable or not. Programs also log objects and lists, and log the id
-// of the request that they work at.
-func isMessage(line []byte) bool {
+// isJSONRPCMessage reports whether a line is a message, readable or not. Programs also log objects and lists, and log
+// the id of the request that they work at.
+func isJSONRPCMessage(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
 		return false
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(line, &members) != nil {
-		return bytes.Contains(line, []byte(`"jsonrpc"`)) || idPattern.Match(line) &&
+		return bytes.Contains(line, []byte(`"jsonrpc"`)) || messageIDPattern.Match(line) &&
 			(bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)))
 	}
 	otherMembers := maps.Clone(members)
@@ -69,7 +69,7 @@ func (c *conn) ensureReadable(message, id []byte) []byte {
 	if err == nil {
 		return repairedMessage
 	}
-	if match := idPattern.FindSubmatch(message); id == nil && match != nil {
+	if match := messageIDPattern.FindSubmatch(message); id == nil && match != nil {
 		id = bytes.Join(match[1:], nil)
 	}
 	if id == nil {
@@ -78,7 +78,7 @@ func (c *conn) ensureReadable(message, id []byte) []byte {
 	text := fmt.Sprintf("the server's answer cannot be read: %v: %s", err,
 		c.excerpt(strings.ToValidUTF8(string(message), "\ufffd")))
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(id),
-		"error": map[string]any{"code": codeUnreadable, "message": text}})
+		"error": map[string]any{"code": unreadableAnswerCode, "message": text}})
 	if err != nil {
 		return message
 	}
@@ -105,8 +105,8 @@ func isResponse(message json.RawMessage) bool {
 
 var byteOrderMark = []byte("\uFEFF")
 
-// isNamelessError reports whether a message is an error that names no request.
-func isNamelessError(message []byte) bool {
+// isErrorWithoutID reports whether a message is an error that names no request.
+func isErrorWithoutID(message []byte) bool {
 	var fields struct {
 		ID     any    `json:"id"`
 		Method string `json:"method"`
@@ -210,7 +210,7 @@ func (c *conn) wrapAnswerBody(answer *http.Response, id []byte) {
 		p.remainingBytes, p.err = io.ReadAll(in)
 		if p.err == nil {
 			p.err = io.EOF
-			if isMessage(splitMessages(p.remainingBytes)[0]) {
+			if isJSONRPCMessage(splitMessages(p.remainingBytes)[0]) {
 				p.remainingBytes = c.findReadableAnswer(p.remainingBytes, id)
 				answer.Header.Set("Content-Type", "application/json")
 			}
@@ -250,11 +250,11 @@ func (s *eventStream) readEvent() ([]byte, error) {
 			continue
 		}
 		for _, message := range splitMessages(data) {
-			if !isMessage(message) {
+			if !isJSONRPCMessage(message) {
 				continue
 			}
 			var id []byte // other messages may come before the answer
-			if isNamelessError(message) {
+			if isErrorWithoutID(message) {
 				id = s.requestID
 			}
 			message = bytes.ReplaceAll(s.conn.ensureReadable(message, id), []byte("\n"), []byte(" "))

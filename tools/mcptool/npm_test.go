@@ -20,13 +20,13 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 		Command: append(npmtest.InstalledCommand(t, npmtest.EverythingServer, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
-	offers, err := h.List(t.Context(), s)
+	offers, err := h.ListTools(t.Context(), s)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
 	f := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"every": offers})
-	if len(f.NotesByServer) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
-		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.NotesByServer, f.Problems)
+	if len(f.OmissionNotesByServer) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
+		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.OmissionNotesByServer, f.Problems)
 	}
 	if value, err := callOf(t, h, s, "echo", `{"message": "hello"}`); err != nil || value != "Echo: hello" {
 		t.Errorf("%v %v", value, err)

@@ -26,7 +26,7 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 		{"name": "odd", "title": 7, "inputSchema": {"type": "object"}, "annotations": "x"}]}`,
 		`{"content": "ok"}`))
 	h := hub(t, "", host, nil)
-	offers, err := h.List(t.Context(), s)
+	offers, err := h.ListTools(t.Context(), s)
 	said := map[string]string{}
 	for _, o := range offers {
 		said[o.Name] = fmt.Sprint(o.Title, "/", o.Undo)
@@ -48,7 +48,8 @@ func TestAListThatNeverEndsIsRefused(t *testing.T) {
 	t.Parallel()
 	var pages atomic.Int32
 	nextPage := func() string { return fmt.Sprint(pages.Add(1)) }
-	large := fmt.Sprintf(`{"name": "t", "description": %q, "inputSchema": {"type": "object"}}`, strings.Repeat("x", 6<<20))
+	large := fmt.Sprintf(`{"name": "t", "description": %q, "inputSchema": {"type": "object"}}`,
+		strings.Repeat("x", 6<<20))
 	for want, page := range map[string]struct {
 		tools  string
 		cursor func() string
@@ -80,7 +81,7 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 	  {"name": "odd", "inputSchema": {"type": "object", "required": ["_x"], "properties": {"_x": {}}}}]}`
 	s, host := served(t, plainly(list, `{"content": [{"type": "text", "text": "sent"}]}`))
 	h := hub(t, "", host, nil)
-	offers, err := h.List(t.Context(), s)
+	offers, err := h.ListTools(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 	if got, failed := callOf(t, h, s, "mail", `{"to": "a@b.c"}`); failed != nil || got != "sent" {
 		t.Errorf("%v, %v", got, failed)
 	}
-	if _, err := hub(t, os.Args[0]+" *", "", nil).List(t.Context(), program(mcptest.ServerArgument)); err != nil {
+	if _, err := hub(t, os.Args[0]+" *", "", nil).ListTools(t.Context(), program(mcptest.ServerArgument)); err != nil {
 		t.Error(err)
 	}
 }
@@ -140,7 +141,7 @@ func TestAServersParametersKeepTheirOrder(t *testing.T) {
 	s, host := served(t, plainly(`{"tools": [{"name": "look", "inputSchema": {"type": "object", "properties":
 		{"to": {"type": "object", "properties": {"name": {}, "iban": {}}}, "amount": {"default": {"properties": {"b": 1, "a": 2}}}}}}]}`,
 		`{"content": "ok"}`))
-	offers, err := hub(t, "", host, nil).List(t.Context(), s)
+	offers, err := hub(t, "", host, nil).ListTools(t.Context(), s)
 	if err != nil || len(offers) != 1 {
 		t.Fatal(offers, err)
 	}

@@ -35,7 +35,7 @@ func TestAPanicWhileAServerIsHungUpOnIsLoggedAndTheCallEndsInItsTime(t *testing.
 		<-panicked
 		cancel()
 	}()
-	if _, err := h.List(ctx, s); err == nil {
+	if _, err := h.ListTools(ctx, s); err == nil {
 		t.Error("it answers")
 	}
 	if v, err := callOf(t, h, program(), "add", `{"a": 1, "b": 2}`); err != nil {

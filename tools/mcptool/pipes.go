@@ -22,17 +22,17 @@ import (
 // maxMessageBytes bounds one message of a server, in bytes.
 const maxMessageBytes = 16 << 20
 
-var errTooLarge = fmt.Errorf(
+var errMessageTooLarge = fmt.Errorf(
 	"the server's answer is larger than %d MB, which is the most that a message of an MCP server may have",
 	maxMessageBytes>>20)
 
 // programTransport is the transport to a program. Unlike the SDK's own, it checks the program's standard output, which
 // should contain only messages.
 type programTransport struct {
-	conn            *conn
-	cmd             *exec.Cmd
-	strayOutput     *outputTail // output that is not a message
-	hasSeenTooLarge atomic.Bool // a message was too large
+	conn                   *conn
+	cmd                    *exec.Cmd
+	strayOutput            *outputTail // output that is not a message
+	hasSeenTooLargeMessage atomic.Bool // a message was too large
 }
 
 // Connect starts the program.
@@ -52,7 +52,7 @@ func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	innerTransport := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
 		Reader:        io.NopCloser(&chunkReader{nextChunk: func() ([]byte, error) { return p.nextMessages(in) }}),
-		Writer:        &stdinCloser{stdin, p.cmd},
+		Writer:        &programStopper{stdin, p.cmd},
 		MaxLineLength: maxMessageBytes,
 	}
 	return innerTransport.Connect(ctx)
@@ -65,19 +65,19 @@ func (p *programTransport) nextMessages(in *bufio.Reader) ([]byte, error) {
 		line, err := readLine(in)
 		text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
 		match := answerBeginPattern.FindIndex(text)
-		if match != nil && match[0] > 0 && !isMessage(text) && isWholeAnswer(text[match[0]:]) {
+		if match != nil && match[0] > 0 && !isJSONRPCMessage(text) && isWholeAnswer(text[match[0]:]) {
 			_, _ = p.strayOutput.Write(append(text[:match[0]:match[0]], '\n'))
 			text = text[match[0]:]
 		}
 		var lines []byte
 		for _, message := range splitMessages(text) {
-			if isMessage(message) {
+			if isJSONRPCMessage(message) {
 				lines = append(append(lines, p.conn.ensureReadable(message, nil)...), '\n')
 			}
 		}
 		switch {
-		case errors.Is(err, errTooLarge):
-			p.hasSeenTooLarge.Store(true)
+		case errors.Is(err, errMessageTooLarge):
+			p.hasSeenTooLargeMessage.Store(true)
 			return nil, err
 		case len(lines) > 0:
 			return lines, err
@@ -93,14 +93,16 @@ func (p *programTransport) nextMessages(in *bufio.Reader) ([]byte, error) {
 // answerBeginPattern finds where an answer may begin in a line that begins with other text, such as a progress bar.
 var answerBeginPattern = regexp.MustCompile(`\{\s*"(?:jsonrpc|id|result|error)"\s*:`)
 
-func isWholeAnswer(text []byte) bool { return json.Valid(text) && isMessage(text) && isResponse(text) }
+func isWholeAnswer(text []byte) bool {
+	return json.Valid(text) && isJSONRPCMessage(text) && isResponse(text)
+}
 
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
 		line = append(line, piece...)
 		if len(line) > maxMessageBytes {
-			return nil, errTooLarge
+			return nil, errMessageTooLarge
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
@@ -108,16 +110,16 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// stdinCloser ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
+// programStopper ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
 // then kills it.
-type stdinCloser struct {
+type programStopper struct {
 	io.WriteCloser
 	cmd *exec.Cmd
 }
 
-const stopTimeout = 5 * time.Second
+const stopStepTimeout = 5 * time.Second
 
-func (e *stdinCloser) Close() error {
+func (e *programStopper) Close() error {
 	err := e.WriteCloser.Close()
 	ended := make(chan struct{})
 	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })
@@ -125,7 +127,7 @@ func (e *stdinCloser) Close() error {
 		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() },
 		func() error { return nil },
 	} {
-		t := time.NewTimer(stopTimeout)
+		t := time.NewTimer(stopStepTimeout)
 		select {
 		case <-ended:
 			t.Stop()

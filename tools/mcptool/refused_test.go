@@ -28,7 +28,7 @@ import (
 
 func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 	t.Helper()
-	_, err := h.List(t.Context(), s)
+	_, err := h.ListTools(t.Context(), s)
 	var e *mcptool.Error
 	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPServerNotAllowed || e.IsRetryable ||
 		!strings.Contains(err.Error(), want) {
@@ -60,7 +60,7 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 		"PROCESSIDEA_KEYS is not for tools")
 	own.Env = map[string]string{"TOKEN": "$env:NOT_THERE"}
 	refusal(t, hub(t, "TOKEN= "+exact, "", nil), own, "NOT_THERE is not set")
-	if _, err := hub(t, exact, "", nil).List(t.Context(), program()); err != nil {
+	if _, err := hub(t, exact, "", nil).ListTools(t.Context(), program()); err != nil {
 		t.Errorf("the very command is refused: %v", err)
 	}
 }
@@ -72,7 +72,7 @@ func TestWhatARefusalSaysToListAdmitsTheCommand(t *testing.T) {
 	exact := os.Args[0] + " " + mcptest.ServerArgument
 	for want, s := range map[string]ideafile.MCPServer{exact: program(), "A= B= " + exact + " *": withEnv} {
 		refusal(t, hub(t, "", "*", nil), s, fmt.Sprintf("the command %q is not in", want))
-		if _, err := hub(t, want, "", nil).List(t.Context(), s); err != nil {
+		if _, err := hub(t, want, "", nil).ListTools(t.Context(), s); err != nil {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestNoHostIsReachedThatTheWorkerDoesNotAllow(t *testing.T) {
 	refusal(t, hub(t, "", "", nil), far, "no host is allowed: set PROCESSIDEA_HTTP_ALLOW")
 	refusal(t, hub(t, "", "example.org", nil), far, "is not in PROCESSIDEA_HTTP_ALLOW")
 	refusal(t, hub(t, "", "*", nil), far, "is not public")
-	if _, err := hub(t, "", host, nil).List(t.Context(), far); err != nil {
+	if _, err := hub(t, "", host, nil).ListTools(t.Context(), far); err != nil {
 		t.Errorf("the very host is refused: %v", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestAServerCannotSendItsClientElsewhere(t *testing.T) {
 	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://"+other, http.StatusTemporaryRedirect)
 	}))
-	if _, err := hub(t, "", host+","+other, nil).List(t.Context(), far); err == nil || reached ||
+	if _, err := hub(t, "", host+","+other, nil).ListTools(t.Context(), far); err == nil || reached ||
 		!strings.Contains(err.Error(), "it redirects to http://"+other) {
 		t.Errorf("it went there: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestAServerMaySendItsClientToAnotherPageOfItsOwn(t *testing.T) {
 		far.URL += "/mcp"
 		h := hub(t, "", host, nil)
 		if !follows {
-			_, err := h.List(t.Context(), far)
+			_, err := h.ListTools(t.Context(), far)
 			if err == nil || !strings.Contains(err.Error(), "it redirects to "+far.URL+"/;") {
 				t.Errorf("%d: %v", status, err)
 			}
@@ -134,7 +134,7 @@ func TestAServerThatSpeaksNotOverHTTPSaysSo(t *testing.T) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		fmt.Fprint(w, `{"detail":"Method Not Allowed"}`)
 	}))
-	_, err := hub(t, "", host, nil).List(t.Context(), far)
+	_, err := hub(t, "", host, nil).ListTools(t.Context(), far)
 	if err == nil ||
 		!strings.Contains(err.Error(), `status 405: {"detail":"Method Not Allowed"}; its address may be another`) {
 		t.Errorf("%v", err)
@@ -166,7 +166,7 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 	s := program()
 	s.Env = map[string]string{"TOKEN": "$env:SERVER_TOKEN", "BROKEN": "1"}
 	h := hub(t, "TOKEN= BROKEN= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
-	_, err := h.List(t.Context(), s)
+	_, err := h.ListTools(t.Context(), s)
 	var e *mcptool.Error
 	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !e.IsRetryable {
 		t.Fatalf("%+v", err)
@@ -176,7 +176,7 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 		t.Error(err)
 	}
 	missing := ideafile.MCPServer{Name: "m", Command: []string{"no-such-program-here"}}
-	if _, err := hub(t, "no-such-program-here", "", nil).List(t.Context(), missing); err == nil ||
+	if _, err := hub(t, "no-such-program-here", "", nil).ListTools(t.Context(), missing); err == nil ||
 		!strings.Contains(err.Error(), "no-such-program-here") {
 		t.Error(err)
 	}
@@ -200,7 +200,7 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 		t.Errorf("%v %v", value, err)
 	}
 	far.Headers = map[string]string{"Authorization": "Bearer $env:WRONG"}
-	if _, err := h.List(t.Context(), far); err == nil || strings.Contains(err.Error(), "another-token") {
+	if _, err := h.ListTools(t.Context(), far); err == nil || strings.Contains(err.Error(), "another-token") {
 		t.Errorf("%v", err)
 	}
 }
@@ -228,7 +228,7 @@ func TestWhatAServerSaysOfItsToolsHoldsNoSecret(t *testing.T) {
 	} {
 		far, host := served(t, handler)
 		far.Headers = map[string]string{"Authorization": "Bearer $env:T"}
-		tools, err := hub(t, "", host, map[string]string{"T": "token-of-the-server"}).List(t.Context(), far)
+		tools, err := hub(t, "", host, map[string]string{"T": "token-of-the-server"}).ListTools(t.Context(), far)
 		if said := fmt.Sprint(tools, err); !strings.Contains(said, want) || strings.Contains(said, "token-of") {
 			t.Errorf("want %q: %s", want, said)
 		}
@@ -242,7 +242,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := hub(t, "", host, nil).List(ctx, far)
+	_, err := hub(t, "", host, nil).ListTools(ctx, far)
 	var e *mcptool.Error
 	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable ||
 		!strings.Contains(err.Error(), "deadline exceeded") {
@@ -265,11 +265,11 @@ func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 	defer client.Close()
 	h := mcptool.New(mcptool.Options{HTTP: client, IdleTimeout: time.Millisecond})
 	defer h.Close()
-	if _, err := h.List(t.Context(), far); err != nil {
+	if _, err := h.ListTools(t.Context(), far); err != nil {
 		t.Fatal(err)
 	}
 	<-closed
-	if _, err := h.List(t.Context(), far); err != nil {
+	if _, err := h.ListTools(t.Context(), far); err != nil {
 		t.Errorf("it is not spoken to again: %v", err)
 	}
 }
@@ -294,7 +294,7 @@ func TestWhatAServerSaysInPlaceOfAnAnswerIsQuoted(t *testing.T) {
 	h := hub(t, "TOKEN= BANNER= HANGS= "+os.Args[0]+" *", "", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := h.List(ctx, s); !errors.Is(err, context.DeadlineExceeded) ||
+	if _, err := h.ListTools(ctx, s); !errors.Is(err, context.DeadlineExceeded) ||
 		!strings.Contains(err.Error(), "may stand, it wrote: Welcome to odd 1.0") ||
 		!strings.Contains(err.Error(), "it wrote: ready with t") {
 		t.Error(err)
@@ -345,7 +345,7 @@ func TestAServerThatAnswersWithoutEndIsHungUpOn(t *testing.T) {
 	for _, method := range []string{"initialize", "tools/list", "tools/call"} {
 		s, host := served(t, endless(method))
 		h := hub(t, "", host, nil)
-		_, err := h.List(t.Context(), s)
+		_, err := h.ListTools(t.Context(), s)
 		if method == "tools/call" {
 			var failed *mcptool.Error
 			if _, failed = callOf(t, h, s, "add", `{"a":1,"b":2}`); failed != nil {

@@ -10,20 +10,20 @@ import (
 // parseResult returns the value of a server's result: its structured content, or else the JSON object or list in its
 // text, or else its text. A result with more than text becomes the list of the protocol's content blocks. A result
 // without content, as in the protocol's first version, becomes the object of its other members. For text that is JSON,
-// firstFit may choose the other reading. text is the error text of a failed tool.
-func parseResult(fields jsonval.Object, firstFit func(readings ...any) any) (value any, text string) {
-	content := fields["content"]
+// firstFittingReading may choose the other reading. text is the error text of a failed tool.
+func parseResult(resultFields jsonval.Object, firstFittingReading func(readings ...any) any) (value any, text string) {
+	content := resultFields["content"]
 	if block, ok := content.(jsonval.Object); ok {
 		content = []any{block}
 	}
 	text, isText := joinText(content)
-	switch structuredContent := fields["structuredContent"]; {
+	switch structuredContent := resultFields["structuredContent"]; {
 	case structuredContent != nil:
 		value = structuredContent
 	case !isText:
 		value = content
 	case content == nil:
-		otherFields := maps.Clone(fields)
+		otherFields := maps.Clone(resultFields)
 		for _, k := range []string{"content", "structuredContent", "isError", "_meta"} {
 			delete(otherFields, k)
 		}
@@ -34,9 +34,9 @@ func parseResult(fields jsonval.Object, firstFit func(readings ...any) any) (val
 		value = text
 		v, err := jsonval.Decode([]byte(text))
 		if err == nil && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
-			value = firstFit(v, text)
+			value = firstFittingReading(v, text)
 		} else if err == nil {
-			value = firstFit(text, v)
+			value = firstFittingReading(text, v)
 		}
 	}
 	if text == "" {

@@ -23,10 +23,10 @@ func (h *Hub) MissingRequirements(spec any) []error {
 		return nil
 	}
 	if len(s.Server.Command) == 0 {
-		return h.options.HTTP.MissingFor(s.Server.URL, s.Server.Headers)
+		return h.options.HTTP.MissingRequirementsAt(s.Server.URL, s.Server.Headers)
 	}
-	list := h.options.HTTP.MissingFor("", s.Server.Env)
-	if err := h.checkAllowed(*s.Server); err != nil {
+	list := h.options.HTTP.MissingRequirementsAt("", s.Server.Env)
+	if err := h.checkCommandAllowed(*s.Server); err != nil {
 		list = append(list, err)
 	}
 	return list
@@ -39,7 +39,7 @@ func (h *Hub) Run(ctx context.Context, in runner.Input) (any, error) {
 	if err != nil {
 		return nil, tools.Final(err)
 	}
-	return h.run(ctx, *spec.Server, spec.Tool, in)
+	return h.runCall(ctx, *spec.Server, spec.Tool, in)
 }
 
 func readSpec(spec any) (ideafile.MCPRunnerSpec, error) {

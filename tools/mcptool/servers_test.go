@@ -90,7 +90,7 @@ func TestNumbersOfAServerAreKeptToTheDigit(t *testing.T) {
 	}
 	s, host := served(t, plainly(`{"tools": [{"name": "look", "inputSchema": {"type": "object", "properties": {
 		"id": {"maximum": `+id+`, "enum": [`+id+`], "const": `+id+`}}}, "outputSchema": {"type": "object", "minProperties": 1, "default": `+id+`}}]}`, ``))
-	offers, err := hub(t, "", host, nil).List(t.Context(), s)
+	offers, err := hub(t, "", host, nil).ListTools(t.Context(), s)
 	if err != nil || len(offers) != 1 ||
 		strings.Count(string(jsonval.Encode(jsonval.ToJSONValue(offers[0]))), id) != 4 {
 		t.Errorf("%+v, %v", offers, err)
@@ -120,8 +120,8 @@ func TestATextOfAServerIsReadAsItsToolWantsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := h.Run(t.Context(), runner.Input{
-			Spec: ideafile.MCPRunnerSpec{Server: &s, Tool: pinned(t, h, s, "look")},
-			Fits: func(v any) bool { return schema.Validate(v) == nil }})
+			Spec:         ideafile.MCPRunnerSpec{Server: &s, Tool: pinned(t, h, s, "look")},
+			FitsAsResult: func(v any) bool { return schema.Validate(v) == nil }})
 		if err != nil || string(jsonval.Encode(got)) != row.want {
 			t.Errorf("%s of %s: %s, %v", row.wanted, row.text, jsonval.Encode(got), err)
 		}

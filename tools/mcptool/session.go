@@ -28,10 +28,10 @@ type session struct {
 
 // Before a tool is called, trying again is harmless: a server that is just restarting is waited for.
 const (
-	maxAttempts = 4
-	firstPause  = 200 * time.Millisecond
-	// maxPause is the longest pause here. A longer one is left to Temporal, and the process is informed.
-	maxPause = 20 * time.Second
+	maxConnectAttempts = 4
+	firstConnectPause  = 200 * time.Millisecond
+	// maxConnectPause is the longest pause here. A longer one is left to Temporal, and the process is informed.
+	maxConnectPause = 20 * time.Second
 )
 
 // acquireConnWithTools returns a working connection, with the server's current tools. The caller calls done when it no
@@ -39,7 +39,7 @@ const (
 func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs []mcppalette.ToolSpec, release func(),
 	err error) {
 	s.beginUse()
-	backoff, isReopened := firstPause, false
+	backoff, hasRetriedSession := firstConnectPause, false
 	for attempt := 1; ; attempt++ {
 		c, err = s.connect(ctx)
 		if err == nil {
@@ -53,8 +53,8 @@ func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs 
 		delay := backoff
 		u := asRefusal(err)
 		isServerError := serverError(err) != nil
-		if u != nil && u.mayBeSessionUnknown && !isReopened {
-			isReopened = true
+		if u != nil && u.mayBeSessionUnknown && !hasRetriedSession {
+			hasRetriedSession = true
 			continue
 		}
 		if u != nil {
@@ -62,9 +62,9 @@ func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs 
 		} else if c != nil { // dial's errors are redacted already
 			err = c.redactError(err)
 		}
-		if attempt == maxAttempts || isDisallowed(err) || u != nil && !u.isRetryable() || isServerError ||
-			delay > maxPause ||
-			!waitWithin(ctx, delay) {
+		if attempt == maxConnectAttempts || isDisallowed(err) || u != nil && !u.isRetryable() || isServerError ||
+			delay > maxConnectPause ||
+			!waitBeforeDeadline(ctx, delay) {
 			s.endUse()
 			return nil, nil, nil, err
 		}
@@ -72,8 +72,8 @@ func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs 
 	}
 }
 
-// waitWithin waits, unless the context's deadline comes before. It reports whether it waited.
-func waitWithin(ctx context.Context, d time.Duration) bool {
+// waitBeforeDeadline waits, unless the context's deadline comes before. It reports whether it waited.
+func waitBeforeDeadline(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
 		return false
 	}
@@ -92,7 +92,7 @@ func (s *session) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.conn, c.userCount = c, 1
+	s.conn, c.activeUseCount = c, 1
 	s.mu.Unlock()
 	s.hub.closingGroup.Add(1)
 	safego.Go("mcp.ended", c.session.Wait, func(error) {
@@ -106,7 +106,7 @@ func (s *session) acquireConn() *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != nil {
-		s.conn.userCount++
+		s.conn.activeUseCount++
 	}
 	return s.conn
 }
@@ -124,7 +124,7 @@ func (s *session) abandonConn(c *conn) {
 func (s *session) releaseConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.userCount--; c.userCount == 0 && s.conn != c {
+	if c.activeUseCount--; c.activeUseCount == 0 && s.conn != c {
 		s.abandonedConns = slices.DeleteFunc(s.abandonedConns, func(l *conn) bool { return l == c })
 		c.close(&s.hub.closingGroup)
 	}

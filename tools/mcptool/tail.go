@@ -12,18 +12,18 @@ import (
 // outputTail receives a command's standard error. It logs every line, and keeps the end for the error of a server that
 // does not answer.
 type outputTail struct {
-	log        *slog.Logger
-	redactor   *secret.Redactor
-	mu         sync.Mutex
-	line       string
-	isSkipping bool // the rest of an overlong line is skipped
-	tail       string
+	log            *slog.Logger
+	redactor       *secret.Redactor
+	mu             sync.Mutex
+	partialLine    string
+	isSkippingLine bool // the rest of an overlong line is skipped
+	tail           string
 }
 
 const (
-	maxTailBytes = 1000 // bytes that an error repeats
+	maxQuotedTailBytes = 1000 // bytes that an error repeats
 	// bytes that are kept; secrets are removed before cutting, since half a secret would not be found
-	maxLineBytes = 8000
+	maxKeptOutputBytes = 8000
 )
 
 // lineEnds are the ends of lines: programs overwrite a line of progress by carriage returns.
@@ -41,26 +41,26 @@ func (t *outputTail) Write(p []byte) (int, error) {
 func (t *outputTail) appendPiece(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.line += string(p)
-	if firstLineEndIndex := strings.IndexAny(t.line, lineEnds); t.isSkipping && firstLineEndIndex >= 0 {
-		t.line, t.isSkipping = t.line[firstLineEndIndex:], false
+	t.partialLine += string(p)
+	if firstLineEndIndex := strings.IndexAny(t.partialLine, lineEnds); t.isSkippingLine && firstLineEndIndex >= 0 {
+		t.partialLine, t.isSkippingLine = t.partialLine[firstLineEndIndex:], false
 	}
-	if lastLineEndIndex := strings.LastIndexAny(t.line, lineEnds); lastLineEndIndex >= 0 && !t.isSkipping {
-		if text := strings.TrimSpace(t.line[:lastLineEndIndex]); text != "" {
+	if lastLineEndIndex := strings.LastIndexAny(t.partialLine, lineEnds); lastLineEndIndex >= 0 && !t.isSkippingLine {
+		if text := strings.TrimSpace(t.partialLine[:lastLineEndIndex]); text != "" {
 			t.log.Debug("an MCP server writes", "text", t.redactor.RedactText(text))
 		}
-		t.line = t.line[lastLineEndIndex+1:]
+		t.partialLine = t.partialLine[lastLineEndIndex+1:]
 	}
-	if t.isSkipping || len(t.line) > maxLineBytes {
-		t.line, t.isSkipping = "", true
+	if t.isSkippingLine || len(t.partialLine) > maxKeptOutputBytes {
+		t.partialLine, t.isSkippingLine = "", true
 	}
 	t.tail += string(p)
-	t.tail = t.tail[max(0, len(t.tail)-maxLineBytes):]
+	t.tail = t.tail[max(0, len(t.tail)-maxKeptOutputBytes):]
 }
 
-func (t *outputTail) text() string {
+func (t *outputTail) redactedTail() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.redactor.RedactText(strings.TrimSpace(t.tail))
-	return strings.ToValidUTF8(text[max(0, len(text)-maxTailBytes):], "")
+	return strings.ToValidUTF8(text[max(0, len(text)-maxQuotedTailBytes):], "")
 }

@@ -18,7 +18,7 @@ func TestWhatAProgramWritesOnStandardErrorTakesLittleMemory(t *testing.T) {
 		if n, err := tail.Write([]byte(text)); n != len(text) || err != nil {
 			t.Fatal(n, err)
 		}
-		if held := len(tail.line) + len(tail.tail); held > 2*maxLineBytes {
+		if held := len(tail.partialLine) + len(tail.tail); held > 2*maxKeptOutputBytes {
 			t.Fatalf("it holds %d bytes", held)
 		}
 	}
@@ -40,7 +40,7 @@ func TestWhatAProgramWritesOnStandardErrorTakesLittleMemory(t *testing.T) {
 	if strings.Contains(log.String(), "secret-of-many") || strings.Contains(log.String(), "xx") {
 		t.Error("the log has a line that was too long, or a secret")
 	}
-	if !strings.HasSuffix(tail.text(), "it goes on") {
-		t.Errorf("the end is %q", tail.text())
+	if !strings.HasSuffix(tail.redactedTail(), "it goes on") {
+		t.Errorf("the end is %q", tail.redactedTail())
 	}
 }

@@ -28,13 +28,13 @@ type refusedRequest struct {
 
 const (
 	sessionIDHeader  = "Mcp-Session-Id"
-	methodCall       = "tools/call"
+	methodCallTool   = "tools/call"
 	methodInitialize = "initialize"
 )
 
-// reportedMethods are the methods whose refusals are reported. With other methods the SDK probes for a protocol that
-// the server speaks, or ends the session.
-var reportedMethods = []string{methodInitialize, "notifications/initialized", "tools/list", methodCall}
+// methodsWithReportedRefusal are the methods whose refusals are reported. With other methods the SDK probes for a
+// protocol that the server speaks, or ends the session.
+var methodsWithReportedRefusal = []string{methodInitialize, "notifications/initialized", "tools/list", methodCallTool}
 
 // sessionErrorPattern matches what servers say about a session that began before their restart.
 var sessionErrorPattern = regexp.MustCompile(`(?i)session|not initialized`)
@@ -43,19 +43,19 @@ var sessionErrorPattern = regexp.MustCompile(`(?i)session|not initialized`)
 // answer; nil for any other answer.
 func (c *conn) closeIfRefused(r *http.Response, method string) error {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	isPage := r.StatusCode == http.StatusOK && mediaType == "text/html"
-	if (r.StatusCode < 300 || r.StatusCode >= 500) && !isPage || r.Body == nil {
+	isHTMLPage := r.StatusCode == http.StatusOK && mediaType == "text/html"
+	if (r.StatusCode < 300 || r.StatusCode >= 500) && !isHTMLPage || r.Body == nil {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	u := &refusedRequest{status: r.StatusCode, retryAfter: retryafter.FromHeader(r.Header, time.Now())}
 	switch {
-	case isPage && httptool.HasPasswordField(body): // of a proxy, which passes nothing on before the login
+	case isHTMLPage && httptool.HasPasswordField(body): // of a proxy, which passes nothing on before the login
 		_ = r.Body.Close()
 		u.status = http.StatusUnauthorized
 		u.message = "the server refused the request: it answered with a login page (status 200)"
 		return u
-	case isPage:
+	case isHTMLPage:
 		r.Body = &chunkReader{Closer: r.Body, remainingBytes: body, err: io.EOF}
 		return nil
 	}
@@ -64,7 +64,7 @@ func (c *conn) closeIfRefused(r *http.Response, method string) error {
 			u.status == http.StatusBadRequest && sessionErrorPattern.Match(body)
 		u.mayBeSessionUnknown = u.status == http.StatusGone || u.status == http.StatusUnauthorized
 	}
-	if !slices.Contains(reportedMethods, method) && !u.isRetryable() && !u.isFixable() {
+	if !slices.Contains(methodsWithReportedRefusal, method) && !u.isRetryable() && !u.isOperatorFixable() {
 		r.Body = &chunkReader{Closer: r.Body, remainingBytes: body, err: io.EOF}
 		return nil
 	}
@@ -114,8 +114,8 @@ func (u *refusedRequest) isThrottled() bool {
 	return u.status == http.StatusTooManyRequests || u.status == http.StatusForbidden && u.retryAfter > 0
 }
 
-// isFixable reports whether the operator of the worker can fix the cause of the refusal.
-func (u *refusedRequest) isFixable() bool {
+// isOperatorFixable reports whether the operator of the worker can fix the cause of the refusal.
+func (u *refusedRequest) isOperatorFixable() bool {
 	switch u.status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return true
@@ -129,7 +129,7 @@ func (u *refusedRequest) toError() *Error {
 	switch {
 	case u.isRetryable():
 		return &Error{Code: ideafile.CodeMCPUnreachable, IsRetryable: true, Err: u, retryAfter: u.retryAfter}
-	case u.isFixable():
+	case u.isOperatorFixable():
 		return &Error{Code: ideafile.CodeMCPServerNotAllowed, Err: u}
 	}
 	return &Error{Code: ideafile.CodeToolFailed, Err: u}

@@ -21,8 +21,8 @@ import (
 const (
 	// DefaultBudgetBytes is the default of a worker, in bytes.
 	DefaultBudgetBytes = 1 << 30
-	// UncountedBytes is the size, in bytes of JSON, up to which values are not counted.
-	UncountedBytes = 1 << 20
+	// MaxUncountedBytes is the size, in bytes of JSON, up to which values are not counted.
+	MaxUncountedBytes = 1 << 20
 	// memoryPerJSONByte estimates the memory per byte of a JSON value while it is read, checked and written again.
 	memoryPerJSONByte = 10
 	// reserveTimeout is how long a Reservation that has taken memory waits for more: two Reservations that wait for
@@ -66,7 +66,7 @@ func (b *Budget) WithReservation(ctx context.Context) (_ context.Context, releas
 // context it does nothing.
 func Reserve(ctx context.Context, byteCount int) error {
 	h, ok := ctx.Value(reservationKey{}).(*Reservation)
-	if !ok || byteCount <= UncountedBytes {
+	if !ok || byteCount <= MaxUncountedBytes {
 		return nil
 	}
 	return h.reserve(ctx, memoryPerJSONByte*int64(byteCount))

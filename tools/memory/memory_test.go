@@ -10,15 +10,15 @@ import (
 
 func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 	t.Parallel()
-	b := memory.NewBudget(40 * memory.UncountedBytes)
+	b := memory.NewBudget(40 * memory.MaxUncountedBytes)
 	first, release := b.WithReservation(context.Background())
-	if err := memory.Reserve(first, 3*memory.UncountedBytes); err != nil {
+	if err := memory.Reserve(first, 3*memory.MaxUncountedBytes); err != nil {
 		t.Fatal(err)
 	}
 	second, done := b.WithReservation(context.Background())
 	defer done()
 	taken := make(chan error)
-	go func() { taken <- memory.Reserve(second, 3*memory.UncountedBytes) }()
+	go func() { taken <- memory.Reserve(second, 3*memory.MaxUncountedBytes) }()
 	select {
 	case err := <-taken:
 		t.Fatalf("both have it at once: %v", err)
@@ -32,11 +32,11 @@ func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 
 func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	t.Parallel()
-	b := memory.NewBudget(4 * memory.UncountedBytes)
+	b := memory.NewBudget(4 * memory.MaxUncountedBytes)
 	ctx, release := b.WithReservation(context.Background())
 	defer release()
 	for range 3 {
-		if err := memory.Reserve(ctx, 100*memory.UncountedBytes); err != nil {
+		if err := memory.Reserve(ctx, 100*memory.MaxUncountedBytes); err != nil {
 			t.Error(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	other, end := b.WithReservation(other)
 	defer end()
 	cancel()
-	if err := memory.Reserve(other, 2*memory.UncountedBytes); !errors.Is(err, memory.ErrFull) {
+	if err := memory.Reserve(other, 2*memory.MaxUncountedBytes); !errors.Is(err, memory.ErrFull) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -55,7 +55,7 @@ func TestWhatIsSmallIsNotCounted(t *testing.T) {
 	ctx, release := b.WithReservation(context.Background())
 	defer release()
 	for range 100 {
-		if err := errors.Join(memory.Reserve(ctx, memory.UncountedBytes),
+		if err := errors.Join(memory.Reserve(ctx, memory.MaxUncountedBytes),
 			memory.Reserve(context.Background(), 1<<40)); err != nil {
 			t.Error(err)
 		}

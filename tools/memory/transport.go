@@ -16,11 +16,11 @@ type Transport struct {
 }
 
 // AnswerTooLargeError is the error of reading an answer beyond its limit.
-type AnswerTooLargeError struct{ Limit int64 }
+type AnswerTooLargeError struct{ LimitBytes int64 }
 
 // Error names the limit.
 func (e AnswerTooLargeError) Error() string {
-	return fmt.Sprintf("the answer is larger than %d bytes", e.Limit)
+	return fmt.Sprintf("the answer is larger than %d bytes", e.LimitBytes)
 }
 
 // RoundTrip sends a request.
@@ -34,26 +34,26 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // LimitBody limits the reading of an answer to limit bytes. onExceeded is called when the answer exceeds them; nil: no
 // call.
-func LimitBody(answer *http.Response, limit int64, onExceeded func()) {
-	answer.Body = &boundedBody{answer.Body, limit, limit, onExceeded}
+func LimitBody(answer *http.Response, maxBytes int64, onExceeded func()) {
+	answer.Body = &boundedBody{answer.Body, maxBytes, maxBytes, onExceeded}
 }
 
 type boundedBody struct {
 	io.ReadCloser
-	limit, remaining int64
-	onExceeded       func()
+	limitBytes, remainingBytes int64
+	onExceeded                 func()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.remaining < 0 {
-		return 0, AnswerTooLargeError{b.limit}
+	if b.remainingBytes < 0 {
+		return 0, AnswerTooLargeError{b.limitBytes}
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remaining+1)])
-	if b.remaining -= int64(n); b.remaining >= 0 {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remainingBytes+1)])
+	if b.remainingBytes -= int64(n); b.remainingBytes >= 0 {
 		return n, err
 	}
 	if b.onExceeded != nil {
 		b.onExceeded()
 	}
-	return n - 1, AnswerTooLargeError{b.limit}
+	return n - 1, AnswerTooLargeError{b.limitBytes}
 }

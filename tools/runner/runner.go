@@ -40,27 +40,27 @@ type RequirementsChecker interface {
 
 // Input is one Call, ready to run: its parameters are checked, and stored values are restored.
 type Input struct {
-	ProcessID   string
-	Token       string // the instance's; empty for the anonymous instance
-	CallID      string // the id, such as 3.2@①
-	Tool        string
-	Params      map[string]any
-	ScopeValues map[string]any // the values that the Tool's _scopes let through, by path; nil without
+	ProcessID     string
+	InstanceToken string // the instance's; empty for the anonymous instance
+	CallID        string // the id, such as 3.2@①
+	ToolName      string
+	Params        map[string]any
+	ScopeValues   map[string]any // the values that the Tool's _scopes let through, by path; nil without
 	// IdempotencyKey is the same on every attempt; Attempt counts from 1.
 	IdempotencyKey string
 	Attempt        int
 	// Spec is the Tool's value of `_activity.<kind>` in the Idea; for a Go function its name. DecodeSpec reads it.
 	Spec any
-	// Fits reports whether a value may be the result, by the Tool's `_output` and the State schema; if nil, any value
+	// FitsAsResult reports whether a value may be the result, by the Tool's `_output` and the State schema; if nil, any value
 	// may.
-	Fits func(value any) bool
+	FitsAsResult func(value any) bool
 }
 
-// FirstFit returns the first of several readings of one answer that may be the result, or the first reading if none
-// may.
-func (in Input) FirstFit(readings ...any) any {
+// FirstFittingReading returns the first of several readings of one answer that may be the result, or the first reading
+// if none may.
+func (in Input) FirstFittingReading(readings ...any) any {
 	for _, v := range readings {
-		if in.Fits == nil || len(readings) == 1 || in.Fits(v) {
+		if in.FitsAsResult == nil || len(readings) == 1 || in.FitsAsResult(v) {
 			return v
 		}
 	}

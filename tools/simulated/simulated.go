@@ -35,9 +35,9 @@ func (r Runner) Run(_ context.Context, in runner.Input) (any, error) {
 			outputSchema, _ = jsonval.Decode(f.ResultSchema)
 		}
 	}
-	value, err := simulate.FakeResult(in.Tool, outputSchema, r.ResultContract)
+	value, err := simulate.FakeResult(in.ToolName, outputSchema, r.ResultContract)
 	if err != nil {
-		return nil, tools.Final(fmt.Errorf("the tool %s cannot be simulated: %w", in.Tool, err))
+		return nil, tools.Final(fmt.Errorf("the tool %s cannot be simulated: %w", in.ToolName, err))
 	}
 	return value, nil
 }

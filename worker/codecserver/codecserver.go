@@ -19,20 +19,20 @@ import (
 type Options struct {
 	// Store holds the large payloads, and the keys.
 	Store *blobs.Store
-	// Origins are the origins of pages that may send requests, such as https://temporal.example.com. If there are none,
-	// pages from this machine may.
-	Origins []string
-	// Token is the bearer token that a request must carry; empty: only pages may send requests.
-	Token string
+	// AllowedOrigins are the origins of pages that may send requests, such as https://temporal.example.com. If there
+	// are none, pages from this machine may.
+	AllowedOrigins []string
+	// BearerToken is the bearer token that a request must carry; empty: only pages may send requests.
+	BearerToken string
 }
 
-// maxBodyBytes bounds a request in bytes: a page of history is far smaller.
-const maxBodyBytes = 64 << 20
+// maxRequestBodyBytes bounds a request in bytes: a page of history is far smaller.
+const maxRequestBodyBytes = 64 << 20
 
 // Handler serves the Temporal SDK's endpoints /encode, /decode and /download.
 func Handler(o Options) (http.Handler, error) {
-	for _, origin := range o.Origins {
-		if err := access.CheckOrigin(origin); err != nil {
+	for _, origin := range o.AllowedOrigins {
+		if err := access.CheckOriginFormat(origin); err != nil {
 			return nil, fmt.Errorf("codecserver: allow origin %q: %w", origin, err)
 		}
 	}
@@ -43,16 +43,16 @@ func Handler(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("codecserver: %w", err)
 	}
-	return &originGuard{o, http.MaxBytesHandler(payloadHandler, maxBodyBytes)}, nil
+	return &requestGuard{o, http.MaxBytesHandler(payloadHandler, maxRequestBodyBytes)}, nil
 }
 
-// originGuard decides who may ask.
-type originGuard struct {
+// requestGuard decides who may ask.
+type requestGuard struct {
 	Options
 	payloadHandler http.Handler
 }
 
-func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *requestGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
 	if !d.allows(r, origin) {
 		http.Error(w, d.refusalText(), http.StatusForbidden)
@@ -65,7 +65,7 @@ func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodOptions:
 		// Before a request with the token, browsers ask without it whether they may send the request.
 		w.WriteHeader(http.StatusNoContent)
-	case d.Token != "" && !equalConstantTime(r.Header.Get("Authorization"), "Bearer "+d.Token):
+	case d.BearerToken != "" && !equalConstantTime(r.Header.Get("Authorization"), "Bearer "+d.BearerToken):
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the bearer token is missing or wrong", http.StatusUnauthorized)
 	default:
@@ -75,25 +75,25 @@ func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // allows reports whether a page of this origin, as the browser names it, may send requests. Programs send no origin;
 // they need the token.
-func (d *originGuard) allows(r *http.Request, origin string) bool {
+func (d *requestGuard) allows(r *http.Request, origin string) bool {
 	switch {
 	case origin == "":
-		return d.Token != ""
-	case len(d.Origins) > 0:
-		return slices.Contains(d.Origins, origin)
+		return d.BearerToken != ""
+	case len(d.AllowedOrigins) > 0:
+		return slices.Contains(d.AllowedOrigins, origin)
 	}
 	// The host is checked too: a foreign page's host name may have been made to resolve to this machine.
-	return isLocal(origin) && isLocal("http://"+r.Host)
+	return isLoopbackOrigin(origin) && isLoopbackOrigin("http://"+r.Host)
 }
 
-func (d *originGuard) refusalText() string {
-	if len(d.Origins) == 0 {
+func (d *requestGuard) refusalText() string {
+	if len(d.AllowedOrigins) == 0 {
 		return "only pages from this machine may ask"
 	}
 	return "only pages of the Temporal UI may ask"
 }
 
-func isLocal(origin string) bool {
+func isLoopbackOrigin(origin string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && access.IsLoopback(u.Hostname())
 }

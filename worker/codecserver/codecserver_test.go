@@ -94,7 +94,7 @@ func TestWithoutOriginsOnlyPagesFromThisMachineMayAsk(t *testing.T) {
 }
 
 func TestWithOriginsOnlyPagesOfThoseMayAsk(t *testing.T) {
-	url := serve(t, Options{Origins: []string{"https://temporal.example.com", "http://ui:8080"}})
+	url := serve(t, Options{AllowedOrigins: []string{"https://temporal.example.com", "http://ui:8080"}})
 	for origin, want := range map[string]int{
 		"https://temporal.example.com": 200, "http://ui:8080": 200,
 		"http://temporal.example.com": 403, "https://temporal.example.com:8443": 403,
@@ -112,7 +112,7 @@ func TestWithOriginsOnlyPagesOfThoseMayAsk(t *testing.T) {
 }
 
 func TestWithATokenNobodyAsksWithoutIt(t *testing.T) {
-	url := serve(t, Options{Origins: []string{"https://temporal.example.com"}, Token: "s3cret"})
+	url := serve(t, Options{AllowedOrigins: []string{"https://temporal.example.com"}, BearerToken: "s3cret"})
 	for _, row := range []struct {
 		origin, authorization string
 		want                  int
@@ -136,7 +136,7 @@ func TestWithATokenNobodyAsksWithoutIt(t *testing.T) {
 func TestWhatIsNoOriginIsRefused(t *testing.T) {
 	for _, origin := range []string{"", "*", "temporal.example.com", "https://temporal.example.com/", "https://a/b",
 		"https://A.org", "ftp://a", "https://u@a", "https://a?b", "null"} {
-		if _, err := Handler(Options{Origins: []string{origin}}); err == nil {
+		if _, err := Handler(Options{AllowedOrigins: []string{origin}}); err == nil {
 			t.Errorf("%q", origin)
 		}
 	}
@@ -207,7 +207,7 @@ func TestAnEndlessRequestIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it sends 64 MB")
 	}
-	status, _, _ := ask(t, "POST", serve(t, Options{})+"/decode", strings.Repeat(" ", maxBodyBytes+1), "Origin",
+	status, _, _ := ask(t, "POST", serve(t, Options{})+"/decode", strings.Repeat(" ", maxRequestBodyBytes+1), "Origin",
 		"http://localhost:8233")
 	if status != 400 {
 		t.Error(status)

@@ -45,12 +45,12 @@ type Dependencies struct {
 	// Runners run further kinds of Tools, beside those of package kinds.
 	Runners map[ideafile.ToolKind]runner.Runner
 	// DeciderKeys are the keys that sign decisions; nil: those of PROCESSIDEA_DECIDERS, if it is set.
-	DeciderKeys *signing.Source
-	// Prices of LLMs apply if an Idea has none; nil: those in the file of PROCESSIDEA_PRICES, if it is set.
-	Prices price.List
-	// Notifier notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
-	Notifier *notify.Sender
-	LLM      llm.Config
+	DeciderKeys *signing.KeySource
+	// DefaultPrices of LLMs apply if an Idea has none; nil: those in the file of PROCESSIDEA_PRICES, if it is set.
+	DefaultPrices price.List
+	// NoticeSender notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
+	NoticeSender *notify.Sender
+	LLM          llm.Config
 	// LLMConfigByServer are more LLM servers, by the names that Ideas give them.
 	LLMConfigByServer map[string]llm.Config
 	Log               *slog.Logger
@@ -64,7 +64,7 @@ type Dependencies struct {
 	// then count as lost with the worker, and run again on another.
 	StopTimeout time.Duration
 	Limits      Limits
-	Version     connect.Version
+	Version     connect.WorkerVersion
 	// Interceptors observe workflows and activities; they may issue no commands.
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
@@ -144,13 +144,13 @@ func NewWorker(c client.Client, p Dependencies) (worker.Worker, error) {
 	o.OnFatalError = func(err error) { fatalErrors <- err }
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
-	requestWorker := worker.New(c, protocol.RequestQueue, p.requestWorkerOptions(o))
+	requestWorker := worker.New(c, protocol.RequestTaskQueue, p.requestWorkerOptions(o))
 	a.Register(w)
 	a.Register(requestWorker)
-	watchOrphans := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &workerSet{Worker: w, requestWorker: requestWorker, fatalErrors: fatalErrors, mcp: p.MCP,
+	watchOrphans := func(ctx context.Context) { orphans.WatchAndCancel(ctx, c, p.Log) }
+	return &workerSet{Worker: w, requestWorker: requestWorker, fatalErrors: fatalErrors, mcpHub: p.MCP,
 		watchOrphans: watchOrphans,
-		watchHoldUps: holdUpTracker.Watch}, nil
+		watchHoldUps: holdUpTracker.WatchAndReport}, nil
 }
 
 // newHoldUpTracker makes the Tracker of the processes that the worker holds up.
@@ -163,7 +163,7 @@ func (p Dependencies) newHoldUpTracker(c client.Client) *holdups.Tracker {
 			return holdups.HoldUpsInTemporal(ctx, c, activities.Names())
 		}}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
-		o.ObserveCount = observer.ObserveHoldUps
+		o.ObserveProcessCount = observer.ObserveHoldUps
 	}
 	return holdups.New(o)
 }
@@ -175,20 +175,20 @@ func (p Dependencies) FillAndCheck() (Dependencies, error) {
 		return p, nil
 	}
 	p = p.FillFromEnvironment()
-	_, err := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable))
-	errs := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
+	_, err := httptool.CheckSecretEntries(p.getenv(httptool.SecretsVariable))
+	errs := []error{err, mcptool.CheckAllowedCommands(p.getenv(mcptool.CommandsVariable)),
 		httptool.CheckAllowList(p.getenv(httptool.AllowListVariable)), p.LLM.Check(),
 		checkLLMServers(p.LLMConfigByServer)}
-	if p.Notifier == nil {
-		p.Notifier, err = notify.FromEnvironment(p.getenv)
+	if p.NoticeSender == nil {
+		p.NoticeSender, err = notify.FromEnvironment(p.getenv)
 		errs = append(errs, err)
 	}
 	if p.DeciderKeys == nil {
 		p.DeciderKeys, err = signing.FromEnvironment(context.Background(), p.getenv)
 		errs = append(errs, err)
 	}
-	if p.Prices == nil {
-		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
+	if p.DefaultPrices == nil {
+		p.DefaultPrices, err = pricesFromFile(p.getenv(PricesVariable))
 		errs = append(errs, err)
 	}
 	err = errors.Join(errs...)
@@ -198,12 +198,12 @@ func (p Dependencies) FillAndCheck() (Dependencies, error) {
 
 // logSettings logs what follows from valid settings.
 func (p Dependencies) logSettings() {
-	unrestrictedSecrets, _ := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable))
+	unrestrictedSecrets, _ := httptool.CheckSecretEntries(p.getenv(httptool.SecretsVariable))
 	if len(unrestrictedSecrets) > 0 {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
 			"variable", httptool.SecretsVariable, "names", strings.Join(unrestrictedSecrets, ", "))
 	}
-	if p.Limits.MaxDollarsPerDay > 0 && len(p.Prices) == 0 {
+	if p.Limits.MaxDollarsPerDay > 0 && len(p.DefaultPrices) == 0 {
 		p.Log.Warn("--money-a-day counts no Request of an Idea without prices (config.prices): the worker has none",
 			"variable", PricesVariable)
 	}
@@ -221,7 +221,7 @@ type workerSet struct {
 	worker.Worker
 	requestWorker              worker.Worker
 	fatalErrors                chan error // why Worker or requests cannot go on
-	mcp                        *mcptool.Hub
+	mcpHub                     *mcptool.Hub
 	watchOrphans, watchHoldUps func(context.Context)
 	stopWatching               func()
 }
@@ -246,13 +246,13 @@ func (r *workerSet) Stop() {
 	safego.Go("engine.requests", func() error { r.requestWorker.Stop(); return nil }, func(error) { close(stopped) })
 	r.Worker.Stop()
 	<-stopped
-	r.mcp.Close()
+	r.mcpHub.Close()
 }
 
 // Run works until it is interrupted, or until one of the two workers cannot go on.
 func (r *workerSet) Run(interrupt <-chan any) error {
 	if err := r.Start(); err != nil {
-		r.mcp.Close()
+		r.mcpHub.Close()
 		return err
 	}
 	defer r.Stop()

@@ -60,7 +60,7 @@ func newLLMClients(configByServer map[string]llm.Config, maxPause time.Duration,
 	sharedRate func(name string) llm.SharedRateLimit) (map[string]*llm.Client, error) {
 	clientByServer := make(map[string]*llm.Client, len(configByServer))
 	for name, config := range configByServer {
-		config.MaxPause = maxPause
+		config.MaxRetryPause = maxPause
 		config.SharedRequestLimit, config.SharedTokenLimit = sharedRate("_requests/"+name), sharedRate("_tokens/"+name)
 		c, err := llm.New(config)
 		if err != nil {

@@ -25,22 +25,23 @@ import (
 
 // Limits bound what one worker does at a time; 0: the SDK's default, or no limit if it has none.
 type Limits struct {
-	Requests         int     // to LLMs
-	Calls            int     // as activities
-	PureCalls        int     // as local activities; a burst of them counts as one
-	EagerCalls       int     // of one workflow task, run by the same worker
-	CallsPerSecond   float64 // Calls that begin, and as many Requests, over all workers
-	MaxDollarsPerDay float64 // dollars that Requests cost, over all workers
-	MaxResultBytes   int     // bytes of one Call's result
-	MemoryBytes      int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudgetBytes
-	WorkflowTasks    int     // at least 2
-	WorkflowPollers  int     // at least 2
-	ActivityPollers  int
+	ConcurrentRequests      int     // to LLMs
+	ConcurrentCalls         int     // as activities
+	ConcurrentPureCalls     int     // as local activities; a burst of them counts as one
+	EagerCallsPerTask       int     // of one workflow task, run by the same worker
+	CallsPerSecond          float64 // Calls that begin, and as many Requests, over all workers
+	MaxDollarsPerDay        float64 // dollars that Requests cost, over all workers
+	MaxResultBytes          int     // bytes of one Call's result
+	MaxMemoryBytes          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudgetBytes
+	ConcurrentWorkflowTasks int     // at least 2
+	WorkflowPollers         int     // at least 2
+	ActivityPollers         int
 	// HeartbeatTimeout is the time without a heartbeat after which the worker's activities count as lost; 0:
 	// protocol.HeartbeatTimeout, which is the minimum.
 	HeartbeatTimeout time.Duration
 	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
-	// activities.DefaultLLMPatience. LLMMaxPause is the longest pause between two attempts; 0: llm.DefaultMaxPause.
+	// activities.DefaultLLMPatience. LLMMaxPause is the longest pause between two attempts; 0:
+	// llm.DefaultMaxRetryPause.
 	LLMPatience, LLMMaxPause time.Duration
 	// MinimizesActions makes processes that begin here save actions that a hosted server bills, at the price of some
 	// milliseconds.
@@ -49,7 +50,7 @@ type Limits struct {
 
 // EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the
 // Calls that its workflows start, so all of them come with the answer to the workflow task that started them.
-var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunningCalls, MemoryBytes: 256 << 20}
+var EmbeddedLimits = Limits{EagerCallsPerTask: workflows.MaxRunningCalls, MaxMemoryBytes: 256 << 20}
 
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no
 // flags.
@@ -72,7 +73,7 @@ const (
 func EmbeddedLimitsFromEnv(getenv func(string) string) (_ Limits, err error) {
 	l := EmbeddedLimits
 	memoryLimit, errs := heap.BytesFromEnv(getenv, MemoryVariable)
-	l.MemoryBytes = cmp.Or(memoryLimit, l.MemoryBytes)
+	l.MaxMemoryBytes = cmp.Or(memoryLimit, l.MaxMemoryBytes)
 	for _, v := range []struct {
 		name  string
 		into  *time.Duration
@@ -95,17 +96,17 @@ func EmbeddedLimitsFromEnv(getenv func(string) string) (_ Limits, err error) {
 // activitySlots is the number of slots that Requests and Calls share. It is the sum of both limits, so that neither can
 // take all slots from the other.
 func (l Limits) activitySlots() int {
-	if l.Calls == 0 {
+	if l.ConcurrentCalls == 0 {
 		return 0
 	}
-	return l.Calls + l.Requests
+	return l.ConcurrentCalls + l.ConcurrentRequests
 }
 
 // hasManySlots reports whether a workflow task, and a local activity of it, may wait for a moment without keeping
 // others waiting.
 func (l Limits) hasManySlots() bool {
 	isMany := func(n int) bool { return n == 0 || n >= 100 }
-	return isMany(l.PureCalls) && isMany(l.WorkflowTasks)
+	return isMany(l.ConcurrentPureCalls) && isMany(l.ConcurrentWorkflowTasks)
 }
 
 func (p Dependencies) workerOptions() worker.Options {
@@ -119,8 +120,8 @@ func (p Dependencies) workerOptions() worker.Options {
 		DeadlockDetectionTimeout:                3 * time.Second,
 		WorkerStopTimeout:                       p.StopTimeout,
 		MaxConcurrentActivityExecutionSize:      p.Limits.activitySlots(),
-		MaxConcurrentLocalActivityExecutionSize: p.Limits.PureCalls,
-		MaxConcurrentWorkflowTaskExecutionSize:  p.Limits.WorkflowTasks,
+		MaxConcurrentLocalActivityExecutionSize: p.Limits.ConcurrentPureCalls,
+		MaxConcurrentWorkflowTaskExecutionSize:  p.Limits.ConcurrentWorkflowTasks,
 		MaxConcurrentWorkflowTaskPollers:        p.Limits.WorkflowPollers,
 		MaxConcurrentActivityTaskPollers:        p.Limits.ActivityPollers,
 		// The server holds back tasks above the rate. If the worker held them back, they would miss their heartbeats,
@@ -130,8 +131,8 @@ func (p Dependencies) workerOptions() worker.Options {
 			p.Interceptors...),
 		DeploymentOptions: deploymentOptions(p.Version),
 	}
-	if p.Limits.EagerCalls > 0 {
-		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCalls
+	if p.Limits.EagerCallsPerTask > 0 {
+		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCallsPerTask
 	}
 	return o
 }
@@ -141,7 +142,7 @@ func (p Dependencies) workerOptions() worker.Options {
 // ones.
 func (p Dependencies) requestWorkerOptions(o worker.Options) worker.Options {
 	o.DisableWorkflowWorker = true
-	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
+	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.ConcurrentRequests, 0
 	requestsPerMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // Check has returned its errors
 	if callsPerSecond := o.TaskQueueActivitiesPerSecond; requestsPerMinute > 0 &&
 		(callsPerSecond == 0 || requestsPerMinute/60 < callsPerSecond) {
@@ -153,7 +154,7 @@ func (p Dependencies) requestWorkerOptions(o worker.Options) worker.Options {
 func (p Dependencies) newActivities(c client.Client) (*activities.Activities, error) {
 	a := &activities.Activities{}
 	// The rate of the task queue limits the Requests a minute of this LLM, so only its tokens share a limit.
-	p.LLM.MaxPause, p.LLM.SharedTokenLimit = p.Limits.LLMMaxPause, a.SharedRate("_tokens/")
+	p.LLM.MaxRetryPause, p.LLM.SharedTokenLimit = p.Limits.LLMMaxPause, a.SharedRate("_tokens/")
 	llmClient, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
@@ -167,23 +168,23 @@ func (p Dependencies) newActivities(c client.Client) (*activities.Activities, er
 		runners.Register(kind, r)
 	}
 	*a = activities.Activities{
-		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, NoticeSender: p.Notifier,
+		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, NoticeSender: p.NoticeSender,
 		DeciderKeys: p.DeciderKeys,
 		LLM:         llmClient, Client: c, ReplyRecorder: p.ReplyRecorder,
 		LLMPatience: p.Limits.LLMPatience, LLMRetryDelays: llm.RetryPauses{Max: p.Limits.LLMMaxPause},
-		LLMClientByServer: llmClientByServer, DefaultPrices: p.Prices, PromptRecorder: p.PromptRecorder,
+		LLMClientByServer: llmClientByServer, DefaultPrices: p.DefaultPrices, PromptRecorder: p.PromptRecorder,
 		Observer:         p.Observer,
 		MaxResultBytes:   p.Limits.MaxResultBytes,
-		MinimizesActions: p.Limits.MinimizesActions, BatchesReports: p.Limits.hasManySlots(),
-		DailyBudget:  p.Limits.MaxDollarsPerDay,
-		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.MemoryBytes, memory.DefaultBudgetBytes)),
+		MinimizesActions: p.Limits.MinimizesActions, BatchesInstanceReports: p.Limits.hasManySlots(),
+		DailyBudgetDollars: p.Limits.MaxDollarsPerDay,
+		MemoryBudget:       memory.NewBudget(cmp.Or(p.Limits.MaxMemoryBytes, memory.DefaultBudgetBytes)),
 	}
 	queryClient := processes.New(c, "", p.Store) // queries by workflow id need no namespace
-	a.PendingApprovals = func(ctx context.Context, processID string) ([]protocol.Approval, error) {
+	a.ListPendingApprovals = func(ctx context.Context, processID string) ([]protocol.Approval, error) {
 		return queryClient.Process(processID).Approvals(ctx)
 	}
-	if p.Limits.Requests > 0 {
-		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))
+	if p.Limits.ConcurrentRequests > 0 {
+		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.ConcurrentRequests))
 	}
 	return a, nil
 }

@@ -10,8 +10,9 @@ import (
 
 func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	o := Dependencies{StopTimeout: time.Minute, Limits: Limits{
-		Requests: 3, Calls: 40, PureCalls: 5, CallsPerSecond: 2.5, WorkflowTasks: 7, WorkflowPollers: 8,
-		ActivityPollers: 9, EagerCalls: 10,
+		ConcurrentRequests: 3, ConcurrentCalls: 40, ConcurrentPureCalls: 5, CallsPerSecond: 2.5,
+		ConcurrentWorkflowTasks: 7, WorkflowPollers: 8,
+		ActivityPollers: 9, EagerCallsPerTask: 10,
 	}}.workerOptions()
 	got := []any{o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentLocalActivityExecutionSize,
 		o.TaskQueueActivitiesPerSecond,
@@ -29,7 +30,7 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	if o := (Dependencies{}).workerOptions(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
 		t.Errorf("a heartbeat every %v where nothing is said", o.MaxHeartbeatThrottleInterval)
 	}
-	if o := (Dependencies{Limits: Limits{Requests: 3}}).workerOptions(); o.MaxConcurrentActivityExecutionSize != 0 ||
+	if o := (Dependencies{Limits: Limits{ConcurrentRequests: 3}}).workerOptions(); o.MaxConcurrentActivityExecutionSize != 0 ||
 		o.TaskQueueActivitiesPerSecond != 0 ||
 		o.MaxEagerActivityReservationsPerWorkflowTask != nil {
 		t.Errorf("without limits: %+v", o)
@@ -38,7 +39,7 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 
 func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 	for rpm, want := range map[string]float64{"": 2.5, "60": 1, "600": 2.5} {
-		p := Dependencies{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5,
+		p := Dependencies{LLM: llm.Config{RPM: rpm}, Limits: Limits{ConcurrentRequests: 3, CallsPerSecond: 2.5,
 			ActivityPollers: 9}}
 		o := p.requestWorkerOptions(p.workerOptions())
 		if o.TaskQueueActivitiesPerSecond != want || o.MaxConcurrentActivityExecutionSize != 3 || !o.DisableWorkflowWorker {
@@ -48,10 +49,10 @@ func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 }
 
 func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
-	for text, want := range map[string]int64{"": EmbeddedLimits.MemoryBytes, "12345": 12345, "a lot": -1} {
+	for text, want := range map[string]int64{"": EmbeddedLimits.MaxMemoryBytes, "12345": 12345, "a lot": -1} {
 		l, err := EmbeddedLimitsFromEnv(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
 		if (err != nil) != (want < 0) ||
-			(err == nil && (l.MemoryBytes != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
+			(err == nil && (l.MaxMemoryBytes != want || l.EagerCallsPerTask != EmbeddedLimits.EagerCallsPerTask)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
 		}
 	}
@@ -70,7 +71,7 @@ func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
 	if a, err := (Dependencies{}).newActivities(nil); err != nil || a.RequestSlots != nil {
 		t.Errorf("they wait without a limit, or %v", err)
 	}
-	a, err := Dependencies{Limits: Limits{Requests: 2, MaxResultBytes: 10}}.newActivities(nil)
+	a, err := Dependencies{Limits: Limits{ConcurrentRequests: 2, MaxResultBytes: 10}}.newActivities(nil)
 	if err != nil || a.MaxResultBytes != 10 || !a.RequestSlots.TryAcquire(2) || a.RequestSlots.TryAcquire(1) {
 		t.Errorf("%+v, %v", a, err)
 	}

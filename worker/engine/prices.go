@@ -21,12 +21,12 @@ func pricesFromFile(fileName string) (price.List, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: read %s: %w", PricesVariable, err)
 	}
-	prices, err := jsonval.DecodeObject(data)
+	priceObject, err := jsonval.DecodeObject(data)
 	if err != nil {
 		return nil, fmt.Errorf("engine: read %s: %s: %w", PricesVariable, fileName, err)
 	}
 	var problems diag.Problems
-	list := price.Read(prices, "$", &problems)
+	list := price.Read(priceObject, "$", &problems)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("engine: read %s: %s: %w", PricesVariable, fileName, problems)
 	}

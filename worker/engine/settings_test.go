@@ -35,9 +35,9 @@ func TestAWorkerSaysThatWithoutPricesADayCostsNothing(t *testing.T) {
 		aDay   float64
 		prices price.List
 		warns  bool
-	}{"no limit": {0, nil, false}, "no prices": {5, nil, true}, "prices": {5, price.List{{Name: "m"}}, false}} {
+	}{"no limit": {0, nil, false}, "no prices": {5, nil, true}, "prices": {5, price.List{{LLMName: "m"}}, false}} {
 		var log strings.Builder
-		Dependencies{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices,
+		Dependencies{Log: slog.New(slog.NewTextHandler(&log, nil)), DefaultPrices: c.prices,
 			Limits: Limits{MaxDollarsPerDay: c.aDay}}.
 			logSettings()
 		if warns := strings.Contains(log.String(), PricesVariable); warns != c.warns {

@@ -9,8 +9,8 @@ import (
 
 // deploymentOptions lets running processes and instances move to the current version. They live for weeks, and would
 // otherwise keep every old version running as long; every change of their code is replayed over recorded histories.
-func deploymentOptions(v connect.Version) worker.DeploymentOptions {
-	if v == (connect.Version{}) {
+func deploymentOptions(v connect.WorkerVersion) worker.DeploymentOptions {
+	if v == (connect.WorkerVersion{}) {
 		return worker.DeploymentOptions{}
 	}
 	return worker.DeploymentOptions{

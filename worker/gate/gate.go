@@ -29,11 +29,11 @@ type Options struct {
 	Temporal  sdk.Client
 	Namespace string
 	Store     *blobs.Store
-	Version   connect.Version // the worker's own; zero: none
+	Version   connect.WorkerVersion // the worker's own; zero: none
 	// IdeaFolder is the folder of the Idea files that are checked and simulated; empty: none.
 	IdeaFolder string
 	// Tools are the Tools of this worker.
-	Tools ideafiles.Tools
+	Tools ideafiles.WorkerTools
 	// MaxHistories is the number of histories to replay of running workflows, and as many of ended ones, the latest
 	// first.
 	MaxHistories int
@@ -50,13 +50,13 @@ type Report struct {
 
 // Register registers the gate with a worker.
 func Register(r worker.Registry, o Options) {
-	r.RegisterWorkflowWithOptions(run,
+	r.RegisterWorkflowWithOptions(gateWorkflow,
 		workflow.RegisterOptions{Name: WorkflowType, VersioningBehavior: workflow.VersioningBehaviorPinned})
 	r.RegisterActivityWithOptions(o.check, activity.RegisterOptions{Name: activityType})
 }
 
-// run fails if the version is refused, which a controller sees.
-func run(ctx workflow.Context) (*Report, error) {
+// gateWorkflow fails if the version is refused, which a controller sees.
+func gateWorkflow(ctx workflow.Context) (*Report, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute,
 		Summary:     "check this version against Idea files and histories",

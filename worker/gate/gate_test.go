@@ -45,7 +45,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	if testing.Short() {
 		t.Skip("it has a server of its own")
 	}
-	server, stop, err := devtest.StartShared(connect.SearchAttributes)
+	server, stop, err := devtest.StartShared(connect.SearchAttributeTypes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,16 +72,16 @@ func newSite(t *testing.T, files map[string]string) *site {
 	builtin.Register(known, nil)
 	return &site{t, temporal, gate.Options{
 		Temporal: temporal, Namespace: server.Namespace(), Store: store, IdeaFolder: folder,
-		Tools: ideafiles.Tools{Registry: kinds.NewKnownTools(known, nil)}, MaxHistories: 50, Log: quiet,
+		Tools: ideafiles.WorkerTools{Registry: kinds.NewKnownTools(known, nil)}, MaxHistories: 50, Log: quiet,
 	}}
 }
 
 // work starts a worker of a version; empty: of none.
 func (s *site) work(build string) {
 	s.Helper()
-	var v connect.Version
+	var v connect.WorkerVersion
 	if build != "" {
-		v = connect.Version{Deployment: "tests", BuildID: build}
+		v = connect.WorkerVersion{Deployment: "tests", BuildID: build}
 	}
 	w, err := engine.NewWorker(s.temporal, engine.Dependencies{Store: s.Store, Version: v, StopTimeout: time.Second})
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *site) work(build string) {
 func (s *site) pass() (r gate.Report, err error) {
 	s.Helper()
 	o := sdk.StartWorkflowOptions{ID: "gate-" + s.Name(), TaskQueue: protocol.TaskQueue}
-	if s.Version != (connect.Version{}) {
+	if s.Version != (connect.WorkerVersion{}) {
 		o.VersioningOverride = &sdk.PinnedVersioningOverride{
 			Version: worker.WorkerDeploymentVersion{DeploymentName: s.Version.Deployment, BuildID: s.Version.BuildID},
 		}

@@ -26,11 +26,11 @@ func (o Options) checkIdeas(ctx context.Context, r *Report) error {
 		return err
 	}
 	for _, s := range sources {
-		activity.RecordHeartbeat(ctx, s.Path)
+		activity.RecordHeartbeat(ctx, s.GivenPath)
 		r.IdeaCount++
 		prepared, err := o.prepare(s)
 		if err != nil {
-			r.addProblem("%s: %v", s.Path, err)
+			r.addProblem("%s: %v", s.GivenPath, err)
 			continue
 		}
 		if err := o.simulate(ctx, s, prepared, r); err != nil {
@@ -48,7 +48,7 @@ func (o Options) prepare(s ideafiles.Source) (*simulation.PreparedProcess, error
 		return nil, err
 	}
 	if len(problems.Errors()) > 0 {
-		return nil, &ideafiles.InvalidError{Source: s.Path, Problems: problems.Errors()}
+		return nil, &ideafiles.InvalidError{Source: s.GivenPath, Problems: problems.Errors()}
 	}
 	prepared, _, err := simulation.Prepare(s, o.Tools, simulation.Options{UsesOnlySchemas: s.RepliesPath == ""})
 	return prepared, err
@@ -60,7 +60,7 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *sim
 	simulationCtx, cancel := context.WithTimeout(ctx, simulationTimeout)
 	defer cancel()
 	defer activities.StartHeartbeats(ctx)()
-	startOptions := prepared.StartOptions(client.NewID("gate-" + s.Name()))
+	startOptions := prepared.StartOptions(client.NewProcessID("gate-" + s.Name()))
 	startOptions.WorkerVersion = o.Version
 	p, err := o.newClient().Start(simulationCtx, startOptions)
 	if err != nil {
@@ -71,12 +71,12 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *sim
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case simulationCtx.Err() != nil:
-		r.addProblem("%s: its simulation %s has not ended after %s", s.Path, p.ID(), simulationTimeout)
+		r.addProblem("%s: its simulation %s has not ended after %s", s.GivenPath, p.ID(), simulationTimeout)
 		return p.Cancel(ctx)
 	case err != nil:
 		return err
 	case result.Status != loop.StatusCompleted:
-		r.addProblem("%s: its simulation %s ended as %s", s.Path, p.ID(), result.Status)
+		r.addProblem("%s: its simulation %s ended as %s", s.GivenPath, p.ID(), result.Status)
 	}
 	return nil
 }

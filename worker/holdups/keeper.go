@@ -37,18 +37,18 @@ type Options struct {
 	// ListHoldUpsInTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HoldUp
 	// whose ProcessID is that process goes only to the log and the metrics: the process cannot handle signals.
 	ListHoldUpsInTemporal func(context.Context) (map[string][]turn.HoldUp, error)
-	// ObserveCount receives the number of processes that a cause holds up; nil: none.
-	ObserveCount func(cause string, processes int)
-	Log          *slog.Logger
+	// ObserveProcessCount receives the number of processes that a cause holds up; nil: none.
+	ObserveProcessCount func(cause string, processes int)
+	Log                 *slog.Logger
 }
 
 // Tracker knows which processes are held up, and by what.
 type Tracker struct {
 	Options
-	mu               sync.Mutex
-	holdUpByKey      map[holdUpKey]*holdUp
-	lastCountByCause map[string]int // the last observed number by cause
-	temporalAskedAt  time.Time      // when Temporal was asked last
+	mu                      sync.Mutex
+	holdUpByKey             map[holdUpKey]*holdUp
+	lastProcessCountByCause map[string]int // the last observed number by cause
+	temporalAskedAt         time.Time      // when Temporal was asked last
 }
 
 type holdUpKey struct{ processID, cause string }
@@ -69,13 +69,13 @@ type holdUp struct {
 
 // New makes a Tracker that knows nothing yet.
 func New(o Options) *Tracker {
-	return &Tracker{Options: o, holdUpByKey: map[holdUpKey]*holdUp{}, lastCountByCause: map[string]int{}}
+	return &Tracker{Options: o, holdUpByKey: map[holdUpKey]*holdUp{}, lastProcessCountByCause: map[string]int{}}
 }
 
 // RecordStoreFailure notes that a value of a process could not be written or read.
 func (k *Tracker) RecordStoreFailure(processID string, err error) {
-	h := holdUpFromError(err)
-	if processID == "" || h.Cause == "" {
+	h := holdUpFromStoreError(err)
+	if processID == "" || h.CauseCode == "" {
 		return
 	}
 	now := time.Now()
@@ -86,11 +86,11 @@ func (k *Tracker) RecordStoreFailure(processID string, err error) {
 func (k *Tracker) record(processID string, h turn.HoldUp, err error, now, lastFoundAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	existing := k.holdUpByKey[holdUpKey{processID, h.Cause}]
+	existing := k.holdUpByKey[holdUpKey{processID, h.CauseCode}]
 	if existing == nil {
 		h.Since = now
 		existing = &holdUp{HoldUp: h}
-		k.holdUpByKey[holdUpKey{processID, h.Cause}] = existing
+		k.holdUpByKey[holdUpKey{processID, h.CauseCode}] = existing
 	}
 	existing.err, existing.lastFoundAt, existing.ProcessID = err, lastFoundAt, h.ProcessID
 }
@@ -128,8 +128,8 @@ func (k *Tracker) ForgetHoldUp(processID, cause string) {
 	delete(k.holdUpByKey, holdUpKey{processID, cause})
 }
 
-// Watch reports and withdraws hold-ups until ctx ends.
-func (k *Tracker) Watch(ctx context.Context) {
+// WatchAndReport reports and withdraws hold-ups until ctx ends.
+func (k *Tracker) WatchAndReport(ctx context.Context) {
 	for pause.For(ctx, checkInterval) == nil {
 		err := safego.Run("holdups.look", func() error { k.checkAll(ctx, time.Now()); return nil })
 		if err != nil {
@@ -155,7 +155,7 @@ func (k *Tracker) checkAll(ctx context.Context, now time.Time) {
 			k.reportHoldUp(ctx, key, now, nil)
 		}
 	}
-	k.observeCounts()
+	k.observeProcessCounts()
 }
 
 // keysToReport lists the hold-ups that the Tracker reports. It drops expired ones that others report.
@@ -230,14 +230,14 @@ func (h *holdUp) isPersistent(now time.Time, storeErr error) bool {
 	return now.Sub(h.Since) >= minHoldUpDuration
 }
 
-// observeCounts reports the number of processes that each cause holds up, if it has changed.
-func (k *Tracker) observeCounts() {
-	if k.ObserveCount == nil {
+// observeProcessCounts reports the number of processes that each cause holds up, if it has changed.
+func (k *Tracker) observeProcessCounts() {
+	if k.ObserveProcessCount == nil {
 		return
 	}
 	k.mu.Lock()
 	countByCause := map[string]int{}
-	for cause := range k.lastCountByCause {
+	for cause := range k.lastProcessCountByCause {
 		countByCause[cause] = 0
 	}
 	for key := range k.holdUpByKey {
@@ -245,12 +245,12 @@ func (k *Tracker) observeCounts() {
 	}
 	changedCountByCause := maps.Clone(countByCause)
 	maps.DeleteFunc(changedCountByCause, func(cause string, n int) bool {
-		countBefore, isKnown := k.lastCountByCause[cause]
+		countBefore, isKnown := k.lastProcessCountByCause[cause]
 		return isKnown && countBefore == n
 	})
-	k.lastCountByCause = countByCause
+	k.lastProcessCountByCause = countByCause
 	k.mu.Unlock()
 	for cause, n := range changedCountByCause {
-		k.ObserveCount(cause, n)
+		k.ObserveProcessCount(cause, n)
 	}
 }

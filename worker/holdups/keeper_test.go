@@ -89,7 +89,7 @@ func begin(t *testing.T) *trial {
 			defer r.mu.Unlock()
 			return r.known, nil
 		},
-		ObserveCount: func(cause string, n int) {
+		ObserveProcessCount: func(cause string, n int) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.count[cause] = n
@@ -98,7 +98,7 @@ func begin(t *testing.T) *trial {
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); r.Watch(ctx) }()
+	go func() { defer close(ended); r.WatchAndReport(ctx) }()
 	t.Cleanup(func() { stop(); <-ended })
 	return r
 }
@@ -263,20 +263,22 @@ func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
 		turn.CodeStoreForbidden:       &fs.PathError{Op: "open", Path: "/srv/store", Err: syscall.EACCES},
 		ideafile.CodeStoreUnavailable: fmt.Errorf("%w: at /srv/store", blobs.ErrUnavailable),
 	} {
-		h := holdUpFromError(err)
-		if h.Cause != cause || h.Message == "" || h.Remedy == "" || strings.Contains(h.Message+h.Remedy, "/srv") {
+		h := holdUpFromStoreError(err)
+		if h.CauseCode != cause || h.Message == "" || h.Remedy == "" || strings.Contains(h.Message+h.Remedy, "/srv") {
 			t.Errorf("%v: %+v", err, h)
 		}
-		if !IsWorthWaiting(err) || IsWriteForbidden(err) != (cause == turn.CodeStoreForbidden) {
+		if !IsStoreWorthAwaiting(err) || IsWriteForbidden(err) != (cause == turn.CodeStoreForbidden) {
 			t.Errorf("a worker does not wait for what mends %v", err)
 		}
 	}
-	if h := holdUpFromError(&fs.PathError{Op: "mkdir", Path: "/srv", Err: syscall.EROFS}); h.Cause != turn.CodeStoreForbidden {
+	if h := holdUpFromStoreError(&fs.PathError{Op: "mkdir", Path: "/srv",
+		Err: syscall.EROFS}); h.CauseCode != turn.CodeStoreForbidden {
 		t.Errorf("%+v", h)
 	}
 	other := errors.New("503 at /srv")
-	if h := holdUpFromError(other); h.Cause != ideafile.CodeStoreUnavailable || strings.Contains(h.Message, "/srv") ||
-		IsWorthWaiting(other) {
+	if h := holdUpFromStoreError(other); h.CauseCode != ideafile.CodeStoreUnavailable ||
+		strings.Contains(h.Message, "/srv") ||
+		IsStoreWorthAwaiting(other) {
 		t.Errorf("%+v", h)
 	}
 }

@@ -33,9 +33,9 @@ const (
 // the process of a paused activity; for a workflow that is paused as a whole, or whose tasks fail, it is the process
 // above the workflow. A process without one above cannot be informed: its HoldUp names it in ProcessID. activities are
 // the names of all activities: a query for any entry of the attribute could make a server read all running workflows.
-func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HoldUp, error) {
+func HoldUpsInTemporal(ctx context.Context, c client.Client, activityNames []string) (map[string][]turn.HoldUp, error) {
 	holdUpsByProcess := map[string][]turn.HoldUp{}
-	pauseValues := jsonval.Map(activities, func(name string) string { return pausedActivityPrefix + name })
+	pauseValues := jsonval.Map(activityNames, func(name string) string { return pausedActivityPrefix + name })
 	pausedQuery := pauseAttribute + " IN ('" + strings.Join(pauseValues, "', '") + "') AND ExecutionStatus = 'Running'"
 	for query, describe := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp){
 		pausedQuery:                     pausedActivityHoldUp,
@@ -54,8 +54,8 @@ func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string
 		}
 		for _, e := range response.GetExecutions() {
 			processID, h := describe(e)
-			hasSameCause := func(existing turn.HoldUp) bool { return existing.Cause == h.Cause }
-			if h.Cause != "" && !slices.ContainsFunc(holdUpsByProcess[processID], hasSameCause) {
+			hasSameCause := func(existing turn.HoldUp) bool { return existing.CauseCode == h.CauseCode }
+			if h.CauseCode != "" && !slices.ContainsFunc(holdUpsByProcess[processID], hasSameCause) {
 				holdUpsByProcess[processID] = append(holdUpsByProcess[processID], h)
 			}
 		}
@@ -65,22 +65,22 @@ func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string
 
 // processIDOf returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
 func processIDOf(e *workflowpb.WorkflowExecutionInfo) string {
-	id := e.GetExecution().GetWorkflowId()
+	workflowID := e.GetExecution().GetWorkflowId()
 	if e.GetType().GetName() == protocol.InstanceType {
-		id, _, _ = protocol.ParseInstanceID(id)
+		workflowID, _, _ = protocol.ParseInstanceID(workflowID)
 	}
-	return id
+	return workflowID
 }
 
-// listAttribute reads a list attribute. The attribute stays, empty, when what it listed is over.
-func listAttribute(e *workflowpb.WorkflowExecutionInfo, attribute string) (entries []string) {
+// readListAttribute reads a list attribute. The attribute stays, empty, when what it listed is over.
+func readListAttribute(e *workflowpb.WorkflowExecutionInfo, attribute string) (entries []string) {
 	_ = converter.GetDefaultDataConverter().FromPayload(
 		e.GetSearchAttributes().GetIndexedFields()[attribute], &entries)
 	return entries
 }
 
 func pausedActivityHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp) {
-	for _, entry := range listAttribute(e, pauseAttribute) {
+	for _, entry := range readListAttribute(e, pauseAttribute) {
 		if activityType, isPaused := strings.CutPrefix(entry, pausedActivityPrefix); isPaused {
 			h = turn.TemporalPauseHoldUp("the activity "+activityType+" of "+e.GetExecution().GetWorkflowId(),
 				"activity")
@@ -94,7 +94,7 @@ func pausedWorkflowHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string
 }
 
 func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string, h turn.HoldUp) {
-	if len(listAttribute(e, protocol.ProblemsAttribute)) == 0 {
+	if len(readListAttribute(e, protocol.ProblemsAttribute)) == 0 {
 		return "", turn.HoldUp{}
 	}
 	return holdUpForParent(e, func(subject string) turn.HoldUp {
@@ -105,13 +105,13 @@ func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (processID string, h
 
 // holdUpForParent returns the HoldUp of a workflow that cannot handle signals, and the process above, which is told.
 func holdUpForParent(e *workflowpb.WorkflowExecutionInfo,
-	newHoldUp func(what string) turn.HoldUp) (string, turn.HoldUp) {
-	id, processID := e.GetExecution().GetWorkflowId(), processIDOf(e)
-	if id == processID {
-		processID, _, _ = strings.Cut(id, "/")
+	newHoldUp func(subject string) turn.HoldUp) (string, turn.HoldUp) {
+	workflowID, processID := e.GetExecution().GetWorkflowId(), processIDOf(e)
+	if workflowID == processID {
+		processID, _, _ = strings.Cut(workflowID, "/")
 	}
-	if id != processID {
-		return processID, newHoldUp(id)
+	if workflowID != processID {
+		return processID, newHoldUp(workflowID)
 	}
 	h := newHoldUp("the process")
 	h.ProcessID = processID

@@ -48,7 +48,7 @@ func row(t *testing.T, attribute, id, kind string, entries ...string) *workflowp
 func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 	t.Parallel()
 	const fails = "category=WorkflowTaskFailed"
-	part, request := protocol.PartID("big", 2), pausedActivityPrefix+protocol.ActivityRequest
+	part, request := protocol.PartID("big", 2), pausedActivityPrefix+protocol.ActivityRequestLLM
 	inPart, delegate := protocol.InstanceID(part, "a"), protocol.DelegateID("r", "1.1@a")
 	found, err := HoldUpsInTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
 		pauseAttribute: {
@@ -69,7 +69,7 @@ func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 			row(t, "", "still", protocol.ProcessType),
 			row(t, "", protocol.InstanceID("s", "a"), protocol.InstanceType),
 		},
-	}}, []string{protocol.ActivityRequest, protocol.ActivityExecute})
+	}}, []string{protocol.ActivityRequestLLM, protocol.ActivityExecute})
 	says := map[string]string{"p": "Request of p", part: "Execute of " + inPart, "q": "continue q/a",
 		"big": "continue " + part, "r": "continue " + delegate, "deaf": "continue the process",
 		"still": "somebody paused the process", "s": "somebody paused s/a"}
@@ -94,7 +94,7 @@ func TestAServerThatLacksASearchAttributeIsAskedForTheOther(t *testing.T) {
 	found, err := HoldUpsInTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
 		pauseAttribute: {row(t, pauseAttribute, "p", protocol.ProcessType, pausedActivityPrefix+"Request")}}},
 		nil)
-	if err != nil || len(found["p"]) != 1 || found["p"][0].Cause != turn.CodeTemporalPaused {
+	if err != nil || len(found["p"]) != 1 || found["p"][0].CauseCode != turn.CodeTemporalPaused {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := HoldUpsInTemporal(t.Context(), listed{err: errors.New("away")}, nil); err == nil {

@@ -38,8 +38,8 @@ const (
 	checkTimeout = 10 * time.Minute
 )
 
-// Watch looks for orphans until ctx ends.
-func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
+// WatchAndCancel looks for orphans until ctx ends.
+func WatchAndCancel(ctx context.Context, c client.Client, log *slog.Logger) {
 	for wait := rand.N(maxFirstDelay); pause.For(ctx, wait) == nil; wait = checkInterval - checkInterval/10 +
 		rand.N(checkInterval/5) {
 		var cancelledCount int
@@ -94,14 +94,14 @@ func (s *orphanCanceller) cancelIfOrphaned(ctx context.Context, child *workflowp
 	if !isStartedByProcess(parent, execution) {
 		return false, nil
 	}
-	key := parent.GetWorkflowId() + " " + parent.GetRunId()
-	isGone, isKnown := s.isGoneByParent[key]
+	parentKey := parent.GetWorkflowId() + " " + parent.GetRunId()
+	isGone, isKnown := s.isGoneByParent[parentKey]
 	if !isKnown {
 		var err error
 		if isGone, err = s.isGone(ctx, parent); err != nil {
 			return false, err
 		}
-		s.isGoneByParent[key] = isGone
+		s.isGoneByParent[parentKey] = isGone
 	}
 	if !isGone {
 		return false, nil
@@ -144,8 +144,9 @@ func (s *orphanCanceller) isGone(ctx context.Context, run *commonpb.WorkflowExec
 }
 
 // describe returns nil if there is no such workflow.
-func (s *orphanCanceller) describe(ctx context.Context, id, runID string) (*workflowpb.WorkflowExecutionInfo, error) {
-	d, err := s.client.DescribeWorkflowExecution(ctx, id, runID)
+func (s *orphanCanceller) describe(ctx context.Context, workflowID,
+	runID string) (*workflowpb.WorkflowExecutionInfo, error) {
+	d, err := s.client.DescribeWorkflowExecution(ctx, workflowID, runID)
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
 		return nil, nil

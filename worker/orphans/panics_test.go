@@ -18,7 +18,7 @@ func TestAPanicDoesNotEndTheWatch(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			Watch(ctx, nil, slog.New(slog.DiscardHandler)) // without a client every look panics
+			WatchAndCancel(ctx, nil, slog.New(slog.DiscardHandler)) // without a client every look panics
 		}()
 		select {
 		case <-ended:

@@ -27,8 +27,8 @@ const (
 // errUsage marks errors in how the program was called.
 var errUsage = errors.New("bad usage")
 
-// errUnreachable marks errors of a server that does not answer.
-var errUnreachable = errors.New("unreachable")
+// errTemporalUnreachable marks errors of a server that does not answer.
+var errTemporalUnreachable = errors.New("unreachable")
 
 // Execute runs the worker with these arguments until SIGTERM or SIGINT, and returns the program's exit code.
 func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
@@ -40,7 +40,7 @@ func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
 	flags.SetArgsCollectingErrors(c, args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
-	return reportExitCode(c.ExecuteContext(ctx), stderr)
+	return reportError(c.ExecuteContext(ctx), stderr)
 }
 
 // Command returns the worker as a command, which another program can add to its own. It logs to the writer. ExitCode
@@ -108,8 +108,8 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// reportExitCode reports an error, and returns the exit code for it.
-func reportExitCode(err error, stderr io.Writer) int {
+// reportError reports an error, and returns the exit code for it.
+func reportError(err error, stderr io.Writer) int {
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "worker:", err)
 	}
@@ -124,7 +124,7 @@ func ExitCode(err error) int {
 		return exitStopped
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.Is(err, errUnreachable):
+	case errors.Is(err, errTemporalUnreachable):
 		return exitUnreachable
 	}
 	return exitFailed

@@ -12,18 +12,18 @@ import (
 	"processidea/internal/safego"
 )
 
-// serveEndpoints offers the endpoints, from before Temporal is reached until after the worker has drained.
-func (s *service) serveEndpoints(ctx context.Context) error {
-	if s.listenAddress == "" {
+// serveHealthAndMetrics offers the endpoints, from before Temporal is reached until after the worker has drained.
+func (s *service) serveHealthAndMetrics(ctx context.Context) error {
+	if s.healthMetricsAddress == "" {
 		return nil
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listenAddress)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.healthMetricsAddress)
 	if err != nil {
 		return fmt.Errorf(
 			"serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
 			err, envVarOf("listen"))
 	}
-	server := &http.Server{Handler: s.endpointsHandler(), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: s.healthAndMetricsHandler(), ReadHeaderTimeout: 5 * time.Second}
 	safego.Go("worker.endpoints", func() error { return server.Serve(l) }, func(err error) {
 		if !errors.Is(err, http.ErrServerClosed) {
 			_ = l.Close()
@@ -35,27 +35,27 @@ func (s *service) serveEndpoints(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) endpointsHandler() http.Handler {
+func (s *service) healthAndMetricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	for _, name := range []string{"/livez", "/healthz"} {
 		mux.HandleFunc("GET "+name, func(w http.ResponseWriter, _ *http.Request) {
-			writeAnswer(w, http.StatusOK, "alive", nil)
+			writeHealthAnswer(w, http.StatusOK, "alive", nil)
 		})
 	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		isReady, troubles := s.health.failedConditions(r.Context())
 		if !isReady {
-			writeAnswer(w, http.StatusServiceUnavailable, "not ready", troubles)
+			writeHealthAnswer(w, http.StatusServiceUnavailable, "not ready", troubles)
 			return
 		}
-		writeAnswer(w, http.StatusOK, "ready", troubles)
+		writeHealthAnswer(w, http.StatusOK, "ready", troubles)
 	})
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	return mux
 }
 
-// writeAnswer writes an answer: programs read its HTTP status, people its text.
-func writeAnswer(w http.ResponseWriter, httpStatus int, status string, troubles []string) {
+// writeHealthAnswer writes an answer: programs read its HTTP status, people its text.
+func writeHealthAnswer(w http.ResponseWriter, httpStatus int, status string, troubles []string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(httpStatus)
 	_ = json.NewEncoder(w).Encode(struct {

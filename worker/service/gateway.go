@@ -16,7 +16,7 @@ func (s *service) serveGateway(ctx context.Context) error {
 		return nil
 	}
 	o := s.gatewayOptions
-	s.health.addCondition(&condition{name: "gateway", check: func(ctx context.Context) error {
+	s.health.addCondition(&readinessCondition{name: "gateway", check: func(ctx context.Context) error {
 		return access.CheckReady(ctx, o.Guard)
 	}, logsItself: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log

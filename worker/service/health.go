@@ -14,28 +14,28 @@ import (
 	"processidea/internal/pause"
 )
 
-// phase is the phase of a worker's life, or what it waits for before it works.
-type phase string
+// workerPhase is the phase of a worker's life, or what it waits for before it works.
+type workerPhase string
 
 const (
-	phaseStarting phase = "starting"
-	phaseWorking  phase = "working"
-	phaseDraining phase = "draining"
+	phaseStarting workerPhase = "starting"
+	phaseWorking  workerPhase = "working"
+	phaseDraining workerPhase = "draining"
 )
 
 // health keeps whether the worker is ready.
 type health struct {
 	mu         sync.Mutex
-	phase      phase
-	conditions []*condition
+	phase      workerPhase
+	conditions []*readinessCondition
 }
 
-// condition is one requirement of being ready. Its check is repeated only after a while, so that probes are cheap
-// however often they come.
-type condition struct {
-	name     string
-	interval time.Duration
-	check    func(context.Context) error
+// readinessCondition is one requirement of being ready. Its check is repeated only after a while, so that probes are
+// cheap however often they come.
+type readinessCondition struct {
+	name            string
+	recheckInterval time.Duration
+	check           func(context.Context) error
 	// isOptional: the worker is ready without it, but reports it.
 	isOptional bool
 	// logsItself: the condition logs its own changes, so that watch does not.
@@ -48,13 +48,13 @@ type condition struct {
 
 func newHealth() *health { return &health{phase: phaseStarting} }
 
-func (h *health) setPhase(p phase) {
+func (h *health) setPhase(p workerPhase) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.phase = p
 }
 
-func (h *health) addCondition(c *condition) {
+func (h *health) addCondition(c *readinessCondition) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conditions = append(h.conditions, c)
@@ -78,13 +78,14 @@ func (h *health) failedConditions(ctx context.Context) (isReady bool, failures [
 	return isReady, failures
 }
 
-// checkInterval is the pause between two looks at the conditions.
-const checkInterval = 5 * time.Second
+// conditionCheckInterval is the pause between two looks at the conditions.
+const conditionCheckInterval = 5 * time.Second
 
-// watch logs the conditions that have failed failuresBeforeReport times in a row, and those of them that are met again.
-func (h *health) watch(ctx context.Context, log *slog.Logger) {
+// watchAndLog logs the conditions that have failed failuresBeforeReport times in a row, and those of them that are met
+// again.
+func (h *health) watchAndLog(ctx context.Context, log *slog.Logger) {
 	failureCountByCondition := map[string]int{}
-	for pause.For(ctx, checkInterval) == nil {
+	for pause.For(ctx, conditionCheckInterval) == nil {
 		h.logChanges(ctx, log, failureCountByCondition)
 	}
 }
@@ -114,14 +115,14 @@ func (h *health) logChanges(ctx context.Context, log *slog.Logger, failureCountB
 // failuresBeforeReport is the number of failures in a row after which a condition is reported.
 const failuresBeforeReport = 2
 
-// checkTimeout bounds one check.
-const checkTimeout = 2 * time.Second
+// conditionCheckTimeout bounds one check.
+const conditionCheckTimeout = 2 * time.Second
 
-func (c *condition) checkCached(ctx context.Context) error {
+func (c *readinessCondition) checkCached(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.checkedAt.IsZero() || time.Since(c.checkedAt) >= c.interval {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	if c.checkedAt.IsZero() || time.Since(c.checkedAt) >= c.recheckInterval {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), conditionCheckTimeout)
 		defer cancel()
 		c.err, c.checkedAt = c.check(ctx), time.Now()
 	}

@@ -45,17 +45,17 @@ func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 		}
 		noAnswer, oldBuild := errors.New("it does not answer"), errors.New("build 1 is not current")
 		h := newHealth()
-		h.addCondition(&condition{name: "temporal", check: func(context.Context) error { return why(&away) }})
-		h.addCondition(&condition{name: "version", check: func(context.Context) error { return why(&old) },
+		h.addCondition(&readinessCondition{name: "temporal", check: func(context.Context) error { return why(&away) }})
+		h.addCondition(&readinessCondition{name: "version", check: func(context.Context) error { return why(&old) },
 			isOptional: true})
 		h.setPhase(phaseWorking)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { defer close(ended); h.watch(ctx, slog.New(slog.NewTextHandler(&log, nil))) }()
+		go func() { defer close(ended); h.watchAndLog(ctx, slog.New(slog.NewTextHandler(&log, nil))) }()
 		pass := func(d time.Duration) { <-time.After(d); synctest.Wait() }
 		pass(time.Minute)
 		away.Store(&noAnswer)
-		pass(checkInterval)
+		pass(conditionCheckInterval)
 		away.Store(nil)
 		pass(time.Minute)
 		if log.String() != "" {

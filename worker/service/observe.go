@@ -22,8 +22,8 @@ func (s *service) startMetrics(context.Context) (err error) {
 	return nil
 }
 
-// flushTimeout bounds the sending of the last spans.
-const flushTimeout = 5 * time.Second
+// traceFlushTimeout bounds the sending of the last spans.
+const traceFlushTimeout = 5 * time.Second
 
 // startTraces begins to send traces, if the environment asks for them.
 func (s *service) startTraces(ctx context.Context) (err error) {
@@ -33,7 +33,7 @@ func (s *service) startTraces(ctx context.Context) (err error) {
 		return err
 	}
 	s.cleanups = append(s.cleanups, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), traceFlushTimeout)
 		defer cancel()
 		if err := s.traces.Close(ctx); err != nil {
 			s.log.Warn("telemetry", "error", err)
@@ -43,7 +43,7 @@ func (s *service) startTraces(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *service) registerWaitingCount(context.Context) error {
+func (s *service) registerWaitingCallCount(context.Context) error {
 	s.metrics.SetWaitingCallCounter(client.New(s.client, s.namespace, s.store).NewWaitingCallCounter().Count)
 	return nil
 }

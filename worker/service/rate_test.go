@@ -43,7 +43,7 @@ func newRated(t *testing.T) *rated {
 	r := &rated{t: t}
 	shop := httptest.NewServer(r)
 	t.Cleanup(shop.Close)
-	server, stop, err := devtest.StartShared(connect.SearchAttributes)
+	server, stop, err := devtest.StartShared(connect.SearchAttributeTypes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func (r *rated) heldUp(p *client.Process) {
 	r.t.Helper()
 	devtest.Eventually(r.t, "the process is held up by the rate", func() bool {
 		held, err := p.HoldUps(r.t.Context())
-		return err == nil && len(held) == 1 && held[0].Cause == turn.CodeRateLimited
+		return err == nil && len(held) == 1 && held[0].CauseCode == turn.CodeRateLimited
 	})
 }
 
@@ -188,7 +188,7 @@ func TestAllWorkersShareTheMoneyOfADay(t *testing.T) {
 		devtest.Eventually(t, "it has ended, or is held up", func() bool {
 			status, err := p.Status(t.Context())
 			return err == nil && (status.Status == loop.StatusCompleted ||
-				len(status.HoldUps) == 1 && status.HoldUps[0].Cause == turn.CodeRateLimited)
+				len(status.HoldUps) == 1 && status.HoldUps[0].CauseCode == turn.CodeRateLimited)
 		})
 	}
 	// Each begins after the one before it has ended, and with that it is known what that one has cost.
@@ -228,7 +228,7 @@ func TestAllWorkersAndProcessesShareTheRateOfATool(t *testing.T) {
 		t.Fatal(err)
 	}
 	chain := r.Chain("p")
-	fork, err := chain.Fork(t.Context(), 1)
+	fork, err := chain.ForkedIdea(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

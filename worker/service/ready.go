@@ -32,7 +32,7 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 			if err := s.readEnvironment(c.Flags(), lookupEnv); err != nil {
 				return fmt.Errorf("%w: %w", errUsage, flags.JoinSettingErrors(err))
 			}
-			return askReady(c.Context(), s.listenAddress)
+			return askReady(c.Context(), s.healthMetricsAddress)
 		},
 	}
 	s.addFlags(c.Flags())
@@ -42,7 +42,7 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 
 // askReady asks the worker at an address of this machine.
 func askReady(ctx context.Context, listenAddress string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout+time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*conditionCheckTimeout+time.Second)
 	defer cancel()
 	address, err := reachableAddress(listenAddress)
 	if err != nil {
@@ -64,7 +64,7 @@ func askReady(ctx context.Context, listenAddress string) error {
 	return nil
 }
 
-// reachableAddress returns the address at which this machine reaches a worker that listens at listenAddress.
+// reachableAddress returns the address at which this machine reaches a worker that listens at healthMetricsAddress.
 func reachableAddress(listenAddress string) (string, error) {
 	if listenAddress == "" {
 		return "", errors.New("it has no address to ask: set --listen")

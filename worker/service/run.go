@@ -30,8 +30,8 @@ import (
 	"processidea/worker/telemetry"
 )
 
-// dialTimeout bounds the attempt to reach Temporal.
-const dialTimeout = 10 * time.Second
+// temporalDialTimeout bounds the attempt to reach Temporal.
+const temporalDialTimeout = 10 * time.Second
 
 // service is a worker with everything around it.
 type service struct {
@@ -47,9 +47,9 @@ type service struct {
 	worker      worker.Worker
 	cleanups    []func()
 	// What readSettings read.
-	temporalOptions client.Options
-	engineParts     engine.Dependencies
-	gatewayOptions  server.Options // of the gateway
+	temporalOptions    client.Options
+	engineDependencies engine.Dependencies
+	gatewayOptions     server.Options // of the gateway
 }
 
 // run works until ctx ends, and then drains. settingsErr is the error that is already known in the settings.
@@ -63,8 +63,8 @@ func run(ctx context.Context, cfg settings, settingsErr error, log *slog.Logger)
 	if err := s.readSettings(ctx, settingsErr); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.startMetrics, s.serveEndpoints, s.openStore, s.connect,
-		s.waitForStore, s.makeWorker, s.registerWaitingCount, s.serveGateway} {
+	for _, step := range []func(context.Context) error{s.startMetrics, s.serveHealthAndMetrics, s.openStore, s.connect,
+		s.waitForStore, s.makeWorker, s.registerWaitingCallCount, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")
@@ -93,7 +93,7 @@ func (s *service) readSettings(ctx context.Context, knownErr error) error {
 	addError(err)
 	_, err = connect.KeysFromEnvironment()
 	addError(err)
-	s.engineParts, err = engine.Dependencies{Log: s.log}.With(s.additions).FillAndCheck()
+	s.engineDependencies, err = engine.Dependencies{Log: s.log}.With(s.additions).FillAndCheck()
 	addError(err)
 	if s.gatewayAddress != "" {
 		s.gatewayOptions, err = server.FromEnvironment(s.gatewayAddress, server.SystemUser(os.Getenv), os.Getenv)
@@ -122,8 +122,8 @@ func (s *service) openStore(ctx context.Context) error {
 		s.log.Warn("no store is set: this worker uses a store of its own, which no other program reads",
 			"variable", connect.StoreVariable, "store", place)
 	}
-	if id := s.store.Keys().PrimaryID(); id != "" {
-		s.log.Info("encrypting", "key", id)
+	if keyID := s.store.Keys().PrimaryID(); keyID != "" {
+		s.log.Info("encrypting", "key", keyID)
 	}
 	s.cleanups = append(s.cleanups, func() { _ = s.store.Close() })
 	return nil
@@ -134,7 +134,7 @@ func (s *service) storePlace() (string, error) {
 		return s.findStorePlace(), nil
 	}
 	dataFolder, err := connect.DataFolder("")
-	return connect.StorePlace(dataFolder), err
+	return connect.StorePathOrURL(dataFolder), err
 }
 
 // storePollInterval is how often an unavailable store is tried again.
@@ -155,11 +155,11 @@ func (s *service) waitForStore(ctx context.Context) error {
 		switch {
 		case encryption.IsKeyError(err):
 			return fmt.Errorf("%w: %w", errUsage, err)
-		case !holdups.IsWorthWaiting(err):
+		case !holdups.IsStoreWorthAwaiting(err):
 			s.health.setPhase(phaseStarting)
 			return err
 		}
-		s.health.setPhase(phase("store: " + err.Error()))
+		s.health.setPhase(workerPhase("store: " + err.Error()))
 		if !hasWarned {
 			hasWarned = true
 			s.log.Warn("waiting for the store", "error", err)
@@ -178,12 +178,12 @@ func (s *service) connect(ctx context.Context) error {
 	}
 	o.MetricsHandler = s.metrics.SDKHandler(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.pollMonitor.dialOption())
-	dialCtx, cancel := context.WithTimeout(ctx, dialTimeout)
+	dialCtx, cancel := context.WithTimeout(ctx, temporalDialTimeout)
 	defer cancel()
 	var err error
 	s.client, err = client.DialContext(dialCtx, connect.ClientOptions(o, s.store))
 	if err != nil {
-		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
+		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errTemporalUnreachable, err)
 	}
 	s.cleanups = append(s.cleanups, s.client.Close)
 	s.namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
@@ -192,24 +192,24 @@ func (s *service) connect(ctx context.Context) error {
 }
 
 func (s *service) makeWorker(context.Context) (err error) {
-	parts := s.engineParts
-	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
-	parts.StopTimeout, parts.Limits = s.drainTimeout, s.limits
-	parts.Version = connect.Version{Deployment: s.deploymentName, BuildID: s.buildID}
-	if !parts.LLM.IsConfigured() {
+	dependencies := s.engineDependencies
+	dependencies.Store, dependencies.Observer, dependencies.Interceptors = s.store, s.observer(), s.interceptors()
+	dependencies.StopTimeout, dependencies.Limits = s.drainTimeout, s.limits
+	dependencies.Version = connect.WorkerVersion{Deployment: s.deploymentName, BuildID: s.buildID}
+	if !dependencies.LLM.IsConfigured() {
 		s.log.Warn(
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.maxCachedWorkflows)
-	heap.SetSoftLimit(cmp.Or(s.memoryLimit, heap.DefaultLimit(0)))
-	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
+	heap.SetSoftLimit(cmp.Or(s.memoryLimitBytes, heap.DefaultLimit(0)))
+	if s.worker, err = engine.NewWorker(s.client, dependencies); err != nil {
 		return err
 	}
 	gate.Register(s.worker, gate.Options{
-		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version,
+		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: dependencies.Version,
 		IdeaFolder:   s.gateIdeaFolder,
 		MaxHistories: s.maxGateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Registry: kinds.NewKnownTools(parts.Tools, parts.Runners),
+		Tools: ideafiles.WorkerTools{Registry: kinds.NewKnownTools(dependencies.Tools, dependencies.Runners),
 			CheckReplies: rehearsal.CountReplies},
 	})
 	return nil

@@ -27,15 +27,15 @@ import (
 
 // settings are the settings of a worker. Each is a flag, and a variable named after it.
 type settings struct {
-	listenAddress  string
-	gatewayAddress string // empty: none
+	healthMetricsAddress string
+	gatewayAddress       string // empty: none
 	// What the gate checks this version against.
 	gateIdeaFolder   string
 	maxGateHistories int
 	drainTimeout     time.Duration
 
 	limits             engine.Limits
-	memoryLimit        int64
+	memoryLimitBytes   int64
 	storeCacheBytes    int // bytes
 	maxCachedWorkflows int
 
@@ -84,9 +84,10 @@ func defaultSettings() settings {
 		drainTimeout: 30 * time.Second, storeCacheBytes: blobs.DefaultCacheBytes, maxCachedWorkflows: 10_000,
 		maxGateHistories: 100,
 		limits: engine.Limits{
-			Requests: 100, Calls: 1000, PureCalls: 1000, EagerCalls: 3, HeartbeatTimeout: 30 * time.Second,
-			LLMPatience: activities.DefaultLLMPatience, LLMMaxPause: llm.DefaultMaxPause,
-			MaxResultBytes: 20 << 20, MemoryBytes: memory.DefaultBudgetBytes, WorkflowTasks: 1000,
+			ConcurrentRequests: 100, ConcurrentCalls: 1000, ConcurrentPureCalls: 1000, EagerCallsPerTask: 3,
+			HeartbeatTimeout: 30 * time.Second,
+			LLMPatience:      activities.DefaultLLMPatience, LLMMaxPause: llm.DefaultMaxRetryPause,
+			MaxResultBytes: 20 << 20, MaxMemoryBytes: memory.DefaultBudgetBytes, ConcurrentWorkflowTasks: 1000,
 			WorkflowPollers: 5, ActivityPollers: 5,
 		},
 	}
@@ -95,7 +96,7 @@ func defaultSettings() settings {
 func (s *settings) addFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	// Loopback, because there is no authentication. The port is the one of OpenTelemetry's Prometheus exporters.
-	f.StringVar(&s.listenAddress, "listen", "127.0.0.1:9464",
+	f.StringVar(&s.healthMetricsAddress, "listen", "127.0.0.1:9464",
 		"`address` of /healthz, /readyz and /metrics; empty: none of them")
 	f.StringVar(&s.gatewayAddress, "gateway", "",
 		"`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
@@ -105,7 +106,7 @@ func (s *settings) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.StringVar(&s.gateIdeaFolder, "gate-ideas", "",
 		"`folder` of the Idea files that the workflow Gate checks and simulates with this version")
-	flags.Int(f, &s.maxGateHistories, "gate-histories", 0, maxNumber,
+	flags.Int(f, &s.maxGateHistories, "gate-histories", 0, maxSettingNumber,
 		"how many histories the workflow Gate replays, of running and of ended workflows each; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
@@ -114,9 +115,9 @@ func (s *settings) addFlags(f *pflag.FlagSet) {
 
 // The maxima of a worker's settings. No machine has more, or Temporal refuses more: a namespace allows 1,200 polls.
 const (
-	maxNumber  = 1_000_000
-	maxPollers = 500
-	maxBytes   = heap.MaxLimitBytes
+	maxSettingNumber = 1_000_000
+	maxPollers       = 500
+	maxSettingBytes  = heap.MaxLimitBytes
 )
 
 // addNumberFlags adds the flags that are numbers.
@@ -124,16 +125,17 @@ func (s *settings) addNumberFlags(f *pflag.FlagSet) {
 	l := &s.limits
 	flags.Duration(f, &s.drainTimeout, "drain", jsonval.MinDuration, true,
 		"how long running Calls and Requests may still take once the worker is told to stop; 0: no time")
-	flags.Int(f, &l.Requests, "max-requests", 1, maxNumber, "Requests to LLMs at once; more wait for their turn")
-	flags.Int(f, &l.Calls, "max-calls", 1, maxNumber,
+	flags.Int(f, &l.ConcurrentRequests, "max-requests", 1, maxSettingNumber,
+		"Requests to LLMs at once; more wait for their turn")
+	flags.Int(f, &l.ConcurrentCalls, "max-calls", 1, maxSettingNumber,
 		"Calls at once; a slot that no Request needs may run one more")
-	flags.Int(f, &l.PureCalls, "max-pure-calls", 1, maxNumber,
+	flags.Int(f, &l.ConcurrentPureCalls, "max-pure-calls", 1, maxSettingNumber,
 		"Calls of pure tools at once; those that are ready together count as one; they run inside workflow tasks")
-	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxNumber,
+	flags.Int(f, &l.EagerCallsPerTask, "eager-calls", 1, maxSettingNumber,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
-	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxNumber,
+	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxSettingNumber,
 		"Calls that begin in a second, of all workers together, and as many Requests; 0: no limit")
-	flags.Float(f, &l.MaxDollarsPerDay, "money-a-day", 0.001, maxNumber,
+	flags.Float(f, &l.MaxDollarsPerDay, "money-a-day", 0.001, maxSettingNumber,
 		"dollars that Requests may cost in a day (UTC), of all workers together; then they wait; 0: no limit")
 	flags.Duration(f, &l.HeartbeatTimeout, "lost-after", protocol.HeartbeatTimeout, false,
 		"how long a worker may show no sign of life before its Calls and Requests count as lost; at least 5s")
@@ -145,17 +147,18 @@ func (s *settings) addNumberFlags(f *pflag.FlagSet) {
 	f.BoolVar(&l.MinimizesActions, "save-actions", true,
 		"processes that begin here use fewer of the actions that a hosted Temporal bills; each report of an "+
 			"instance takes some milliseconds more")
-	flags.Int(f, &l.MaxResultBytes, "max-result-bytes", 1, maxBytes,
+	flags.Int(f, &l.MaxResultBytes, "max-result-bytes", 1, maxSettingBytes,
 		"size of one Call's result; a larger one is the Call's error")
-	flags.Int(f, &l.MemoryBytes, "max-memory-bytes", 1, maxBytes,
+	flags.Int(f, &l.MaxMemoryBytes, "max-memory-bytes", 1, maxSettingBytes,
 		"memory that Calls and Requests may hold together, by an estimate; large ones wait for room")
-	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,
+	flags.Int(f, &s.memoryLimitBytes, "memory-limit-bytes", 0, maxSettingBytes,
 		"memory that the whole worker tries to stay under; 0: four fifths of its container's memory")
-	flags.Int(f, &s.storeCacheBytes, "store-cache-bytes", 1, maxBytes,
+	flags.Int(f, &s.storeCacheBytes, "store-cache-bytes", 1, maxSettingBytes,
 		"stored values kept in memory; others are read again")
 	// Polls alternate between new tasks and those of workflows in this worker's memory.
-	flags.Int(f, &l.WorkflowTasks, "max-workflow-tasks", 2, maxNumber, "workflow tasks at once; at least 2")
-	flags.Int(f, &s.maxCachedWorkflows, "cached-workflows", 0, maxNumber,
+	flags.Int(f, &l.ConcurrentWorkflowTasks, "max-workflow-tasks", 2, maxSettingNumber,
+		"workflow tasks at once; at least 2")
+	flags.Int(f, &s.maxCachedWorkflows, "cached-workflows", 0, maxSettingNumber,
 		"processes and instances kept in memory; others are replayed from their history when needed; 0: none")
 	flags.Int(f, &l.WorkflowPollers, "workflow-pollers", 2, maxPollers, "polls for workflow tasks at once; at least 2")
 	flags.Int(f, &l.ActivityPollers, "activity-pollers", 1, maxPollers, "polls for Calls and Requests at once")

@@ -38,7 +38,7 @@ func TestAFlagCountsBeforeItsVariableAndTheVariableBeforeTheDefault(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.drainTimeout != time.Second || s.logLevel != slog.LevelWarn || s.limits.Calls != 1000 {
+	if s.drainTimeout != time.Second || s.logLevel != slog.LevelWarn || s.limits.ConcurrentCalls != 1000 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -57,12 +57,12 @@ func TestTemporalsControllerMayNameTheVersion(t *testing.T) {
 func TestAnEmptyAddressIsNoneAndNotTheDefault(t *testing.T) {
 	for _, env := range []map[string]string{{"PROCESSIDEA_LISTEN": ""}, {"PROCESSIDEA_LISTEN": "0.0.0.0:1"}} {
 		s, err := read(env)
-		if err != nil || s.listenAddress != env["PROCESSIDEA_LISTEN"] {
-			t.Errorf("%v gives %q, %v", env, s.listenAddress, err)
+		if err != nil || s.healthMetricsAddress != env["PROCESSIDEA_LISTEN"] {
+			t.Errorf("%v gives %q, %v", env, s.healthMetricsAddress, err)
 		}
 	}
-	if s, err := read(nil); err != nil || s.listenAddress != "127.0.0.1:9464" {
-		t.Errorf("nothing gives %q, %v", s.listenAddress, err)
+	if s, err := read(nil); err != nil || s.healthMetricsAddress != "127.0.0.1:9464" {
+		t.Errorf("nothing gives %q, %v", s.healthMetricsAddress, err)
 	}
 }
 

@@ -29,7 +29,7 @@ func waiting(t *testing.T, cause, plan string, shop http.HandlerFunc, flags ...s
 	t.Parallel()
 	tools := httptest.NewServer(shop)
 	t.Cleanup(tools.Close)
-	server, stop, err := devtest.StartShared(connect.SearchAttributes)
+	server, stop, err := devtest.StartShared(connect.SearchAttributeTypes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func waiting(t *testing.T, cause, plan string, shop http.HandlerFunc, flags ...s
 	}
 	devtest.Eventually(t, "the process is held up by "+cause, func() bool {
 		held, err := p.HoldUps(t.Context())
-		return err == nil && len(held) == 1 && held[0].Cause == cause
+		return err == nil && len(held) == 1 && held[0].CauseCode == cause
 	})
 	return c, worker
 }

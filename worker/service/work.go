@@ -14,19 +14,19 @@ const stopGracePeriod = 5 * time.Second
 
 // runWorker runs the worker until ctx ends, or until it cannot go on.
 func (s *service) runWorker(ctx context.Context) error {
-	s.health.addCondition(&condition{name: "pollers", check: s.pollMonitor.check})
-	s.health.addCondition(&condition{name: "temporal", interval: time.Second, check: s.checkTemporal})
-	s.health.addCondition(&condition{name: "store", interval: storeCheckInterval,
+	s.health.addCondition(&readinessCondition{name: "pollers", check: s.pollMonitor.check})
+	s.health.addCondition(&readinessCondition{name: "temporal", recheckInterval: time.Second, check: s.checkTemporal})
+	s.health.addCondition(&readinessCondition{name: "store", recheckInterval: storeCheckInterval,
 		check: s.store.CheckWritableAtFailedSize})
 	if s.buildID != "" {
-		s.health.addCondition(&condition{
-			name: "version", interval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
+		s.health.addCondition(&readinessCondition{
+			name: "version", recheckInterval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
 		})
 	}
 	s.health.setPhase(phaseWorking)
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	safego.Go("worker.health", func() error { s.health.watch(watchCtx, s.log); return nil }, func(err error) {
+	safego.Go("worker.health", func() error { s.health.watchAndLog(watchCtx, s.log); return nil }, func(err error) {
 		if err != nil {
 			s.log.Error("the check whether this worker is ready has stopped", "error", err)
 		}

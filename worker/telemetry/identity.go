@@ -17,8 +17,8 @@ type spanIdentity struct {
 	spanID  trace.SpanID // zero: any
 }
 
-// identityOf returns the identity of a part of a process, such as a Request; without a part, the process's own.
-func (t *Traces) identityOf(processID string, subjectParts ...any) spanIdentity {
+// spanIdentityOf returns the identity of a part of a process, such as a Request; without a part, the process's own.
+func (t *Traces) spanIdentityOf(processID string, subjectParts ...any) spanIdentity {
 	id := spanIdentity{traceID: trace.TraceID(hashTexts("trace", t.namespace, processID)[:16])}
 	id.spanID = trace.SpanID(hashTexts("span", t.namespace, processID, fmt.Sprintln(subjectParts...))[:8])
 	return id
@@ -29,18 +29,18 @@ func hashTexts(texts ...string) []byte {
 	return sum[:]
 }
 
-type identityKey struct{}
+type spanIdentityKey struct{}
 
-// withIdentity makes the next span that is started from a context have this identity.
-func withIdentity(ctx context.Context, id spanIdentity) context.Context {
-	return context.WithValue(ctx, identityKey{}, id)
+// withSpanIdentity makes the next span that is started from a context have this identity.
+func withSpanIdentity(ctx context.Context, id spanIdentity) context.Context {
+	return context.WithValue(ctx, spanIdentityKey{}, id)
 }
 
-// idGenerator gives spans the ids of their identity, and random ids to spans without one.
-type idGenerator struct{}
+// spanIDGenerator gives spans the ids of their identity, and random ids to spans without one.
+type spanIDGenerator struct{}
 
-func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	id, _ := ctx.Value(identityKey{}).(spanIdentity)
+func (spanIDGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	id, _ := ctx.Value(spanIdentityKey{}).(spanIdentity)
 	if !id.traceID.IsValid() {
 		_, _ = rand.Read(id.traceID[:])
 	}
@@ -50,7 +50,7 @@ func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	return id.traceID, id.spanID
 }
 
-func (g idGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+func (g spanIDGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	_, spanID := g.NewIDs(ctx)
 	return spanID
 }

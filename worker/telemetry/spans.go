@@ -29,23 +29,23 @@ const (
 	keyOutcome       = attribute.Key("processidea.outcome")
 )
 
-// spanContext returns the context of a span that another call exports: the process's, or a Request's. The span is
+// contextUnderSpan returns the context of a span that another call exports: the process's, or a Request's. The span is
 // started, so that the sampler decides the same, and never ended, so that it is not exported twice.
-func (t *Traces) spanContext(processID string, requestNumber int) context.Context {
-	ctx, _ := t.tracer.Start(withIdentity(context.Background(), t.identityOf(processID)), "process",
+func (t *Traces) contextUnderSpan(processID string, requestNumber int) context.Context {
+	ctx, _ := t.tracer.Start(withSpanIdentity(context.Background(), t.spanIdentityOf(processID)), "process",
 		trace.WithNewRoot())
 	if requestNumber > 0 {
-		ctx, _ = t.tracer.Start(withIdentity(ctx, t.identityOf(processID, "request", requestNumber)), "request")
+		ctx, _ = t.tracer.Start(withSpanIdentity(ctx, t.spanIdentityOf(processID, "request", requestNumber)), "request")
 	}
-	return withIdentity(ctx, spanIdentity{})
+	return withSpanIdentity(ctx, spanIdentity{})
 }
 
 // ObserveRequest exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to;
 // failed attempts before it have spans of their own.
 func (t *Traces) ObserveRequest(r activities.RequestAttempt) {
-	ctx := t.spanContext(r.ProcessID, 0)
+	ctx := t.contextUnderSpan(r.ProcessID, 0)
 	if !r.FirstByteAt.IsZero() {
-		ctx = withIdentity(ctx, t.identityOf(r.ProcessID, "request", r.RequestNumber))
+		ctx = withSpanIdentity(ctx, t.spanIdentityOf(r.ProcessID, "request", r.RequestNumber))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLMName), trace.WithTimestamp(r.StartedAt),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
@@ -120,11 +120,12 @@ func providerName(host string) string {
 // ObserveCall exports a Call, under its Request, or under its process if its Plan came without one.
 func (t *Traces) ObserveCall(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	requestNumber, _ := strconv.Atoi(strings.SplitN(c.CallID, ".", 2)[0])
-	_, span := t.tracer.Start(t.spanContext(c.ProcessID, requestNumber), "execute_tool "+c.Tool, trace.WithAttributes(
-		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.CallID),
-		semconv.GenAIToolType(toolType(c.Kind)),
-		semconv.SessionID(c.ProcessID), keyProcess.String(c.ProcessID), keyInstance.String(c.InstanceToken),
-		keyAttempt.Int(c.AttemptNumber)))
+	_, span := t.tracer.Start(t.contextUnderSpan(c.ProcessID, requestNumber), "execute_tool "+c.Tool,
+		trace.WithAttributes(
+			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.CallID),
+			semconv.GenAIToolType(toolType(c.Kind)),
+			semconv.SessionID(c.ProcessID), keyProcess.String(c.ProcessID), keyInstance.String(c.InstanceToken),
+			keyAttempt.Int(c.AttemptNumber)))
 	return trace.ContextWithSpan(ctx, span), func(outcome string) {
 		setOutcome(span, outcome, activities.OutcomeDone)
 		span.End()
@@ -148,12 +149,12 @@ func setOutcome(span trace.Span, outcome, successOutcome string) {
 	}
 }
 
-// exportProcess exports one run of a Process workflow. The first is the root of the trace; later runs, after
+// exportProcessRun exports one run of a Process workflow. The first is the root of the trace; later runs, after
 // continue-as-new, are its children.
-func (t *Traces) exportProcess(r processRun) {
-	ctx := withIdentity(context.Background(), t.identityOf(r.processID))
+func (t *Traces) exportProcessRun(r processRun) {
+	ctx := withSpanIdentity(context.Background(), t.spanIdentityOf(r.processID))
 	if !r.isFirstRun {
-		ctx = withIdentity(t.spanContext(r.processID, 0), t.identityOf(r.processID, "run", r.runID))
+		ctx = withSpanIdentity(t.contextUnderSpan(r.processID, 0), t.spanIdentityOf(r.processID, "run", r.runID))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.ideaPath), trace.WithTimestamp(r.startedAt),
 		trace.WithAttributes(

@@ -55,7 +55,7 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 		return nil, fmt.Errorf("telemetry: make traces: %w", err)
 	}
 	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res),
-		sdktrace.WithIDGenerator(idGenerator{}))
+		sdktrace.WithIDGenerator(spanIDGenerator{}))
 	return &Traces{provider: p, tracer: p.Tracer("processidea"), namespace: namespace}, nil
 }
 

@@ -35,7 +35,7 @@ func story(t *Traces, process string) {
 	t.ObserveRequest(activities.RequestAttempt{ProcessID: process, RequestNumber: 1, AttemptNumber: 1, StartedAt: now,
 		FirstByteAt: now, EndedAt: now,
 		Outcome: activities.OutcomeComplete})
-	t.exportProcess(processRun{processID: process, runID: "r", isFirstRun: true, startedAt: now, endedAt: now,
+	t.exportProcessRun(processRun{processID: process, runID: "r", isFirstRun: true, startedAt: now, endedAt: now,
 		outcome: "completed"})
 }
 
@@ -130,22 +130,22 @@ func TestASampledProcessIsThereWithAllItsSpansAndAnotherWithNone(t *testing.T) {
 func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *testing.T) {
 	one, _ := begin(t)
 	other, _ := begin(t)
-	if one.identityOf("p", "request", 1) != other.identityOf("p", "request", 1) {
+	if one.spanIdentityOf("p", "request", 1) != other.spanIdentityOf("p", "request", 1) {
 		t.Error("two workers disagree")
 	}
 	seen := map[spanIdentity]bool{}
 	elsewhere := &Traces{namespace: "elsewhere"}
-	for _, id := range []spanIdentity{one.identityOf("p"), one.identityOf("p", "request", 1),
-		one.identityOf("p", "request", 11), one.identityOf("q"),
-		elsewhere.identityOf("p"), one.identityOf("p", "run", "1")} {
+	for _, id := range []spanIdentity{one.spanIdentityOf("p"), one.spanIdentityOf("p", "request", 1),
+		one.spanIdentityOf("p", "request", 11), one.spanIdentityOf("q"),
+		elsewhere.spanIdentityOf("p"), one.spanIdentityOf("p", "run", "1")} {
 		if seen[id] || !id.traceID.IsValid() || !id.spanID.IsValid() {
 			t.Errorf("%v", id)
 		}
 		seen[id] = true
 	}
-	if one.identityOf("p").traceID != one.identityOf("p", "request", 1).traceID ||
-		one.identityOf("p").traceID == one.identityOf("q").traceID ||
-		one.identityOf("p").traceID == elsewhere.identityOf("p").traceID {
+	if one.spanIdentityOf("p").traceID != one.spanIdentityOf("p", "request", 1).traceID ||
+		one.spanIdentityOf("p").traceID == one.spanIdentityOf("q").traceID ||
+		one.spanIdentityOf("p").traceID == elsewhere.spanIdentityOf("p").traceID {
 		t.Error("a trace is not that of one process")
 	}
 }
@@ -153,9 +153,9 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces, r := begin(t)
 	now := time.Now()
-	traces.exportProcess(processRun{processID: "p", runID: "1", isFirstRun: true, startedAt: now, endedAt: now,
+	traces.exportProcessRun(processRun{processID: "p", runID: "1", isFirstRun: true, startedAt: now, endedAt: now,
 		outcome: outcomeContinued})
-	traces.exportProcess(processRun{processID: "p", runID: "2", startedAt: now, endedAt: now, outcome: "completed"})
+	traces.exportProcessRun(processRun{processID: "p", runID: "2", startedAt: now, endedAt: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()
 	if len(s) != 2 || s[0].ParentID != "" || s[1].ParentID != s[0].ID || s[1].ID == s[0].ID ||

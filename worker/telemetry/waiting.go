@@ -47,14 +47,15 @@ func (m *Metrics) recordWaitingCalls(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, one := range waitingCallCounts {
-		age := time.Duration(0)
-		if one.Count > 0 {
-			age = time.Since(one.OldestSince)
+	for _, toolCount := range waitingCallCounts {
+		oldestAge := time.Duration(0)
+		if toolCount.Count > 0 {
+			oldestAge = time.Since(toolCount.OldestSince)
 		}
-		m.set(one.Count, "waiting", "Calls that wait for a person, in all processes, by tool.", "tool", one.Tool)
+		m.setGauge(toolCount.Count, "waiting", "Calls that wait for a person, in all processes, by tool.", "tool",
+			toolCount.Tool)
 		oldestGauge, _ := m.meter.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
 			metric.WithDescription("How long the oldest of these Calls has waited, by tool."))
-		oldestGauge.Record(ctx, age.Seconds(), attributes([]string{"tool", one.Tool}))
+		oldestGauge.Record(ctx, oldestAge.Seconds(), attributes([]string{"tool", toolCount.Tool}))
 	}
 }

@@ -12,34 +12,37 @@ import (
 )
 
 // Interceptor exports processes when they end. It only observes: it issues no commands, and ignores replays.
-func (t *Traces) Interceptor() interceptor.WorkerInterceptor { return &workerInterceptor{traces: t} }
+func (t *Traces) Interceptor() interceptor.WorkerInterceptor {
+	return &tracingWorkerInterceptor{traces: t}
+}
 
-type workerInterceptor struct {
+type tracingWorkerInterceptor struct {
 	interceptor.WorkerInterceptorBase
 	traces *Traces
 }
 
-func (o *workerInterceptor) InterceptWorkflow(ctx workflow.Context,
+func (o *tracingWorkerInterceptor) InterceptWorkflow(ctx workflow.Context,
 	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
 	if workflow.GetInfo(ctx).WorkflowType.Name != protocol.ProcessType {
 		return next
 	}
-	w := &processInterceptor{traces: o.traces}
+	w := &tracingProcessInterceptor{traces: o.traces}
 	w.Next = next
 	return w
 }
 
-type processInterceptor struct {
+type tracingProcessInterceptor struct {
 	interceptor.WorkflowInboundInterceptorBase
 	traces *Traces
 }
 
 // ExecuteWorkflow exports a run that has ended. A run that is evicted from the worker's memory does not return.
-func (w *processInterceptor) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+func (w *tracingProcessInterceptor) ExecuteWorkflow(ctx workflow.Context,
+	in *interceptor.ExecuteWorkflowInput) (any, error) {
 	out, err := w.Next.ExecuteWorkflow(ctx, in)
 	if !workflow.IsReplaying(ctx) {
 		info := workflow.GetInfo(ctx)
-		w.traces.exportProcess(processRun{
+		w.traces.exportProcessRun(processRun{
 			processID: info.WorkflowExecution.ID, runID: info.WorkflowExecution.RunID,
 			isFirstRun: info.FirstRunID == info.WorkflowExecution.RunID,
 			ideaPath:   ideaPath(in.Args), startedAt: info.WorkflowStartTime, endedAt: workflow.Now(ctx),

@@ -106,7 +106,7 @@ func (p *WorkerProcess) URL() string {
 }
 
 // Get asks one of the worker's endpoints; status is 0 if nobody answers.
-func (p *WorkerProcess) Get(path string) (status int, body string) {
+func (p *WorkerProcess) Get(path string) (httpStatus int, body string) {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL()+path, nil)
 	if err != nil {
 		return 0, ""
@@ -150,7 +150,7 @@ func (p *WorkerProcess) Signal(s os.Signal) {
 }
 
 // Wait waits for the worker's end, and returns its exit code, -1 if a signal ended it, and its log.
-func (p *WorkerProcess) Wait() (code int, log string) {
+func (p *WorkerProcess) Wait() (exitCode int, log string) {
 	p.t.Helper()
 	select {
 	case <-p.endedChan:

@@ -45,15 +45,15 @@ type TestBed struct {
 	toolServer      *httptest.Server
 	llmServer       *httptest.Server
 
-	requestCounter actions.RequestCounter // of the client and the worker
+	temporalRequestCounter actions.RequestCounter // of the client and the worker
 
 	mu                 sync.Mutex
-	script             http.Handler
+	scriptedLLM        http.Handler
 	arrivalByToolInput map[int]time.Time // the tool's requests, by Call
 
-	limits               engine.Limits
+	workerLimits         engine.Limits
 	tally                Tally
-	lastMBByPlaceAndKind map[[2]string]float64 // MB at the last call of MeasureGrowth, by place and kind
+	lastMBByPlaceAndKind map[[2]string]float64 // MB at the last call of GrowthSinceLastCall, by place and kind
 }
 
 // HostedLimits are the limits of a worker whose server runs in another program.
@@ -62,13 +62,13 @@ var HostedLimits = engine.Limits{MinimizesActions: true, HeartbeatTimeout: 30 * 
 // New starts everything. The limits apply to the worker.
 func New(ctx context.Context, limits engine.Limits) (*TestBed, error) {
 	b := &TestBed{arrivalByToolInput: map[int]time.Time{}, lastMBByPlaceAndKind: map[[2]string]float64{},
-		limits: limits}
+		workerLimits: limits}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
 	}
 	b.server, err = devserver.Start(ctx, devserver.Options{
-		Dir: b.dir, UIPort: -1, SearchAttributes: connect.SearchAttributes,
+		Dir: b.dir, UIPort: -1, SearchAttributes: connect.SearchAttributeTypes,
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +81,8 @@ func New(ctx context.Context, limits engine.Limits) (*TestBed, error) {
 	if b.uncountedClient, err = b.dial(ctx, o); err != nil {
 		return nil, err
 	}
-	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.requestCounter.Interceptor())}
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(b.temporalRequestCounter.Interceptor())}
 	if b.client, err = b.dial(ctx, o); err != nil {
 		return nil, err
 	}
@@ -98,10 +99,10 @@ func (b *TestBed) dial(ctx context.Context, o sdk.Options) (*client.Client, erro
 
 func (b *TestBed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.temporal, engine.Dependencies{
-		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llmServer.URL + "/v1"},
+		Store: b.store, Tools: newToolRegistry(), LLM: llm.Config{BaseURL: b.llmServer.URL + "/v1"},
 		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(b.toolServer.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
-		Limits: b.limits,
+		Limits: b.workerLimits,
 	})
 	if err != nil {
 		return err
@@ -122,13 +123,13 @@ func (b *TestBed) Close() {
 
 // Watch follows a process until it has ended, in the same way as a program whose server is not embedded. Like Await, it
 // returns the reason if the process is paused.
-func (b *TestBed) Watch(ctx context.Context, id string) error {
-	for e, err := range b.client.Process(id).Events(ctx) {
+func (b *TestBed) Watch(ctx context.Context, processID string) error {
+	for e, err := range b.client.Process(processID).Events(ctx) {
 		if err != nil {
-			return fmt.Errorf("watch %s: %w", id, err)
+			return fmt.Errorf("watch %s: %w", processID, err)
 		}
 		if e.Status.Status == loop.StatusPaused {
-			return pausedError(id, e.Status)
+			return pausedError(processID, e.Status)
 		}
 	}
 	return nil
@@ -172,11 +173,11 @@ func (b *TestBed) serveTool(w http.ResponseWriter, r *http.Request) {
 }
 
 // UseScript sets the LLM's replies from now on.
-func (b *TestBed) UseScript(lines []string, opts ...rehearsal.Option) (*script.ScriptedLLM, error) {
-	s, err := script.New(lines, opts...)
+func (b *TestBed) UseScript(replyLines []string, opts ...rehearsal.Option) (*script.ScriptedLLM, error) {
+	s, err := script.New(replyLines, opts...)
 	if err == nil {
 		b.mu.Lock()
-		b.script = s
+		b.scriptedLLM = s
 		b.mu.Unlock()
 	}
 	return s, err
@@ -184,7 +185,7 @@ func (b *TestBed) UseScript(lines []string, opts ...rehearsal.Option) (*script.S
 
 func (b *TestBed) serveLLM(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
-	s := b.script
+	s := b.scriptedLLM
 	b.mu.Unlock()
 	s.ServeHTTP(w, r)
 }

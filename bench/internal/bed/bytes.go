@@ -13,9 +13,9 @@ import (
 
 const bytesPerMB = 1 << 20
 
-// MeasureGrowth returns by how much each kind of data in a place has grown since the last call for that place, in MB.
-// Kinds that have not grown are left out.
-func (b *TestBed) MeasureGrowth(place string, mbByKind map[string]float64) map[string]float64 {
+// GrowthSinceLastCall returns by how much each kind of data in a place has grown since the last call for that place, in
+// MB. Kinds that have not grown are left out.
+func (b *TestBed) GrowthSinceLastCall(place string, mbByKind map[string]float64) map[string]float64 {
 	growthByKind := map[string]float64{}
 	for kind, size := range mbByKind {
 		key := [2]string{place, kind}

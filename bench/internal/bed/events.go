@@ -55,16 +55,16 @@ func (b *TestBed) eachEvent(ctx context.Context, visit func(id string, e *histor
 	return nil
 }
 
-// Actions counts what a hosted server would have billed since the start, by kind.
-func (b *TestBed) Actions(ctx context.Context) (actions.Counts, error) {
+// CountBilledActions counts what a hosted server would have billed since the start, by kind.
+func (b *TestBed) CountBilledActions(ctx context.Context) (actions.Counts, error) {
 	c := actions.NewCounter()
 	err := b.eachEvent(ctx, func(_ string, e *history.HistoryEvent) { c.Add(e) })
-	maps.Copy(c.Counts, b.requestCounter.Counts())
+	maps.Copy(c.Counts, b.temporalRequestCounter.BilledCounts())
 	return c.Counts, err
 }
 
 // PollCount is how often the worker has polled for tasks since the start. Polls are not billed.
-func (b *TestBed) PollCount() int { return b.requestCounter.PollCount() }
+func (b *TestBed) PollCount() int { return b.temporalRequestCounter.PollCount() }
 
 // listRuns lists the runs that visibility shows; openWorkflowID is the id of one that has not ended, if any.
 func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, openWorkflowID string,

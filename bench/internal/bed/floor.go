@@ -44,11 +44,11 @@ func plainParentWorkflow(ctx workflow.Context, n int) (sum int, err error) {
 		children = append(children, workflow.ExecuteChildWorkflow(ctx, plainChildWorkflow, ToolInput{N: i + 1}))
 	}
 	for _, child := range children {
-		var one int
-		if err := child.Get(ctx, &one); err != nil {
+		var childNumber int
+		if err := child.Get(ctx, &childNumber); err != nil {
 			return 0, err
 		}
-		sum += one
+		sum += childNumber
 	}
 	return sum, nil
 }

@@ -16,16 +16,16 @@ import (
 
 // ProcessSpec is a process to run: its id and the parts of its Idea, in JSON.
 type ProcessSpec struct {
-	ID            string
-	Tool          string           // a member of the palette
-	MessagesJSON  string           // a message to the LLM, or a Plan; several are separated by commas
-	OutputSchema  string           // the schema of the output; may be empty
-	LimitsJSON    string           // as in `config.limits`; empty: the default limits
-	StateMessages []map[string]any // a Message for each instance
+	ID               string
+	ToolJSON         string           // a member of the palette
+	MessagesJSON     string           // a message to the LLM, or a Plan; several are separated by commas
+	OutputSchemaJSON string           // the schema of the output; may be empty
+	LimitsJSON       string           // as in `config.limits`; empty: the default limits
+	StateMessages    []map[string]any // a Message for each instance
 }
 
 // Run starts a process and waits for it to complete.
-func (b *TestBed) Run(ctx context.Context, p ProcessSpec) (*loop.Result, error) {
+func (b *TestBed) Run(ctx context.Context, p ProcessSpec) (*loop.ProcessResult, error) {
 	process, err := b.Start(ctx, p)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (b *TestBed) Run(ctx context.Context, p ProcessSpec) (*loop.Result, error) 
 func (b *TestBed) Start(ctx context.Context, p ProcessSpec) (*client.Process, error) {
 	idea, err := client.ParseIdea(fmt.Appendf(nil,
 		`{"config": {"limits": %s}, "schema": {"tools": {%s}, "output": %s}, "context": [%s]}`,
-		cmp.Or(p.LimitsJSON, "null"), p.Tool, cmp.Or(p.OutputSchema, "null"), p.MessagesJSON))
+		cmp.Or(p.LimitsJSON, "null"), p.ToolJSON, cmp.Or(p.OutputSchemaJSON, "null"), p.MessagesJSON))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ const pauseCheckInterval = 5 * time.Second
 
 // Await waits for a process to complete. If the process is paused, nobody resumes it here, so Await returns the reason
 // as an error.
-func (b *TestBed) Await(ctx context.Context, p *client.Process) (*loop.Result, error) {
+func (b *TestBed) Await(ctx context.Context, p *client.Process) (*loop.ProcessResult, error) {
 	for {
 		waitCtx, stop := context.WithTimeout(ctx, pauseCheckInterval)
 		r, err := p.Result(waitCtx)
@@ -66,8 +66,8 @@ func (b *TestBed) Await(ctx context.Context, p *client.Process) (*loop.Result, e
 	}
 }
 
-func pausedError(id string, v client.Status) error {
-	return fmt.Errorf("process %s is paused: %s", id, strings.Join(v.WaitingFor, "; "))
+func pausedError(processID string, v client.Status) error {
+	return fmt.Errorf("process %s is paused: %s", processID, strings.Join(v.WaitingFor, "; "))
 }
 
 // isDeadlineExceeded reports whether a wait took too long. Either the context or the Temporal server may say so first.
@@ -85,10 +85,10 @@ func PlanMessage(stage string, calls ...string) string {
 }
 
 // NewStateMessages returns Messages for n instances whose State holds a number, a multiple of step.
-func NewStateMessages(n, step int) (messages []map[string]any) {
+func NewStateMessages(n, numberStep int) (messages []map[string]any) {
 	for i := range n {
 		messages = append(messages, map[string]any{"type": "state", "_instance": fmt.Sprintf("i%05d", i+1),
-			"state": map[string]any{"n": (i + 1) * step}})
+			"state": map[string]any{"n": (i + 1) * numberStep}})
 	}
 	return messages
 }

@@ -23,7 +23,7 @@ func (b *TestBed) Tally() Tally {
 }
 
 // addResult adds a process's Result to the tally. A process that has not completed is an error.
-func (b *TestBed) addResult(r loop.Result) error {
+func (b *TestBed) addResult(r loop.ProcessResult) error {
 	if r.Status != loop.StatusCompleted {
 		return fmt.Errorf("process %s ended as %s: %s", r.ProcessID, r.Status,
 			jsonval.Encode(jsonval.ToJSONValue(r.Error)))

@@ -18,15 +18,15 @@ type ToolInput struct {
 	After any `json:"after,omitempty"` // what the Call waits for: References, or in a Tool their values
 }
 
-// newTools registers the tools in Go. Those named Pure run as local activities.
-func newTools() *tools.Registry {
+// newToolRegistry registers the tools in Go. Those named Pure run as local activities.
+func newToolRegistry() *tools.Registry {
 	r := tools.NewRegistry()
 	tools.Register(r, "instant", Instant)
 	tools.Register(r, "instantPure", Instant, tools.Pure())
-	tools.Register(r, "grow", Grow)
-	tools.Register(r, "growPure", Grow, tools.Pure())
+	tools.Register(r, "grow", ReturnKilobyte)
+	tools.Register(r, "growPure", ReturnKilobyte, tools.Pure())
 	tools.Register(r, "wait", Wait200ms)
-	tools.Register(r, "pause", Pause)
+	tools.Register(r, "pause", WaitMillis)
 	builtin.Register(r, nil)
 	texttools.Register(r)
 	return r
@@ -35,16 +35,18 @@ func newTools() *tools.Registry {
 // Instant is a tool that returns its number at once.
 func Instant(_ context.Context, i ToolInput) (int, error) { return i.N, nil }
 
-// Grow is a tool that returns a kilobyte at once, different for each number.
-func Grow(_ context.Context, i ToolInput) (string, error) { return script.KilobyteResult(i.N), nil }
+// ReturnKilobyte is a tool that returns a kilobyte at once, different for each number.
+func ReturnKilobyte(_ context.Context, i ToolInput) (string, error) {
+	return script.KilobyteResult(i.N), nil
+}
 
 // Wait200ms is a tool that returns its number after 200 ms.
 func Wait200ms(ctx context.Context, i ToolInput) (int, error) {
 	return i.N, pause.For(ctx, 200*time.Millisecond)
 }
 
-// Pause is a tool that waits as many milliseconds as its number, then returns the number.
-func Pause(ctx context.Context, i ToolInput) (int, error) {
+// WaitMillis is a tool that waits as many milliseconds as its number, then returns the number.
+func WaitMillis(ctx context.Context, i ToolInput) (int, error) {
 	return i.N, pause.For(ctx, time.Duration(i.N)*time.Millisecond)
 }
 

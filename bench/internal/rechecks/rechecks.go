@@ -40,32 +40,32 @@ const (
 	recheckShare      = 0.05
 	disagreementLimit = 0.05
 	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply; similar to the examples
-	promptTokens, tokensPerInstance = 3000, 100
+	fixedPromptTokens, tokensPerInstance = 3000, 100
 )
 
-// Outcome sums up the processes of one shape.
-type Outcome struct {
+// ProfileOutcome sums up the processes of one shape.
+type ProfileOutcome struct {
 	// the true disagreement at the first size, and the share of intervals that contain it
-	TrueDisagreement, CoverageShare float64
-	RecheckTokenShare               float64 // of rechecks, as a share of those of first answers
-	MeanFinalSize                   float64 // found at the end, on average
+	TrueDisagreement, IntervalCoverageShare float64
+	RecheckTokenShare                       float64 // of rechecks, as a share of those of first answers
+	MeanFinalRequestSize                    float64 // found at the end, on average
 	// the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
 	WithinLimitShare float64
 }
 
 // simulateProcess plays one process. Each part is a Request and a recheck of some of its instances.
 func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
-	adaptsSize bool) (tallies map[int]*quality.Tally, size int, firstTokens, recheckTokens int) {
-	tallies, size = map[int]*quality.Tally{}, quality.SizeForSharedCalls
+	adaptsSize bool) (tallies map[int]*quality.Tally, requestSize int, firstAnswerTokens, recheckTokens int) {
+	tallies, requestSize = map[int]*quality.Tally{}, quality.RequestSizeForSharedCalls
 	for part, remaining := 1, instanceCount; remaining > 0; part++ {
-		n := min(size, remaining)
+		n := min(requestSize, remaining)
 		remaining -= n
-		if tallies[size] == nil {
-			tallies[size] = &quality.Tally{}
+		if tallies[requestSize] == nil {
+			tallies[requestSize] = &quality.Tally{}
 		}
-		tally, partSeed := tallies[size], fmt.Sprintf("%s/%d", seed, part)
-		sampledIndexes := (&quality.Tally{}).DrawSample(partSeed, 1, n, recheckShare, true)
-		shuffledIndexes := quality.ShuffledOrder(partSeed, 1, quality.PurposeRequest, n)
+		tally, partSeed := tallies[requestSize], fmt.Sprintf("%s/%d", seed, part)
+		sampledIndexes := (&quality.Tally{}).DrawRecheckSample(partSeed, 1, n, recheckShare, true)
+		shuffledIndexes := quality.ShuffledOrder(partSeed, 1, quality.ShufflePurposeRequest, n)
 		positions := jsonval.Map(sampledIndexes, func(sampleIndex int) int {
 			return slices.Index(shuffledIndexes,
 				sampleIndex) + 1
@@ -75,13 +75,14 @@ func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
 			tally.AddComparison(turn.AnswerComparison{InstancePositionInPrompt: positions[sampleIndex],
 				HasDiffered: hasErred != (random.Float64() < s.ErrorProbability(index+1, len(sampledIndexes)))})
 		}
-		firstTokens += requestTokenCount(n)
+		firstAnswerTokens += requestTokenCount(n)
 		recheckTokens += requestTokenCount(len(sampledIndexes))
 		if adaptsSize {
-			size, _ = quality.NextSize(size, quality.SizeForSharedCalls, tally.RecheckCount, disagreementLimit)
+			requestSize, _ = quality.NextRequestSize(requestSize, quality.RequestSizeForSharedCalls, tally.RecheckCount,
+				disagreementLimit)
 		}
 	}
-	return tallies, size, firstTokens, recheckTokens
+	return tallies, requestSize, firstAnswerTokens, recheckTokens
 }
 
 // requestTokenCount returns the tokens of a Request's prompt and reply.
@@ -89,61 +90,61 @@ func requestTokenCount(instances int) int {
 	if instances == 0 {
 		return 0
 	}
-	return promptTokens + instances*tokensPerInstance
+	return fixedPromptTokens + instances*tokensPerInstance
 }
 
 // trueDisagreement is the expected disagreement in Requests of this size.
-func (s ErrorProfile) trueDisagreement(size int) (share float64) {
-	for place := range size {
-		for secondPlace := range size {
-			a, b := s.ErrorProbability(place+1, size), s.ErrorProbability(secondPlace+1, size)
-			share += (a*(1-b) + b*(1-a)) / float64(size*size)
+func (s ErrorProfile) trueDisagreement(requestSize int) (share float64) {
+	for place := range requestSize {
+		for secondPlace := range requestSize {
+			a, b := s.ErrorProbability(place+1, requestSize), s.ErrorProbability(secondPlace+1, requestSize)
+			share += (a*(1-b) + b*(1-a)) / float64(requestSize*requestSize)
 		}
 	}
 	return share
 }
 
 // Simulate simulates a shape with all seeds.
-func (s ErrorProfile) Simulate() (o Outcome) {
-	o.TrueDisagreement = s.trueDisagreement(quality.SizeForSharedCalls)
-	var firstTokens, recheckTokens int
+func (s ErrorProfile) Simulate() (o ProfileOutcome) {
+	o.TrueDisagreement = s.trueDisagreement(quality.RequestSizeForSharedCalls)
+	var firstAnswerTokens, recheckTokens int
 	for seed := range SeedCount {
-		name := fmt.Sprint(seed)
+		seedText := fmt.Sprint(seed)
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
-		tallies, _, seedFirstTokens, seedRecheckTokens := s.simulateProcess(name, random, false)
-		firstTokens, recheckTokens = firstTokens+seedFirstTokens, recheckTokens+seedRecheckTokens
-		if low, high := tallies[quality.SizeForSharedCalls].Interval(); low <= o.TrueDisagreement &&
+		tallies, _, seedFirstAnswerTokens, seedRecheckTokens := s.simulateProcess(seedText, random, false)
+		firstAnswerTokens, recheckTokens = firstAnswerTokens+seedFirstAnswerTokens, recheckTokens+seedRecheckTokens
+		if low, high := tallies[quality.RequestSizeForSharedCalls].ConfidenceInterval(); low <= o.TrueDisagreement &&
 			o.TrueDisagreement <= high {
-			o.CoverageShare += 1. / SeedCount
+			o.IntervalCoverageShare += 1. / SeedCount
 		}
-		_, size, _, _ := s.simulateProcess(name, random, true)
-		o.MeanFinalSize += float64(size) / SeedCount
-		if s.trueDisagreement(size) <= 1.1*disagreementLimit {
+		_, finalRequestSize, _, _ := s.simulateProcess(seedText, random, true)
+		o.MeanFinalRequestSize += float64(finalRequestSize) / SeedCount
+		if s.trueDisagreement(finalRequestSize) <= 1.1*disagreementLimit {
 			o.WithinLimitShare += 1. / SeedCount
 		}
 	}
-	o.RecheckTokenShare = float64(recheckTokens) / float64(firstTokens)
+	o.RecheckTokenShare = float64(recheckTokens) / float64(firstAnswerTokens)
 	return o
 }
 
 // Main tries all shapes and prints their outcomes.
 func Main(out io.Writer) error {
 	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", SeedCount,
-		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.SizeForSharedCalls)
+		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.RequestSizeForSharedCalls)
 	fmt.Fprintln(out, "| the LLM errs | true disagreement | intervals hold it | tokens of rechecks | "+
 		"size found | limit kept |")
 	fmt.Fprintln(out, "| --- | --- | --- | --- | --- | --- |")
 	for _, s := range ErrorProfiles {
 		o := s.Simulate()
 		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.0f | %.1f %% |\n", s.Name,
-			100*o.TrueDisagreement, 100*o.CoverageShare, 100*o.RecheckTokenShare, o.MeanFinalSize,
+			100*o.TrueDisagreement, 100*o.IntervalCoverageShare, 100*o.RecheckTokenShare, o.MeanFinalRequestSize,
 			100*o.WithinLimitShare)
 		if err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks take %.1f %%: rules and Tools again.\n",
-		100*float64(requestTokenCount(int(recheckShare*quality.SizeForSharedCalls)))/
-			float64(requestTokenCount(quality.SizeForSharedCalls)))
+		100*float64(requestTokenCount(int(recheckShare*quality.RequestSizeForSharedCalls)))/
+			float64(requestTokenCount(quality.RequestSizeForSharedCalls)))
 	return err
 }

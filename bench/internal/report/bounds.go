@@ -17,8 +17,8 @@ const FloorFigureName = "floor: 50 plain workflows"
 // Bounds are the maximum times, as multiples of the floor of their run, by work and figure. 0 means not measured yet.
 type Bounds map[string]map[string]float64
 
-// tolerance is the ratio of a new bound to the measured time.
-const tolerance = 1.1
+// boundTolerance is the ratio of a new bound to the measured time.
+const boundTolerance = 1.1
 
 // ReadBounds reads a file that Save of Bounds wrote.
 func ReadBounds(fileName string) (b Bounds, err error) {
@@ -72,7 +72,7 @@ func (b Bounds) Update(figures []Figure) {
 			if measuredFigure, floorFigure := findFigure(figures, work, name),
 				findFigure(figures, work, FloorFigureName); measuredFigure != nil && floorFigure != nil {
 				ratio := measuredFigure.MeasuredSpread.Median / floorFigure.MeasuredSpread.Median
-				bounds[name] = math.Round(ratio*tolerance*1e4) / 1e4
+				bounds[name] = math.Round(ratio*boundTolerance*1e4) / 1e4
 			}
 		}
 	}

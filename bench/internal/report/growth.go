@@ -16,15 +16,15 @@ const maxUnevenness = 1.3
 // Growth is the cost of one more Request, Call or instance, between each measured size and ten times that size. If cost
 // grows linearly, it is the same everywhere. The fixed cost of the smallest process does not count.
 type Growth struct {
-	Name       string  `json:"name"`
-	Axis       string  `json:"axis"`
-	Steps      []Step  `json:"steps"`
-	Unevenness float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
-	MeetsLimit bool    `json:"met"`
+	Name       string       `json:"name"`
+	Axis       string       `json:"axis"`
+	Steps      []GrowthStep `json:"steps"`
+	Unevenness float64      `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
+	MeetsLimit bool         `json:"met"`
 }
 
-// Step is the cost of one more between two sizes, in ms or KB.
-type Step struct {
+// GrowthStep is the cost of one more between two sizes, in ms or KB.
+type GrowthStep struct {
 	FromSize    int     `json:"from"`
 	ToSize      int     `json:"to"`
 	CostPerItem float64 `json:"each"`
@@ -82,7 +82,7 @@ func groupIntoSeries(figures []Figure) (series []figureSeries) {
 
 // computeUnevenness compares the steps with the limit.
 func (g *Growth) computeUnevenness() {
-	costs := jsonval.Map(g.Steps, func(s Step) float64 { return s.CostPerItem })
+	costs := jsonval.Map(g.Steps, func(s GrowthStep) float64 { return s.CostPerItem })
 	if leastCost := slices.Min(costs); leastCost > 0 {
 		g.Unevenness = slices.Max(costs) / leastCost
 	}
@@ -101,7 +101,7 @@ func selectTenfoldFigures(figures []Figure) (tenfoldFigures []Figure) {
 }
 
 // stepBetween returns the cost of one more in ms or KB, from figures in seconds, ms or MB.
-func stepBetween(from, to Figure) Step {
+func stepBetween(from, to Figure) GrowthStep {
 	unit, scale := "ms", 1.0
 	switch to.Unit {
 	case "s":
@@ -109,7 +109,7 @@ func stepBetween(from, to Figure) Step {
 	case "MB":
 		unit, scale = "KB", 1024
 	}
-	return Step{FromSize: from.Size, ToSize: to.Size, CostUnit: unit,
+	return GrowthStep{FromSize: from.Size, ToSize: to.Size, CostUnit: unit,
 		CostPerItem: scale * (to.MeasuredSpread.Median - from.MeasuredSpread.Median) / float64(to.Size-from.Size)}
 }
 

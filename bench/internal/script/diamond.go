@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	planTokens    = 600 // of the reply with the Plan
-	outputTokens  = 50  // of the reply with the output
-	charsPerToken = 4
+	planReplyTokens   = 600 // of the reply with the Plan
+	outputReplyTokens = 50  // of the reply with the output
+	charsPerToken     = 4
 )
 
 // DiamondDependencies is eight Calls of 200 ms in four layers. For each Call it lists the numbers of the Calls whose
@@ -20,23 +20,24 @@ var DiamondDependencies = [][]int{{}, {1}, {1}, {2}, {2, 3}, {3}, {4, 5}, {5, 6}
 func DiamondReplyLines(wiresOutput bool, pace string) []string {
 	output := `{"text":"†state.c8"}`
 	if wiresOutput {
-		return []string{ReplyLine(diamondCalls(planTokens-len(output)/charsPerToken), output, pace)}
+		return []string{ReplyLine(diamondCalls(planReplyTokens-len(output)/charsPerToken), output, pace)}
 	}
-	return []string{ReplyLine(diamondCalls(planTokens), "null", pace), diamondOutputReply(pace)}
+	return []string{ReplyLine(diamondCalls(planReplyTokens), "null", pace), diamondOutputReply(pace)}
 }
 
 // DiamondStepReplyLines returns one Call of the diamond in each reply, and the output in one more. Together the Calls
 // have as many tokens as the Plan.
 func DiamondStepReplyLines(pace string) (lines []string) {
 	for i := range DiamondDependencies {
-		lines = append(lines, ReplyLine([]string{paddedCall(i+1, planTokens/len(DiamondDependencies))}, "null", pace))
+		lines = append(lines, ReplyLine([]string{paddedCall(i+1, planReplyTokens/len(DiamondDependencies))}, "null",
+			pace))
 	}
 	return append(lines, diamondOutputReply(pace))
 }
 
 func diamondOutputReply(pace string) string {
 	output := fmt.Sprintf(`{"text":%q}`,
-		strings.Repeat("x", outputTokens*charsPerToken-len(`{"calls":[],"output":{"text":""}}`)))
+		strings.Repeat("x", outputReplyTokens*charsPerToken-len(`{"calls":[],"output":{"text":""}}`)))
 	return ReplyLine(nil, output, pace)
 }
 

@@ -26,7 +26,7 @@ type ScriptedLLM struct{ *rehearsal.Handler }
 // New makes a ScriptedLLM from the lines of a replies file.
 func New(replyLines []string, opts ...rehearsal.Option) (*ScriptedLLM, error) {
 	replies, err := rehearsal.Parse([]byte(strings.Join(replyLines, "\n")))
-	return &ScriptedLLM{rehearsal.NewHandler(replies, append(opts, rehearsal.WithoutBodies())...)}, err
+	return &ScriptedLLM{rehearsal.NewHandler(replies, append(opts, rehearsal.WithoutLoggedBodies())...)}, err
 }
 
 // RequestGaps returns the time from the end of each reply to the next Request.

@@ -12,12 +12,12 @@ import (
 
 // The maximum numbers of actions that a hosted server may bill.
 const (
-	maxActionsPerInstance  = 7    // of a batch, including its share of the process's actions
-	maxActionsPerStreamed  = 8    // of a batch whose Plan comes over seconds, in more signals
-	maxActionsPerCall      = 3    // of a process of one instance
-	maxActionsPerRequest   = 5    // of a process of one instance
-	maxActionsPerHeartbeat = 0.05 // per second that a Call runs
-	maxActionsPerWatcher   = 60   // per hour
+	maxActionsPerInstance      = 7    // of a batch, including its share of the process's actions
+	maxStreamedInstanceActions = 8    // of a batch whose Plan comes over seconds, in more signals
+	maxActionsPerCall          = 3    // of a process of one instance
+	maxActionsPerRequest       = 5    // of a process of one instance
+	maxHeartbeatsPerCallSecond = 0.05 // per second that a Call runs
+	maxWatcherQueriesPerHour   = 60   // per hour
 )
 
 // actionCase is a run whose actions are counted.
@@ -73,14 +73,14 @@ func (w actionCase) addFigure(r Round, counts actions.Counts, tally bed.Tally) {
 
 // countActions counts the actions during run.
 func (r Round) countActions(ctx context.Context, run func() error) (actions.Counts, error) {
-	countsBefore, err := r.Actions(ctx)
+	countsBefore, err := r.CountBilledActions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := run(); err != nil {
 		return nil, err
 	}
-	countsAfter, err := r.Actions(ctx)
+	countsAfter, err := r.CountBilledActions(ctx)
 	return countsAfter.IncreaseSince(countsBefore), err
 }
 
@@ -131,7 +131,7 @@ func (r Round) exampleCases(ctx context.Context) (list []actionCase) {
 		one := actionCase{name: "example " + name, hasDelegates: name == "research",
 			run: func() error { return r.RunExample(ctx, name) }}
 		if name == "moderation" {
-			one.maxPerInstance = maxActionsPerStreamed
+			one.maxPerInstance = maxStreamedInstanceActions
 		}
 		list = append(list, one)
 	}
@@ -145,7 +145,7 @@ func (r Round) measureLongCalls(ctx context.Context) error {
 	runningSeconds := float64(spacingMillis*callCount*(callCount+1)/2) / 1000 // in seconds, all Calls together
 	pollsBefore := r.PollCount()
 	counts, err := r.countActions(ctx, func() error {
-		p, err := r.Start(ctx, bed.ProcessSpec{ID: "waiting", Tool: bed.GoToolJSON("pause"),
+		p, err := r.Start(ctx, bed.ProcessSpec{ID: "waiting", ToolJSON: bed.GoToolJSON("pause"),
 			StateMessages: bed.NewStateMessages(callCount, spacingMillis),
 			MessagesJSON:  bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {
@@ -162,10 +162,11 @@ func (r Round) measureLongCalls(ctx context.Context) error {
 	}
 	r = r.withAxis("calls", callCount)
 	r.FindOrAddFigure("waiting: heartbeats a second", "").Add(float64(counts[actions.KindHeartbeats]) / runningSeconds).
-		WithLimit(maxActionsPerHeartbeat).WithLimitDescription(fmt.Sprint(maxActionsPerHeartbeat,
+		WithLimit(maxHeartbeatsPerCallSecond).WithLimitDescription(fmt.Sprint(maxHeartbeatsPerCallSecond,
 		" a second a running Call"))
 	r.FindOrAddFigure("waiting: queries of a watcher", "").Add(float64(counts[actions.KindQueries])).
-		WithLimit(maxActionsPerWatcher).WithLimitDescription(fmt.Sprint(maxActionsPerWatcher, " an hour a watcher"))
+		WithLimit(maxWatcherQueriesPerHour).WithLimitDescription(fmt.Sprint(maxWatcherQueriesPerHour,
+		" an hour a watcher"))
 	r.FindOrAddFigure("waiting: polls, which are not billed", "").Add(float64(r.PollCount() - pollsBefore))
 	return nil
 }

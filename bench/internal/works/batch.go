@@ -53,9 +53,9 @@ func (r Round) runBatch(ctx context.Context, instanceCount int, pace string) (ti
 		return 0, 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.ProcessSpec{ID: "batch", Tool: bed.GoToolJSON("instant"),
-		MessagesJSON: bed.TextMessage("Go."),
-		OutputSchema: `{"type": "object"}`, StateMessages: bed.NewStateMessages(instanceCount, 1)})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: "batch", ToolJSON: bed.GoToolJSON("instant"),
+		MessagesJSON:     bed.TextMessage("Go."),
+		OutputSchemaJSON: `{"type": "object"}`, StateMessages: bed.NewStateMessages(instanceCount, 1)})
 	if err == nil && result.Calls.Done != instanceCount {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, instanceCount)
 	}

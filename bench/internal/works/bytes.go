@@ -42,7 +42,7 @@ func (r Round) recordStorageGrowth(ctx context.Context, limits storageLimits) er
 // recordGrowth records the growth of each kind of data in a place, and returns the sum. The table leaves out parts
 // below a tenth of a megabyte.
 func (r Round) recordGrowth(place string, mbByKind map[string]float64) (sum float64) {
-	growthByKind := r.MeasureGrowth(place, mbByKind)
+	growthByKind := r.GrowthSinceLastCall(place, mbByKind)
 	for kind, n := range jsonval.Sorted(growthByKind) {
 		r.FindOrAddFigure("bytes: "+place+": "+kind, "MB").Add(n)
 		sum += n

@@ -42,7 +42,7 @@ func (r Round) measureRequestChain(ctx context.Context, requestCount int) error 
 		requestCount))
 	r.FindOrAddFigure("time", "s").Add(sumSeconds(gaps)).AddPlainGo(sumSeconds(plainGaps))
 	r.FindOrAddFigure("last steps against the 20th",
-		"×").Add(slowdown(gaps)).WithLimit(limitForChainOf200(maxChainSlowdown, requestCount))
+		"×").Add(chainSlowdown(gaps)).WithLimit(limitForChainOf200(maxChainSlowdown, requestCount))
 	limits := storageLimits{totalMB: limitForChainOf200(3, requestCount),
 		historyMB: limitForChainOf200(2, requestCount)}
 	if err := r.recordStorage(ctx, limits); err != nil || requestCount != 200 {
@@ -61,20 +61,20 @@ func limitForChainOf200(limit float64, requestCount int) float64 {
 }
 
 // limitIf returns the limit if promised is set, otherwise 0.
-func limitIf(applies bool, limit float64) float64 {
-	if !applies {
+func limitIf(isLimited bool, limit float64) float64 {
+	if !isLimited {
 		return 0
 	}
 	return limit
 }
 
 // runRequestChain returns the overhead of each step.
-func (r Round) runRequestChain(ctx context.Context, id, tool string, callCount int) ([]time.Duration, error) {
+func (r Round) runRequestChain(ctx context.Context, processID, tool string, callCount int) ([]time.Duration, error) {
 	llm, err := r.UseScript(script.ChainReplyLines(tool, callCount))
 	if err != nil {
 		return nil, err
 	}
-	p := bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON(tool), MessagesJSON: bed.TextMessage("Go on.")}
+	p := bed.ProcessSpec{ID: processID, ToolJSON: bed.GoToolJSON(tool), MessagesJSON: bed.TextMessage("Go on.")}
 	if callCount >= ideafile.DefaultRequestLimit { // the Request after the last Call exceeds the limit
 		p.LimitsJSON = `{"requests": null, "tokens": null}`
 	}
@@ -104,14 +104,14 @@ func (r Round) runChainWithoutEngine(ctx context.Context, callCount int) ([]time
 			return llm.RequestGaps(), nil
 		}
 		for _, c := range calls {
-			state[c.OutputPath], _ = bed.Grow(ctx, c.ToolInput)
+			state[c.OutputPath], _ = bed.ReturnKilobyte(ctx, c.ToolInput)
 		}
 	}
 }
 
-// slowdown returns how many times slower the last twenty steps are than the twenty around the twentieth step, by their
-// medians. For a chain that is too short it returns 1.
-func slowdown(gaps []time.Duration) float64 {
+// chainSlowdown returns how many times slower the last twenty steps are than the twenty around the twentieth step, by
+// their medians. For a chain that is too short it returns 1.
+func chainSlowdown(gaps []time.Duration) float64 {
 	if len(gaps) < 60 {
 		return 1
 	}

@@ -30,14 +30,14 @@ func diamondWork(inOneRequest bool, maxFactorOfPlain float64) func(context.Conte
 	}
 }
 
-func (r Round) runDiamond(ctx context.Context, id string, replyLines []string) (time.Duration, error) {
+func (r Round) runDiamond(ctx context.Context, processID string, replyLines []string) (time.Duration, error) {
 	if _, err := r.UseScript(replyLines); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON("wait"),
-		MessagesJSON: bed.TextMessage("Go."),
-		OutputSchema: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: processID, ToolJSON: bed.GoToolJSON("wait"),
+		MessagesJSON:     bed.TextMessage("Go."),
+		OutputSchemaJSON: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.DiamondDependencies) || result.Output == nil ||
 		result.RequestCount != len(replyLines)) {

@@ -21,7 +21,7 @@ func (r Round) recordHistoryLengths(ctx context.Context, instanceCount int) erro
 		longestHistory, totalEvents = max(longestHistory, e.GetHistoryLength()), totalEvents+e.GetHistoryLength()
 	}
 	if instanceCount >= 2*slowdownInstanceCount {
-		r.FindOrAddFigure("last thousand against the first", "×").Add(slowdownAtEnd(runs)).WithLimit(maxSlowdown)
+		r.FindOrAddFigure("last thousand against the first", "×").Add(slowdownAtEnd(runs)).WithLimit(maxEndSlowdown)
 	}
 	r.FindOrAddFigure("longest history", "events").Add(float64(longestHistory)).WithLimit(maxHistoryEvents)
 	r.FindOrAddFigure("all histories", "events").Add(float64(totalEvents))
@@ -31,7 +31,7 @@ func (r Round) recordHistoryLengths(ctx context.Context, instanceCount int) erro
 
 const (
 	slowdownInstanceCount = 1000
-	maxSlowdown           = 1.3
+	maxEndSlowdown        = 1.3
 )
 
 // slowdownAtEnd returns how many times longer the last thousand instances took to end than the first thousand.
@@ -47,6 +47,6 @@ func slowdownAtEnd(runs []*workflow.WorkflowExecutionInfo) float64 {
 	}
 	slices.SortFunc(endTimes, time.Time.Compare)
 	lastIndex := len(endTimes) - 1
-	lastTime := endTimes[lastIndex].Sub(endTimes[lastIndex-slowdownInstanceCount])
-	return lastTime.Seconds() / endTimes[slowdownInstanceCount-1].Sub(firstStart).Seconds()
+	lastThousandDuration := endTimes[lastIndex].Sub(endTimes[lastIndex-slowdownInstanceCount])
+	return lastThousandDuration.Seconds() / endTimes[slowdownInstanceCount-1].Sub(firstStart).Seconds()
 }

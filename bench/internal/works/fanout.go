@@ -17,23 +17,23 @@ import (
 type fanoutBench struct {
 	tool, label string
 	limitMillis float64 // for two hundred Calls, in ms
-	turnCount   int
+	sweepCount  int
 	sizes       []fanoutSize
 }
 
 // fanoutSize is a number of Calls, measured in one of every so many turns. Small costs show only in many processes.
-type fanoutSize struct{ callCount, everyNthTurn int }
+type fanoutSize struct{ callCount, everyNthSweep int }
 
 // activityFanouts are instant Calls, each an activity.
 var activityFanouts = fanoutBench{
-	tool: "instant", label: "as activities", limitMillis: 400, turnCount: 4,
+	tool: "instant", label: "as activities", limitMillis: 400, sweepCount: 4,
 	sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
 }
 
 // pureFanouts are Calls of a pure function. A Call takes a tenth of a millisecond; a process without any takes about
 // fifteen milliseconds.
 var pureFanouts = fanoutBench{
-	tool: "instantPure", label: "as pure functions", limitMillis: 60, turnCount: 25,
+	tool: "instantPure", label: "as pure functions", limitMillis: 60, sweepCount: 25,
 	sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
 }
 
@@ -41,9 +41,9 @@ var pureFanouts = fanoutBench{
 // the next Request, which comes when all Calls are done. With more Calls, more of them are done before the end of the
 // stream, so the growth is measured from the first token. The bytes are measured in the first process of each size.
 func (f fanoutBench) run(ctx context.Context, r Round) error {
-	for turn := range r.pickSize(f.turnCount, 1) {
+	for sweep := range r.pickSize(f.sweepCount, 1) {
 		for _, size := range f.sizes {
-			if turn%size.everyNthTurn != 0 {
+			if sweep%size.everyNthSweep != 0 {
 				continue
 			}
 			callCount := r.pickSize(size.callCount, min(size.callCount, 10))
@@ -51,8 +51,8 @@ func (f fanoutBench) run(ctx context.Context, r Round) error {
 			if size.callCount != 200 {
 				sizedRound.Recorder = sizedRound.WithSize(size.callCount)
 			}
-			if err := f.measure(ctx, sizedRound, fmt.Sprintf("fanout-%d-%d", size.callCount, turn+1), callCount,
-				turn); err != nil {
+			if err := f.measure(ctx, sizedRound, fmt.Sprintf("fanout-%d-%d", size.callCount, sweep+1), callCount,
+				sweep); err != nil {
 				return err
 			}
 		}
@@ -60,14 +60,14 @@ func (f fanoutBench) run(ctx context.Context, r Round) error {
 	return nil
 }
 
-// plainTurnInterval is the interval, in turns, at which plain Go does the same.
-const plainTurnInterval = 5
+// plainSweepInterval is the interval, in turns, at which plain Go does the same.
+const plainSweepInterval = 5
 
-func (f fanoutBench) measure(ctx context.Context, r Round, id string, callCount, turn int) error {
+func (f fanoutBench) measure(ctx context.Context, r Round, processID string, callCount, sweep int) error {
 	// Collecting the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
 	runtime.GC()
 	processorSecondsBefore := usage.ProcessorSeconds()
-	times, err := r.runFanout(ctx, id, f.tool, callCount)
+	times, err := r.runFanout(ctx, processID, f.tool, callCount)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (f fanoutBench) measure(ctx context.Context, r Round, id string, callCount,
 	afterStreamFigure := r.FindOrAddFigure("end of stream to all done, "+f.label,
 		"ms").Add(milliseconds(times.fromStreamEnd)).
 		WithLimit(limitIf(callCount == 200, f.limitMillis))
-	if turn%plainTurnInterval == 0 {
+	if sweep%plainSweepInterval == 0 {
 		plainTimes, err := r.runFanoutWithoutEngine(ctx, callCount)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (f fanoutBench) measure(ctx context.Context, r Round, id string, callCount,
 		firstTokenFigure.AddPlainGo(milliseconds(plainTimes.fromFirstToken))
 		afterStreamFigure.AddPlainGo(milliseconds(plainTimes.fromStreamEnd))
 	}
-	if turn > 0 {
+	if sweep > 0 {
 		return nil
 	}
 	return r.recordStorageGrowth(ctx, storageLimits{})
@@ -93,12 +93,13 @@ func (f fanoutBench) measure(ctx context.Context, r Round, id string, callCount,
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
 type fanoutTimes struct{ fromFirstToken, fromStreamEnd time.Duration }
 
-func (r Round) runFanout(ctx context.Context, id, tool string, callCount int) (t fanoutTimes, err error) {
+func (r Round) runFanout(ctx context.Context, processID, tool string, callCount int) (t fanoutTimes, err error) {
 	llm, err := r.UseScript(script.FanoutReplyLines(tool, callCount))
 	if err != nil {
 		return t, err
 	}
-	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON(tool), MessagesJSON: bed.TextMessage("Go.")})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: processID, ToolJSON: bed.GoToolJSON(tool),
+		MessagesJSON: bed.TextMessage("Go.")})
 	if err != nil {
 		return t, err
 	}

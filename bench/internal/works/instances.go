@@ -51,9 +51,9 @@ func instancesWork(fullInstanceCount int) func(context.Context, Round) error {
 	}
 }
 
-func (r Round) runInstances(ctx context.Context, instanceCount int, tool string) (time.Duration, error) {
+func (r Round) runInstances(ctx context.Context, instanceCount int, toolJSON string) (time.Duration, error) {
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.ProcessSpec{ID: "instances", Tool: tool,
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: "instances", ToolJSON: toolJSON,
 		StateMessages: bed.NewStateMessages(instanceCount, 1),
 		MessagesJSON:  bed.PlanMessage("complete", `{"_tool": "instant", "n": "†state.n", "_outputPath": "done"}`)})
 	took := time.Since(begin)

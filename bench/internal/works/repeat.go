@@ -53,8 +53,8 @@ func repeatWork(ctx context.Context, r Round) error {
 }
 
 // runRepeated runs the process once and adds its end result to ends.
-func (r Round) runRepeated(ctx context.Context, id, messagesJSON string, outcomes map[string]bool) error {
-	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON("instant"),
+func (r Round) runRepeated(ctx context.Context, processID, messagesJSON string, outcomes map[string]bool) error {
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: processID, ToolJSON: bed.GoToolJSON("instant"),
 		MessagesJSON: `{"type": "state", "state": {"n": 7}}, ` + messagesJSON})
 	if err != nil {
 		return err

@@ -57,11 +57,11 @@ func (r Round) closingByteLags(ctx context.Context, callCount int) ([]time.Durat
 	}
 	if _, err := r.UseScript([]string{script.ReplyLine(calls, "null", script.RealTimePace),
 		script.ReplyLine(nil, "null", "")},
-		rehearsal.OnChunk(times.onChunk)); err != nil {
+		rehearsal.OnChunkSent(times.onChunk)); err != nil {
 		return nil, err
 	}
 	_, err := r.Run(ctx, bed.ProcessSpec{ID: "stream", MessagesJSON: bed.TextMessage("Go."),
-		Tool: bed.ToolJSON("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
+		ToolJSON: bed.ToolJSON("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
 	return times.callLags(r.ToolArrivalTimes()), err
 }
 

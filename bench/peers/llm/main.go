@@ -22,13 +22,13 @@ func main() {
 }
 
 // serveUntilEOF answers on a loopback port until in ends.
-func serveUntilEOF(in io.Reader, out io.Writer, quick bool) error {
+func serveUntilEOF(in io.Reader, out io.Writer, sendsAtOnce bool) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("serve the scripted LLM: %w", err)
 	}
 	fmt.Fprintf(out, "http://%s\n", l.Addr())
-	s := &http.Server{Handler: newRunServer(quick), ReadHeaderTimeout: time.Minute}
+	s := &http.Server{Handler: newRunServer(sendsAtOnce), ReadHeaderTimeout: time.Minute}
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
 		_ = s.Close()

@@ -18,9 +18,9 @@ type runServer struct {
 	scriptByRun map[string]*script.ScriptedLLM
 }
 
-func newRunServer(quick bool) http.Handler {
+func newRunServer(sendsAtOnce bool) http.Handler {
 	r := &runServer{pace: script.RealTimePace, scriptByRun: map[string]*script.ScriptedLLM{}}
-	if quick {
+	if sendsAtOnce {
 		r.pace = ""
 	}
 	mux := http.NewServeMux()

@@ -19,8 +19,8 @@ import (
 // either stay as they were written.
 func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
 	rawMessages := jsonval.AsList(idea["context"])
-	out := jsonval.Object{}
-	maps.Copy(out, idea)
+	offloadedIdea := jsonval.Object{}
+	maps.Copy(offloadedIdea, idea)
 	offloadedMessages := make([]any, len(rawMessages))
 	for n, rawMessage := range rawMessages {
 		m, err := offloadMessage(ctx, store, rawMessage)
@@ -30,9 +30,9 @@ func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval
 		offloadedMessages[n] = m
 	}
 	if rawMessages != nil {
-		out["context"] = offloadedMessages
+		offloadedIdea["context"] = offloadedMessages
 	}
-	out, err := offloadTools(ctx, store, out)
+	offloadedIdea, err := offloadTools(ctx, store, offloadedIdea)
 	if err != nil {
 		return nil, fmt.Errorf("store $.schema.tools: %w", err)
 	}
@@ -45,9 +45,9 @@ func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval
 		if err != nil {
 			return nil, fmt.Errorf("store $.solution.output: %w", err)
 		}
-		out["solution"] = jsonval.WithKey(jsonval.WithKey(solution, "calls", calls), "output", output)
+		offloadedIdea["solution"] = jsonval.WithKey(jsonval.WithKey(solution, "calls", calls), "output", output)
 	}
-	return out, nil
+	return offloadedIdea, nil
 }
 
 // offloadTools puts the Tools of an Idea into the store if they are large.
@@ -68,15 +68,15 @@ func IdeaFiles(ctx context.Context, store *blobs.Store, files jsonval.Object) (j
 	if jsonval.SizeUpToLimit(files, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return files, nil
 	}
-	out := make(jsonval.Object, len(files))
+	storedFiles := make(jsonval.Object, len(files))
 	for key, file := range files {
-		h, err := store.PutObject(ctx, jsonval.AsObject(file))
+		h, err := store.PutJSONObject(ctx, jsonval.AsObject(file))
 		if err != nil {
 			return nil, err
 		}
-		out[key] = h.AsJSONValue()
+		storedFiles[key] = h.AsJSONValue()
 	}
-	return out, nil
+	return storedFiles, nil
 }
 
 func offloadMessage(ctx context.Context, store *blobs.Store, rawMessage any) (any, error) {
@@ -100,10 +100,10 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (
 	if err != nil {
 		return nil, err
 	}
-	out := jsonval.WithKey(plan, "plan", calls)
+	offloadedPlan := jsonval.WithKey(plan, "plan", calls)
 	record, ok := plan["record"].(jsonval.Object)
 	if !ok {
-		return out, nil
+		return offloadedPlan, nil
 	}
 	for id, raw := range record {
 		entry, ok := raw.(jsonval.Object)
@@ -126,7 +126,7 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (
 		}
 		record = jsonval.WithKey(record, id, entry)
 	}
-	return jsonval.WithKey(out, "record", record), nil
+	return jsonval.WithKey(offloadedPlan, "record", record), nil
 }
 
 // offloadListItems offloads the members of a list's objects; the list itself stays.
@@ -135,14 +135,14 @@ func offloadListItems(ctx context.Context, store *blobs.Store, v any) (any, erro
 	if !ok {
 		return v, nil
 	}
-	out := make([]any, len(list))
+	offloadedItems := make([]any, len(list))
 	for n, e := range list {
 		var err error
 		if _, isObject := e.(jsonval.Object); !isObject {
-			out[n] = e
-		} else if out[n], err = store.OffloadMembers(ctx, e); err != nil {
+			offloadedItems[n] = e
+		} else if offloadedItems[n], err = store.OffloadMembers(ctx, e); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return offloadedItems, nil
 }

@@ -11,11 +11,11 @@ func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
 	for name, seen := range map[string]func(n int) Observation{
 		"something happens all the time": func(n int) Observation { return Observation{EventCount: int64(n)} },
 		"people are asked all the time": func(n int) Observation {
-			return Observation{EventCount: int64(n), AwaitingCount: n % 2}
+			return Observation{EventCount: int64(n), AwaitingCallCount: n % 2}
 		},
 		"it continues as new all the time": func(n int) Observation { return Observation{RunID: fmt.Sprint(n)} },
 		"people are asked in the second half hour": func(n int) Observation {
-			return Observation{EventCount: int64(n), AwaitingCount: max(0, n-3600) % 2}
+			return Observation{EventCount: int64(n), AwaitingCallCount: max(0, n-3600) % 2}
 		},
 	} {
 		p, asked := New(), 0
@@ -40,8 +40,8 @@ func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 	if p.ShouldQuery(now, Observation{EventCount: 1001}) {
 		t.Error("it is asked although nothing but its history has changed")
 	}
-	if !p.ShouldQuery(now, Observation{EventCount: 1001, AwaitingCount: 1}) ||
-		!p.ShouldQuery(now, Observation{EventCount: 1002, AwaitingCount: 1, Status: "paused"}) {
+	if !p.ShouldQuery(now, Observation{EventCount: 1001, AwaitingCallCount: 1}) ||
+		!p.ShouldQuery(now, Observation{EventCount: 1002, AwaitingCallCount: 1, Status: "paused"}) {
 		t.Error("it is not asked although people are waited for")
 	}
 }

@@ -6,9 +6,9 @@ import (
 )
 
 type article struct {
-	name             string
-	cents, grams     int
-	stockByWarehouse map[string]int // by warehouse
+	name                    string
+	priceCents, weightGrams int
+	stockByWarehouse        map[string]int // by warehouse
 }
 
 var articles = map[string]article{
@@ -43,7 +43,7 @@ func readOrderLines(r *http.Request) ([]orderLine, error) {
 			return nil, newRefusal(http.StatusUnprocessableEntity, "%s: want a quantity from 1 to 1000, not %d",
 				l.SKU, l.Quantity)
 		}
-		l.Name, l.TotalCents = catalogArticle.name, catalogArticle.cents*l.Quantity
+		l.Name, l.TotalCents = catalogArticle.name, catalogArticle.priceCents*l.Quantity
 	}
 	return in.Lines, nil
 }
@@ -62,7 +62,7 @@ func priceBasket(r *http.Request) (any, error) {
 	out := pricedBasket{Lines: basketLines}
 	for _, l := range basketLines {
 		out.SubtotalCents += l.TotalCents
-		out.WeightGrams += articles[l.SKU].grams * l.Quantity
+		out.WeightGrams += articles[l.SKU].weightGrams * l.Quantity
 	}
 	return out, nil
 }

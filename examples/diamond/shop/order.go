@@ -78,8 +78,9 @@ func computeTax(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	net := amounts[0] - amounts[1] + amounts[2]
-	return map[string]int{"percent": c.taxPercent, "netCents": net, "cents": percentOf(net, c.taxPercent)}, nil
+	netCents := amounts[0] - amounts[1] + amounts[2]
+	return map[string]int{"percent": c.taxPercent, "netCents": netCents, "cents": percentOf(netCents, c.taxPercent)},
+		nil
 }
 
 // estimateDelivery counts working days from the day of the order.
@@ -121,10 +122,10 @@ func quoteOrder(r *http.Request) (any, error) {
 	if in.Order == "" || in.Carrier == "" || in.Date == "" || in.NetCents <= 0 {
 		return nil, newRefusal(http.StatusUnprocessableEntity, "want an order, a carrier, a date and what it costs")
 	}
-	total := in.NetCents + in.TaxCents
+	totalCents := in.NetCents + in.TaxCents
 	return map[string]any{
-		"quoteId": "Q-" + in.Order, "totalCents": total, "currency": "EUR",
-		"text": fmt.Sprintf("Order %s: %d.%02d EUR, %s delivery on %s", in.Order, total/100, total%100,
+		"quoteId": "Q-" + in.Order, "totalCents": totalCents, "currency": "EUR",
+		"text": fmt.Sprintf("Order %s: %d.%02d EUR, %s delivery on %s", in.Order, totalCents/100, totalCents%100,
 			in.Carrier, in.Date),
 	}, nil
 }

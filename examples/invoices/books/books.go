@@ -15,7 +15,7 @@ var overdueDaysByInvoice = map[string]int{
 	"2026-111": 3, "2026-112": 28,
 }
 
-const firstInvoice, lastInvoice = "2026-101", "2026-112"
+const firstInvoiceNumber, lastInvoiceNumber = "2026-101", "2026-112"
 
 // Books records the letters that were sent. Its zero value is ready.
 type Books struct {
@@ -28,7 +28,8 @@ func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /invoices/{number}", func(w http.ResponseWriter, r *http.Request) {
 		invoiceNumber := r.PathValue("number")
-		if len(invoiceNumber) != len(firstInvoice) || invoiceNumber < firstInvoice || invoiceNumber > lastInvoice {
+		if len(invoiceNumber) != len(firstInvoiceNumber) || invoiceNumber < firstInvoiceNumber ||
+			invoiceNumber > lastInvoiceNumber {
 			http.Error(w, fmt.Sprintf("there is no invoice %q", invoiceNumber), http.StatusNotFound)
 			return
 		}

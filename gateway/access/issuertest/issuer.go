@@ -34,12 +34,12 @@ type Claims map[string]any
 // Issuer answers over HTTP. Its people log in by pressing their name.
 type Issuer struct {
 	URL string
-	// RedirectURL is the only address that it sends people back to.
-	RedirectURL string
+	// ClientRedirectURL is the only address that it sends people back to.
+	ClientRedirectURL string
 	// People are the claims of each person by name. Those under "userinfo" come from the userinfo endpoint only.
 	People map[string]Claims
-	// ChangeClaims, when set, changes the claims of a token before it is signed.
-	ChangeClaims func(Claims)
+	// ChangeIDTokenClaims, when set, changes the claims of a token before it is signed.
+	ChangeIDTokenClaims func(Claims)
 
 	signingKey ed25519.PrivateKey
 	keyServer  *oidctest.Server
@@ -47,8 +47,8 @@ type Issuer struct {
 	// authQueryByCode are the unused authorization codes, and infos the userinfo by access token.
 	authQueryByCode map[string]url.Values
 	userinfoByToken map[string]Claims
-	// logoutRedirect is the address to which the last logout was sent back.
-	logoutRedirect string
+	// lastLogoutRedirect is the address to which the last logout was sent back.
+	lastLogoutRedirect string
 }
 
 // Start serves an issuer until the test is over.
@@ -81,8 +81,12 @@ func (i *Issuer) SetURL(address string) {
 	i.keyServer.SetIssuer(address)
 }
 
-// LogoutRedirect returns the address to which the last logout was sent back.
-func (i *Issuer) LogoutRedirect() string { i.mu.Lock(); defer i.mu.Unlock(); return i.logoutRedirect }
+// LastLogoutRedirect returns the address to which the last logout was sent back.
+func (i *Issuer) LastLogoutRedirect() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.lastLogoutRedirect
+}
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
@@ -104,7 +108,8 @@ func (i *Issuer) serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 // authorize asks who the person is. The query parameter person answers that without a page.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("client_id") != ClientID || q.Get("redirect_uri") != i.RedirectURL || q.Get("response_type") != "code" ||
+	if q.Get("client_id") != ClientID || q.Get("redirect_uri") != i.ClientRedirectURL ||
+		q.Get("response_type") != "code" ||
 		q.Get("code_challenge_method") != "S256" ||
 		q.Get("code_challenge") == "" || q.Get("state") == "" || q.Get("nonce") == "" {
 		http.Error(w, "this is no request that an issuer answers: "+r.URL.RawQuery, http.StatusBadRequest)
@@ -131,7 +136,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 		i.mu.Unlock()
 		redirectQuery.Set("code", code)
 	}
-	http.Redirect(w, r, i.RedirectURL+"?"+redirectQuery.Encode(), http.StatusFound)
+	http.Redirect(w, r, i.ClientRedirectURL+"?"+redirectQuery.Encode(), http.StatusFound)
 }
 
 func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
@@ -148,7 +153,7 @@ func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case id != ClientID || secret != ClientSecret:
 		errorCode = "invalid_client"
-	case authQuery == nil, r.PostFormValue("redirect_uri") != i.RedirectURL,
+	case authQuery == nil, r.PostFormValue("redirect_uri") != i.ClientRedirectURL,
 		r.PostFormValue("grant_type") != "authorization_code",
 		base64.RawURLEncoding.EncodeToString(challenge[:]) != authQuery.Get("code_challenge"):
 		errorCode = "invalid_grant"
@@ -163,8 +168,8 @@ func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	accessToken := rand.Text()
 	i.userinfoByToken[accessToken], _ = claims["userinfo"].(Claims)
 	delete(claims, "userinfo")
-	if i.ChangeClaims != nil {
-		i.ChangeClaims(claims)
+	if i.ChangeIDTokenClaims != nil {
+		i.ChangeIDTokenClaims(claims)
 	}
 	data, _ := json.Marshal(claims)
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -193,7 +198,7 @@ func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i.mu.Lock()
-	i.logoutRedirect = redirectURI
+	i.lastLogoutRedirect = redirectURI
 	i.mu.Unlock()
 	http.Redirect(w, r, redirectURI, http.StatusFound)
 }

@@ -14,13 +14,13 @@ import (
 // money in whole units of its currency, a share in percent, a duration in words. It also knows how other values of the
 // form are shown.
 type fieldFormatter struct {
-	format   shown.Format
-	prefix   string
-	language shown.Language
+	format        shown.Format
+	controlPrefix string
+	language      shown.Language
 }
 
 func (f Form) fieldFormatter() fieldFormatter {
-	return fieldFormatter{shown.FormatOf(f.Schema, f.Schema), f.Prefix, cmp.Or(f.Language, shown.English)}
+	return fieldFormatter{shown.FormatOf(f.Schema, f.Schema), f.ControlPrefix, cmp.Or(f.Language, shown.English)}
 }
 
 // unitFormat returns how the number in a control is shown; ok is false if people type the control's value as it is.
@@ -30,7 +30,7 @@ func (a fieldFormatter) unitFormat(name string) (format shown.Format, ok bool) {
 }
 
 func (a fieldFormatter) formatAt(name string) shown.Format {
-	steps := strings.Split(strings.TrimPrefix(name, a.prefix), "/")[1:]
+	steps := strings.Split(strings.TrimPrefix(name, a.controlPrefix), "/")[1:]
 	return a.format.FormatAt(jsonval.Map(steps, jsonschema.UnescapePointerStep))
 }
 
@@ -40,7 +40,7 @@ func (a fieldFormatter) isForOperators(name string) bool {
 
 // amountText formats an amount, or returns "" for any other value.
 func (a fieldFormatter) amountText(name string, value any) string {
-	if format, ok := a.unitFormat(name); ok && format.InputText(value, a.language) != "" {
+	if format, ok := a.unitFormat(name); ok && format.TypedNumberText(value, a.language) != "" {
 		return format.Text(value, a.language)
 	}
 	return ""
@@ -50,8 +50,8 @@ func (a fieldFormatter) amountText(name string, value any) string {
 func (a fieldFormatter) readAmount(format shown.Format, text string,
 	previousValue any) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
-	if number, isNumber := previousValue.(json.Number); isNumber && text == format.InputText(number, a.language) {
+	if number, isNumber := previousValue.(json.Number); isNumber && text == format.TypedNumberText(number, a.language) {
 		return number, ""
 	}
-	return format.ParseInput(text, a.language)
+	return format.ParseTypedNumber(text, a.language)
 }

@@ -28,7 +28,7 @@ var constraintTexts = []struct{ key, text, noun string }{
 	{"minItems", "at least %s", "item"}, {"maxItems", "at most %s", "item"},
 }
 
-var textByFormat = map[string]string{
+var textBySchemaFormat = map[string]string{
 	"date": dateHint, "time": "a time of day such as 09:30:00Z",
 	"date-time": "a date with a time of day such as 2026-12-04T09:30:00Z",
 	"email":     "an email address", "uri": "an address such as https://example.com",
@@ -37,7 +37,7 @@ var textByFormat = map[string]string{
 const dateHint = "a date such as 2026-12-04"
 
 // constraints lists what a schema asks of the value of a control.
-func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
+func (a fieldFormatter) constraints(n schemaNode, name string) (list []constraint) {
 	if n.choices != nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 			}
 			c.text = fmt.Sprintf(one.text, text)
 		case string:
-			if c.text = textByFormat[v]; one.key == "pattern" {
+			if c.text = textBySchemaFormat[v]; one.key == "pattern" {
 				c.text = describePattern(v)
 			}
 		default:
@@ -70,7 +70,7 @@ func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 
 // hints describes the constraints of a schema in words, for the person who fills in the form. If one has no words, it
 // gives an example, if the schema has any. pattern is a regular expression without words.
-func (a fieldFormatter) hints(n node, name string) (hints []string, pattern string) {
+func (a fieldFormatter) hints(n schemaNode, name string) (hints []string, pattern string) {
 	hasUndescribed := false
 	for _, c := range a.constraints(n, name) {
 		if c.text != "" {
@@ -88,7 +88,7 @@ func (a fieldFormatter) hints(n node, name string) (hints []string, pattern stri
 }
 
 // violationText says which constraint an entered value breaks, or "". A text that names another value is not the value.
-func (a fieldFormatter) violationText(n node, name string, value any) string {
+func (a fieldFormatter) violationText(n schemaNode, name string, value any) string {
 	if text, isText := value.(string); isText && strings.Contains(text, "†") {
 		return ""
 	}
@@ -114,13 +114,13 @@ var characterNamesByClass = map[string][2]string{
 
 var datePattern, _ = syntax.Parse(`^\d{4}-\d{2}-\d{2}$`, syntax.Perl)
 
-// plainWordsPattern matches a regular expression that lists whole words.
-var plainWordsPattern = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
+// wordAlternativesPattern matches a regular expression that lists whole words.
+var wordAlternativesPattern = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
 
 // describePattern puts a regular expression into words: one that lists words, or asks for certain characters one after
 // the other. It returns "" for any other.
 func describePattern(pattern string) string {
-	if m := plainWordsPattern.FindStringSubmatch(pattern); m != nil {
+	if m := wordAlternativesPattern.FindStringSubmatch(pattern); m != nil {
 		return "one of " + strings.ReplaceAll(m[1], "|", ", ")
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)

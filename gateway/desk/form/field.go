@@ -17,19 +17,19 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Kind is the kind of a Field's control.
-type Kind string
+// ControlKind is the kind of a Field's control.
+type ControlKind string
 
 // The kinds of controls.
 const (
-	Text     Kind = "text"   // one line
-	LongText Kind = "long"   // several lines
-	Number   Kind = "number" // as it is written
-	Choice   Kind = "choice" // one of the Options, which are JSON
-	JSON     Kind = "json"   // any value, as JSON
-	Fixed    Kind = "fixed"  // shown, and kept as it is
-	Object   Kind = "object" // Fields are its members
-	List     Kind = "list"   // Fields are its items
+	Text     ControlKind = "text"   // one line
+	LongText ControlKind = "long"   // several lines
+	Number   ControlKind = "number" // as it is written
+	Choice   ControlKind = "choice" // one of the Options, which are JSON
+	JSON     ControlKind = "json"   // any value, as JSON
+	Fixed    ControlKind = "fixed"  // shown, and kept as it is
+	Object   ControlKind = "object" // Fields are its members
+	List     ControlKind = "list"   // Fields are its items
 )
 
 // The states of a value that may be absent or null.
@@ -47,7 +47,7 @@ type Field struct {
 	Help         string   // the schema's description
 	Hints        []string // the schema's constraints, in words
 	Pattern      string   // a regular expression that the value must match, and that has no words
-	Kind         Kind
+	Kind         ControlKind
 	Value        string // what the control holds
 	Options      []Option
 	Presences    []string // the states that the value can have; none: it is always given
@@ -88,8 +88,8 @@ type Form struct {
 	Schema any
 	// FixedKeys are the top-level members that nobody changes.
 	FixedKeys []string
-	// Prefix begins the names of all controls.
-	Prefix string
+	// ControlPrefix begins the names of all controls.
+	ControlPrefix string
 	// Language is the language in which people type amounts of money; the default is English.
 	Language shown.Language
 }
@@ -104,10 +104,10 @@ const (
 // builder makes the fields of one form.
 type builder struct {
 	fieldFormatter
-	form          Form
-	enteredValues url.Values // the sent values, if the form is shown again; nil: it is new
-	errorByName   map[string]string
-	fieldCount    int
+	form           Form
+	enteredValues  url.Values // the sent values, if the form is shown again; nil: it is new
+	errorByControl map[string]string
+	fieldCount     int
 }
 
 // NewField makes the fields of a value; isPresent reports whether there is one.
@@ -118,32 +118,34 @@ func (f Form) NewField(value any, isPresent bool) *Field {
 
 // NewFieldFromEntered makes the fields of a form that was sent, with the errors.
 func (f Form) NewFieldFromEntered(value any, isPresent bool, enteredValues url.Values,
-	errorByName map[string]string) *Field {
-	b := &builder{form: f, fieldFormatter: f.fieldFormatter(), enteredValues: enteredValues, errorByName: errorByName}
+	errorByControl map[string]string) *Field {
+	b := &builder{form: f, fieldFormatter: f.fieldFormatter(), enteredValues: enteredValues,
+		errorByControl: errorByControl}
 	return b.buildRoot(value, isPresent)
 }
 
 func (b *builder) buildRoot(value any, isPresent bool) *Field {
-	return b.buildField(position{name: b.form.Prefix, schemaNode: b.form.Schema, isRequired: true}, value, isPresent)
+	return b.buildField(position{controlName: b.form.ControlPrefix, schema: b.form.Schema, isRequired: true}, value,
+		isPresent)
 }
 
 // position is the position of a Field.
 type position struct {
-	name       string
-	label      string
-	schemaNode any // of the schema; nil: no constraints
-	pointer    string
-	isRequired bool
-	isItem     bool
-	depth      int
+	controlName   string
+	label         string
+	schema        any // of the schema; nil: no constraints
+	schemaPointer string
+	isRequired    bool
+	isItem        bool
+	depth         int
 }
 
 func (b *builder) buildField(p position, value any, isPresent bool) *Field {
-	node := describeNode(b.form.Schema, p.schemaNode, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.isRequired, IsListItem: p.isItem,
-		Error: b.errorByName[p.name], ForOperators: b.isForOperators(p.name),
+	node := describeNode(b.form.Schema, p.schema, p.schemaPointer)
+	f := &Field{Name: p.controlName, Label: p.label, Help: node.help, Required: p.isRequired, IsListItem: p.isItem,
+		Error: b.errorByControl[p.controlName], ForOperators: b.isForOperators(p.controlName),
 		isMissing: p.isRequired && !isPresent}
-	f.Hints, f.Pattern = b.hints(node, p.name)
+	f.Hints, f.Pattern = b.hints(node, p.controlName)
 	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
 	}
@@ -153,23 +155,23 @@ func (b *builder) buildField(p position, value any, isPresent bool) *Field {
 	b.fieldCount++
 	f.Kind = b.chooseKind(node, p, value, isPresent)
 	b.setPresence(f, node, p, value, isPresent)
-	if sent := b.enteredValues.Get(p.name + kindSuffix); sent != "" && f.Kind != Fixed {
-		f.Kind = Kind(sent)
+	if sent := b.enteredValues.Get(p.controlName + kindSuffix); sent != "" && f.Kind != Fixed {
+		f.Kind = ControlKind(sent)
 	}
-	f.IsRemoved = b.enteredValues.Get(p.name+removedSuffix) != ""
+	f.IsRemoved = b.enteredValues.Get(p.controlName+removedSuffix) != ""
 	switch f.Kind {
 	case Object:
 		b.addMembers(f, node, p, value)
 	case List:
 		b.addItems(f, node, p, value)
 	case Choice:
-		f.Options = b.choiceOptions(p.name, node.choices, value, isPresent)
+		f.Options = b.choiceOptions(p.controlName, node.choices, value, isPresent)
 	default:
 		f.Value = valueText(f.Kind, value, isPresent)
-		if format, isAmount := b.unitFormat(p.name); isAmount && f.Kind == Number {
-			f.Unit, f.Value = format.Unit(), format.InputText(value, b.language)
+		if format, isAmount := b.unitFormat(p.controlName); isAmount && f.Kind == Number {
+			f.Unit, f.Value = format.Unit(), format.TypedNumberText(value, b.language)
 		}
-		if sent, wasSent := b.enteredValues[p.name]; wasSent {
+		if sent, wasSent := b.enteredValues[p.controlName]; wasSent {
 			f.Value = sent[0]
 		}
 	}
@@ -177,7 +179,7 @@ func (b *builder) buildField(p position, value any, isPresent bool) *Field {
 }
 
 // setPresence sets the possible states of a value, and its current state.
-func (b *builder) setPresence(f *Field, node node, p position, value any, isPresent bool) {
+func (b *builder) setPresence(f *Field, node schemaNode, p position, value any, isPresent bool) {
 	if f.Kind == Fixed || f.Kind == JSON && p.isRequired {
 		return
 	}
@@ -201,40 +203,41 @@ func (b *builder) setPresence(f *Field, node node, p position, value any, isPres
 	default:
 		f.Presence = PresenceGiven
 	}
-	if sentPresence := b.enteredValues.Get(p.name + presenceSuffix); sentPresence != "" {
+	if sentPresence := b.enteredValues.Get(p.controlName + presenceSuffix); sentPresence != "" {
 		f.Presence = sentPresence
 	}
 }
 
-func (b *builder) addMembers(f *Field, node node, p position, value any) {
+func (b *builder) addMembers(f *Field, node schemaNode, p position, value any) {
 	members, isObject := value.(jsonval.Object)
 	for _, key := range memberKeys(node, members) {
 		child := position{
-			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: b.memberLabel(node, key),
+			controlName: p.controlName + "/" + jsonschema.EscapePointerStep(key), label: b.memberLabel(node, key),
 			isRequired: node.requires(key), depth: p.depth + 1,
 		}
-		child.schemaNode, child.pointer = node.member(key)
+		child.schema, child.schemaPointer = node.memberSchema(key)
 		v, isPresent := members[key]
 		// an existing value without a required member may remain without it
 		child.isRequired = child.isRequired && (isPresent || !isObject)
 		if p.depth == 0 && slices.Contains(b.form.FixedKeys, key) {
-			f.Fields = append(f.Fields, &Field{Name: child.name, Label: child.label, Kind: Fixed,
-				ForOperators: b.isForOperators(child.name),
-				Value:        cmp.Or(b.amountText(child.name, v), valueText(JSON, v, isPresent))})
+			f.Fields = append(f.Fields, &Field{Name: child.controlName, Label: child.label, Kind: Fixed,
+				ForOperators: b.isForOperators(child.controlName),
+				Value:        cmp.Or(b.amountText(child.controlName, v), valueText(JSON, v, isPresent))})
 		} else {
 			f.Fields = append(f.Fields, b.buildField(child, v, isPresent))
 		}
 		f.Keys = append(f.Keys, key)
 	}
 	if node.allowsMoreMembers() {
-		f.OtherMembers = &Field{Name: p.name + otherMembersSuffix, Label: "Other values", Kind: JSON,
-			Value: b.enteredValues.Get(p.name + otherMembersSuffix), Error: b.errorByName[p.name+otherMembersSuffix]}
+		f.OtherMembers = &Field{Name: p.controlName + otherMembersSuffix, Label: "Other values", Kind: JSON,
+			Value: b.enteredValues.Get(p.controlName + otherMembersSuffix),
+			Error: b.errorByControl[p.controlName+otherMembersSuffix]}
 	}
 }
 
 // memberLabel returns what people call a member. A member that the schema does not describe is called by its key, which
 // is data.
-func (b *builder) memberLabel(node node, key string) string {
+func (b *builder) memberLabel(node schemaNode, key string) string {
 	memberSchema, isDescribed := jsonschema.Properties(node.schema)[key]
 	if !isDescribed {
 		return key
@@ -242,21 +245,22 @@ func (b *builder) memberLabel(node node, key string) string {
 	return cmp.Or(describeNode(b.form.Schema, memberSchema, "").title, shown.Format{}.TitleOr(key))
 }
 
-func (b *builder) addItems(f *Field, node node, p position, value any) {
+func (b *builder) addItems(f *Field, node schemaNode, p position, value any) {
 	items, _ := value.([]any)
 	itemCount := len(items)
 	if b.enteredValues != nil {
-		itemCount = submittedItemCount(b.enteredValues, p.name)
-		if b.enteredValues.Get(AddItemButtonName) == p.name {
+		itemCount = submittedItemCount(b.enteredValues, p.controlName)
+		if b.enteredValues.Get(AddItemButtonName) == p.controlName {
 			itemCount++
 		}
 	}
 	f.CanAdd = itemCount < maxListItems
 	for n := range min(itemCount, maxListItems) {
-		child := position{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), isRequired: true,
-			isItem: true,
-			depth:  p.depth + 1}
-		child.schemaNode, child.pointer = node.items, node.pointer+"/items"
+		child := position{controlName: p.controlName + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1),
+			isRequired: true,
+			isItem:     true,
+			depth:      p.depth + 1}
+		child.schema, child.schemaPointer = node.itemSchema, node.schemaPointer+"/items"
 		if n < len(items) {
 			f.Fields = append(f.Fields, b.buildField(child, items[n], true))
 		} else {
@@ -266,7 +270,7 @@ func (b *builder) addItems(f *Field, node node, p position, value any) {
 }
 
 // valueText is the text of a value in a control.
-func valueText(kind Kind, value any, isPresent bool) string {
+func valueText(kind ControlKind, value any, isPresent bool) string {
 	if !isPresent {
 		return ""
 	}

@@ -89,9 +89,9 @@ const order = `{"type": "object", "required": ["id", "lines", "to"], "additional
 
 func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 	t.Parallel()
-	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}.NewField(modeltest.MustDecodeJSON(
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), ControlPrefix: "p"}.NewField(modeltest.MustDecodeJSON(
 		`{"id": "A 1", "cents": 1250, "note": null, "to": {"name": "Ann"}, "lines": [{"sku": "x", "n": 1.50}], "several": {"a": 1}}`), true)
-	for name, kind := range map[string]form.Kind{
+	for name, kind := range map[string]form.ControlKind{
 		"p": form.Object, "p/id": form.Text, "p/cents": form.Number, "p/rate": form.Number, "p/how": form.Choice,
 		"p/express": form.Choice, "p/note": form.LongText,
 		"p/to": form.Object, "p/to/name": form.Text, "p/any": form.JSON, "p/several": form.JSON, "p/lines": form.List,
@@ -131,7 +131,7 @@ func TestWhatNobodyTouchedIsReadAsItWas(t *testing.T) {
 			`{"":1,"a/b":{"c~d":"x","%2F":[]},"~kind":"y","tags":{"k":"v"},"several":"s","to":null}`,
 			`{"id":5,"lines":"none","to":{"name":"A","next":{"name":"B"}}}`,
 		} {
-			f := form.Form{Prefix: "p"}
+			f := form.Form{ControlPrefix: "p"}
 			if schema != "null" {
 				f.Schema = modeltest.MustDecodeJSON(schema)
 			}
@@ -153,7 +153,7 @@ func TestAnyValueIsReadAsItWas(t *testing.T) {
 			"~state", "", "x~count"}), 0, 5).Draw(t, "keys") {
 			v[k] = value(t, 3)
 		}
-		f := form.Form{Prefix: "p", Schema: rapid.SampledFrom(schemas).Draw(t, "schema")}
+		f := form.Form{ControlPrefix: "p", Schema: rapid.SampledFrom(schemas).Draw(t, "schema")}
 		got, errs := f.Read(v, sent(f.NewField(v, true)))
 		if asJSON(got) != asJSON(v) || len(errs) > 0 {
 			t.Fatalf("%s is read as\n%s %v", asJSON(v), asJSON(got), errs)
@@ -189,7 +189,7 @@ func value(t *rapid.T, depth int) any {
 
 func TestWhatIsEnteredIsRead(t *testing.T) {
 	t.Parallel()
-	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p", FixedKeys: []string{"same"}}
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), ControlPrefix: "p", FixedKeys: []string{"same"}}
 	shown := modeltest.MustDecodeJSON(
 		`{"id": "A", "cents": 1, "note": "n", "to": {"name": "Ann"}, "lines": [{"sku": "x"}, {"sku": "y"}], "same": 7}`)
 	for _, c := range []struct {
@@ -246,7 +246,7 @@ func TestWhatIsEnteredIsRead(t *testing.T) {
 
 func TestAnItemIsAddedToAList(t *testing.T) {
 	t.Parallel()
-	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), ControlPrefix: "p"}
 	shown := modeltest.MustDecodeJSON(`{"lines": [{"sku": "x"}]}`)
 	values := sent(f.NewField(shown, true))
 	values.Set("p/lines/0/sku", "changed")
@@ -271,7 +271,7 @@ func TestASchemaThatHoldsItselfMakesAFormThatEnds(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}, "b": {"$ref": "#/$defs/t"}}},
 		"loop": {"$ref": "#/$defs/loop"}}, "properties": {"x": {"$ref": "#/$defs/loop"}}}`)
-	f := form.Form{Schema: schema, Prefix: "p"}.NewField(map[string]any{}, true)
+	f := form.Form{Schema: schema, ControlPrefix: "p"}.NewField(map[string]any{}, true)
 	if n := count(f); n < 3 || n > 2000 {
 		t.Errorf("it has %d fields", n)
 	}
@@ -290,7 +290,7 @@ func TestAFieldIsLabelledAsPeopleCallIt(t *testing.T) {
 		"orderNumber": {"description": "On the invoice."}, "fixed": {"title": "Always", "type": "string"},
 		"lines": {"type": "array", "title": "Lines", "items": {"title": "Line", "properties": {"p": {"title": "Price"}}}}}}`)
 	value := modeltest.MustDecodeJSON(`{"orderNumber": "7", "fixed": "x", "a_key": "y", "lines": [{"p": 1}]}`)
-	fields := form.Form{Schema: schema, Prefix: "p", FixedKeys: []string{"fixed"}}.NewField(value, true)
+	fields := form.Form{Schema: schema, ControlPrefix: "p", FixedKeys: []string{"fixed"}}.NewField(value, true)
 	for name, want := range map[string]string{"p/orderNumber": "Order number|On the invoice.", "p/fixed": "Always|",
 		"p/a_key": "a_key|Any", "p/lines": "Lines|", "p/lines/0": "1|Line", "p/lines/0/p": "Price|"} {
 		if f := find(t, fields, name); f.Label+"|"+f.Help != want {
@@ -330,7 +330,7 @@ func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 			"long", wrong + "at most 3 characters"},
 		{`"pattern": "^[0-9]+$"`, "only digits", "nur Ziffern", "†state.order", ""}, // it is put in when the step runs
 	} {
-		f := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
+		f := form.Form{ControlPrefix: "p", Schema: modeltest.MustDecodeJSON(
 			`{"type": "object", "properties": {"v": {"type": "string", ` + c.schema + `}}}`)}
 		before := modeltest.MustDecodeJSON(`{"v": "the broken one"}`)
 		fields := f.NewField(before, true)
@@ -360,7 +360,7 @@ func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 
 func TestNumbersAndListsAreCheckedWhereTheyAreEntered(t *testing.T) {
 	t.Parallel()
-	f := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(`{"type": "object", "properties": {
+	f := form.Form{ControlPrefix: "p", Schema: modeltest.MustDecodeJSON(`{"type": "object", "properties": {
 		"n": {"type": "integer", "minimum": 2}, "cents": {"type": "integer", "maximum": 500, "_display": "money", "currency": "EUR", "minorUnits": true},
 		"list": {"type": "array", "minItems": 1, "items": {"type": "string", "maxLength": 3}}}}`)}
 	before := modeltest.MustDecodeJSON(`{"n": 3, "cents": 100, "list": ["a"]}`)
@@ -381,7 +381,7 @@ func TestNumbersAndListsAreCheckedWhereTheyAreEntered(t *testing.T) {
 func TestAShareIsTypedInPercent(t *testing.T) {
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"discount": {"type": "number", "maximum": 0.5,
 		"_display": "percent"}}}`)
-	f := form.Form{Schema: schema, Prefix: "p"}
+	f := form.Form{Schema: schema, ControlPrefix: "p"}
 	before := modeltest.MustDecodeJSON(`{"discount": 0.10}`)
 	field := f.NewField(before, true).Fields[0]
 	if field.Value != "10" || field.Unit != "%" || strings.Join(field.Hints, ", ") != "at most 50%" {
@@ -409,7 +409,7 @@ func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
 		"one": {"enum": [100, 250], "_display": "money", "currency": "EUR", "minorUnits": true},
 		"list": {"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "number", "_display": "money", "currency": "USD"}]}}}}`)
 	value := modeltest.MustDecodeJSON(`{"amount": 123459, "wired": 100, "one": 250, "list": [1.50, 1e3, 0.001]}`)
-	f := form.Form{Schema: schema, Prefix: "p", FixedKeys: []string{"wired"}, Language: shown.German}
+	f := form.Form{Schema: schema, ControlPrefix: "p", FixedKeys: []string{"wired"}, Language: shown.German}
 	fields := f.NewField(value, true)
 	amount := find(t, fields, "p/amount")
 	if amount.Value != "1234,59" || amount.Unit != "EUR" || strings.Join(amount.Hints, ", ") != "at least 1,00 EUR" ||

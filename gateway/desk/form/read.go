@@ -19,30 +19,31 @@ const (
 	presenceSuffix      = "~state"
 	shownPresenceSuffix = "~was" // the state that was shown
 	removedSuffix       = "~gone"
-	keySuffix           = "~key"
+	memberKeySuffix     = "~key"
 	otherMembersSuffix  = "~more"
-	countSuffix         = "~count"
+	itemCountSuffix     = "~count"
 )
 
 // AddItemButtonName is the name of the buttons that add an item to a list. The value of a button is the list's name.
 const AddItemButtonName = "~add"
 
-// reader reads a sent form.
-type reader struct {
+// formReader reads a sent form.
+type formReader struct {
 	fieldFormatter
-	rootSchema  any // the schema
-	values      url.Values
-	fixedKeys   []string
-	errorByName map[string]string
+	rootSchema     any // the schema
+	sentValues     url.Values
+	fixedKeys      []string
+	errorByControl map[string]string
 }
 
-// Read returns the entered value; shownValue is the value for which the form was made. errorByName has the errors by
+// Read returns the entered value; shownValue is the value for which the form was made. errorByControl has the errors by
 // the names of fields; it is empty if there are none.
-func (f Form) Read(shownValue any, values url.Values) (value any, errorByName map[string]string) {
-	r := &reader{fieldFormatter: f.fieldFormatter(), rootSchema: f.Schema, values: values, fixedKeys: f.FixedKeys,
-		errorByName: map[string]string{}}
-	value, _ = r.read(position{name: f.Prefix, schemaNode: f.Schema}, shownValue, true)
-	return value, r.errorByName
+func (f Form) Read(shownValue any, values url.Values) (value any, errorByControl map[string]string) {
+	r := &formReader{fieldFormatter: f.fieldFormatter(), rootSchema: f.Schema, sentValues: values,
+		fixedKeys:      f.FixedKeys,
+		errorByControl: map[string]string{}}
+	value, _ = r.read(position{controlName: f.ControlPrefix, schema: f.Schema}, shownValue, true)
+	return value, r.errorByControl
 }
 
 // IsAddItemRequest reports whether the sent form only asks for one more item of a list.
@@ -50,11 +51,11 @@ func IsAddItemRequest(values url.Values) bool { return values.Get(AddItemButtonN
 
 // read returns the value of the field at a place; hasValue is false if the value is omitted. What somebody entered must
 // fit the schema; what was there before stays as it is.
-func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, hasValue bool) {
-	name := p.name
-	kind, presence := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
+func (r *formReader) read(p position, shownValue any, wasPresent bool) (value any, hasValue bool) {
+	name := p.controlName
+	kind, presence := ControlKind(r.sentValues.Get(name+kindSuffix)), r.sentValues.Get(name+presenceSuffix)
 	if p.depth > 4*maxDepth {
-		r.errorByName[name] = "it is too deep for a form"
+		r.errorByControl[name] = "it is too deep for a form"
 		return nil, false
 	}
 	switch {
@@ -65,7 +66,7 @@ func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, h
 	case presence == PresenceOmitted && !r.isTouched(name, kind):
 		return nil, false
 	}
-	node := describeNode(r.rootSchema, p.schemaNode, p.pointer)
+	node := describeNode(r.rootSchema, p.schema, p.schemaPointer)
 	switch kind {
 	case Object:
 		return r.readObject(p, node, shownValue), true
@@ -74,43 +75,45 @@ func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, h
 	default:
 		value, hasValue = r.readControl(name, kind, shownValue)
 	}
-	if r.errorByName[name] == "" && !(wasPresent && jsonval.Equal(value, shownValue)) {
+	if r.errorByControl[name] == "" && !(wasPresent && jsonval.Equal(value, shownValue)) {
 		if problem := r.violationText(node, name, value); problem != "" {
-			r.errorByName[name] = problem
+			r.errorByControl[name] = problem
 		}
 	}
 	return value, hasValue
 }
 
 // isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
-func (r *reader) isTouched(name string, kind Kind) bool {
-	if r.values.Get(name+presenceSuffix) != r.values.Get(name+shownPresenceSuffix) {
+func (r *formReader) isTouched(name string, kind ControlKind) bool {
+	if r.sentValues.Get(name+presenceSuffix) != r.sentValues.Get(name+shownPresenceSuffix) {
 		return false
 	}
 	switch kind {
 	case Object, List:
-		if r.values.Get(name+otherMembersSuffix) != "" {
+		if r.sentValues.Get(name+otherMembersSuffix) != "" {
 			return true
 		}
-		for key, sent := range r.values {
+		for key, sent := range r.sentValues {
 			member, isMember := strings.CutPrefix(key, name+"/")
-			if isMember && !isHelperControl(member) && sent[0] != "" && r.values.Get(key+kindSuffix) != string(Fixed) {
+			if isMember && !isHelperControl(member) && sent[0] != "" &&
+				r.sentValues.Get(key+kindSuffix) != string(Fixed) {
 				return true
 			}
 		}
 		return false
 	}
-	return r.values.Get(name) != ""
+	return r.sentValues.Get(name) != ""
 }
 
 func isHelperControl(name string) bool {
 	tildeIndex := strings.LastIndex(name, "~")
-	suffixes := []string{kindSuffix, presenceSuffix, shownPresenceSuffix, removedSuffix, keySuffix, countSuffix}
+	suffixes := []string{kindSuffix, presenceSuffix, shownPresenceSuffix, removedSuffix, memberKeySuffix,
+		itemCountSuffix}
 	return tildeIndex >= 0 && slices.Contains(suffixes, name[tildeIndex:])
 }
 
-func (r *reader) readControl(name string, kind Kind, shownValue any) (value any, hasValue bool) {
-	text := strings.ReplaceAll(r.values.Get(name), "\r\n", "\n")
+func (r *formReader) readControl(name string, kind ControlKind, shownValue any) (value any, hasValue bool) {
+	text := strings.ReplaceAll(r.sentValues.Get(name), "\r\n", "\n")
 	if previousText, ok := shownValue.(string); ok && (kind == Text || kind == LongText) && previousText == text {
 		return shownValue, true
 	}
@@ -121,40 +124,40 @@ func (r *reader) readControl(name string, kind Kind, shownValue any) (value any,
 		if format, isAmount := r.unitFormat(name); isAmount {
 			n, problem := r.fieldFormatter.readAmount(format, text, shownValue)
 			if problem != "" {
-				r.errorByName[name] = problem
+				r.errorByControl[name] = problem
 			}
 			return n, true
 		}
 		v, err := jsonval.Decode([]byte(strings.TrimSpace(text)))
 		n, ok := v.(json.Number)
 		if err != nil || !ok {
-			r.errorByName[name] = "this is not a number: write it with digits and a point, such as 12.50"
+			r.errorByControl[name] = "this is not a number: write it with digits and a point, such as 12.50"
 			return nil, true
 		}
 		return n, true
 	case Choice, JSON:
 		if strings.TrimSpace(text) == "" {
-			r.errorByName[name] = "choose a value"
+			r.errorByControl[name] = "choose a value"
 			if kind == JSON {
-				r.errorByName[name] = "this is empty: write a text in quotes, or null for no value"
+				r.errorByControl[name] = "this is empty: write a text in quotes, or null for no value"
 			}
 			return nil, true
 		}
 		v, err := jsonval.Decode([]byte(text))
 		if err != nil {
-			r.errorByName[name] = "this is not JSON: " + ideafiles.DecodeCause(err)
+			r.errorByControl[name] = "this is not JSON: " + ideafiles.DecodeCause(err)
 		}
 		return v, true
 	}
-	r.errorByName[name] = fmt.Sprintf("the form has no control of kind %q", kind)
+	r.errorByControl[name] = fmt.Sprintf("the form has no control of kind %q", kind)
 	return nil, true
 }
 
-func (r *reader) readObject(p position, node node, shownValue any) jsonval.Object {
-	name := p.name
+func (r *formReader) readObject(p position, node schemaNode, shownValue any) jsonval.Object {
+	name := p.controlName
 	previousObject, _ := shownValue.(jsonval.Object)
 	out := jsonval.Object{}
-	for _, key := range r.values[name+keySuffix] {
+	for _, key := range r.sentValues[name+memberKeySuffix] {
 		v, wasPresent := previousObject[key]
 		if p.depth == 0 && slices.Contains(r.fixedKeys, key) {
 			if wasPresent {
@@ -162,37 +165,38 @@ func (r *reader) readObject(p position, node node, shownValue any) jsonval.Objec
 			}
 			continue
 		}
-		child := position{name: name + "/" + jsonschema.EscapePointerStep(key), depth: p.depth + 1}
-		child.schemaNode, child.pointer = node.member(key)
+		child := position{controlName: name + "/" + jsonschema.EscapePointerStep(key), depth: p.depth + 1}
+		child.schema, child.schemaPointer = node.memberSchema(key)
 		if v, hasMember := r.read(child, v, wasPresent); hasMember {
 			out[key] = v
 		}
 	}
-	otherMembersJSON := strings.TrimSpace(r.values.Get(name + otherMembersSuffix))
+	otherMembersJSON := strings.TrimSpace(r.sentValues.Get(name + otherMembersSuffix))
 	if otherMembersJSON == "" {
 		return out
 	}
 	otherMembers, err := jsonval.DecodeObject([]byte(otherMembersJSON))
 	if err != nil {
-		r.errorByName[name+otherMembersSuffix] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
+		r.errorByControl[name+otherMembersSuffix] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
 	}
 	for key, v := range otherMembers {
 		if _, isField := out[key]; isField {
-			r.errorByName[name+otherMembersSuffix] = fmt.Sprintf("%q has a field of its own", key)
+			r.errorByControl[name+otherMembersSuffix] = fmt.Sprintf("%q has a field of its own", key)
 		}
 		out[key] = v
 	}
 	return out
 }
 
-func (r *reader) readList(p position, node node, shownValue any) []any {
-	name := p.name
+func (r *formReader) readList(p position, node schemaNode, shownValue any) []any {
+	name := p.controlName
 	previousItems, _ := shownValue.([]any)
 	out := []any{}
-	for n := range min(submittedItemCount(r.values, name), maxListItems) {
-		item := position{name: name + "/" + strconv.Itoa(n), schemaNode: node.items, pointer: node.pointer + "/items",
-			depth: p.depth + 1}
-		if r.values.Get(item.name+removedSuffix) != "" {
+	for n := range min(submittedItemCount(r.sentValues, name), maxListItems) {
+		item := position{controlName: name + "/" + strconv.Itoa(n), schema: node.itemSchema,
+			schemaPointer: node.schemaPointer + "/items",
+			depth:         p.depth + 1}
+		if r.sentValues.Get(item.controlName+removedSuffix) != "" {
 			continue
 		}
 		var v any
@@ -206,7 +210,7 @@ func (r *reader) readList(p position, node node, shownValue any) []any {
 }
 
 func submittedItemCount(values url.Values, name string) int {
-	n, err := strconv.Atoi(values.Get(name + countSuffix))
+	n, err := strconv.Atoi(values.Get(name + itemCountSuffix))
 	if err != nil {
 		return 0
 	}

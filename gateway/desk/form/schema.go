@@ -12,22 +12,22 @@ import (
 	"processidea/model/jsonval"
 )
 
-// node is the schema of one place, as far as a form can show it.
-type node struct {
-	rootSchema any
-	schema     jsonval.Object // nil: nothing
-	pointer    string
-	types      []string // without null; none: any
-	isNullable bool
-	choices    []any // the only values
-	isMixed    bool  // it has several forms: no control shows it
-	items      any
-	title      string
-	help       string
+// schemaNode is the schema of one place, as far as a form can show it.
+type schemaNode struct {
+	rootSchema      any
+	schema          jsonval.Object // nil: nothing
+	schemaPointer   string
+	types           []string // without null; none: any
+	isNullable      bool
+	choices         []any // the only values
+	hasSeveralForms bool  // it has several forms: no control shows it
+	itemSchema      any
+	title           string
+	help            string
 }
 
 // describeNode reads a schema's node. A choice between null and one other schema is read as that schema, nullable.
-func describeNode(rootSchema, schema any, pointer string) (n node) {
+func describeNode(rootSchema, schema any, pointer string) (n schemaNode) {
 	n.rootSchema = rootSchema
 	var help, title string
 	for range maxDepth {
@@ -39,15 +39,15 @@ func describeNode(rootSchema, schema any, pointer string) (n node) {
 		if !ok {
 			break
 		}
-		n.schema, n.pointer = m, resolvedPointer
+		n.schema, n.schemaPointer = m, resolvedPointer
 		help, title = firstText(help, m["description"]), firstText(title, m["title"])
-		nextSchema, subPointer, hasNull, choices, isMixed := readAlternatives(m)
+		nextSchema, subPointer, hasNull, choices, hasSeveralForms := readAlternatives(m)
 		n.isNullable = n.isNullable || hasNull
 		if choices != nil {
 			n.choices = choices
 		}
-		if isMixed {
-			n.isMixed = true
+		if hasSeveralForms {
+			n.hasSeveralForms = true
 		}
 		if nextSchema == nil {
 			break
@@ -68,7 +68,8 @@ func firstText(current string, v any) string {
 
 // readAlternatives evaluates anyOf and oneOf. nextSchema is the only alternative beside null; choices are the values,
 // if all are values.
-func readAlternatives(m jsonval.Object) (nextSchema any, subPointer string, hasNull bool, choices []any, isMixed bool) {
+func readAlternatives(m jsonval.Object) (nextSchema any, subPointer string, hasNull bool, choices []any,
+	hasSeveralForms bool) {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list, ok := m[key].([]any)
 		if !ok {
@@ -112,7 +113,7 @@ func enumValues(m jsonval.Object) ([]any, bool) {
 	return nil, false
 }
 
-func (n *node) readTypesAndChoices() {
+func (n *schemaNode) readTypesAndChoices() {
 	types, ok := jsonval.AsStringList(n.schema["type"])
 	if typeName, isText := n.schema["type"].(string); isText {
 		types, ok = []string{typeName}, true
@@ -138,19 +139,19 @@ func (n *node) readTypesAndChoices() {
 	if n.choices == nil && len(types) == 1 && types[0] == "boolean" {
 		n.choices = []any{true, false}
 	}
-	n.items = n.schema["items"]
+	n.itemSchema = n.schema["items"]
 	if n.schema["prefixItems"] != nil {
-		n.isMixed = true
+		n.hasSeveralForms = true
 	}
-	if _, isList := n.items.([]any); isList {
-		n.isMixed = true
+	if _, isList := n.itemSchema.([]any); isList {
+		n.hasSeveralForms = true
 	}
 }
 
-func (n node) hasNullChoice() bool { return slices.Contains(n.choices, nil) }
+func (n schemaNode) hasNullChoice() bool { return slices.Contains(n.choices, nil) }
 
 // chooseKind chooses the control for a value.
-func (b *builder) chooseKind(n node, p position, value any, isPresent bool) Kind {
+func (b *builder) chooseKind(n schemaNode, p position, value any, isPresent bool) ControlKind {
 	if isPresent && jsonval.SizeUpToLimit(value, maxValueBytes) >= maxValueBytes && p.depth > 0 {
 		return Fixed
 	}
@@ -165,8 +166,8 @@ func (b *builder) chooseKind(n node, p position, value any, isPresent bool) Kind
 	if hasValue && !canHold(kind, value, n) {
 		return JSON
 	}
-	format, isAmount := b.unitFormat(p.name)
-	if isAmount && hasValue && kind == Number && format.InputText(value, b.language) == "" {
+	format, isAmount := b.unitFormat(p.controlName)
+	if isAmount && hasValue && kind == Number && format.TypedNumberText(value, b.language) == "" {
 		return JSON // such as 1e3
 	}
 	if text, ok := value.(string); kind == Text && ok &&
@@ -176,11 +177,11 @@ func (b *builder) chooseKind(n node, p position, value any, isPresent bool) Kind
 	return kind
 }
 
-func (n node) preferredKind(value any, hasValue bool) Kind {
+func (n schemaNode) preferredKind(value any, hasValue bool) ControlKind {
 	switch {
 	case n.choices != nil && len(n.choices) <= maxFields:
 		return Choice
-	case n.isMixed, len(n.types) > 1:
+	case n.hasSeveralForms, len(n.types) > 1:
 		return JSON
 	case len(n.types) == 1:
 		return n.kindOfType(n.types[0])
@@ -208,7 +209,7 @@ func (n node) preferredKind(value any, hasValue bool) Kind {
 // maxLineChars is the largest maxLength of a text whose control has one line.
 const maxLineChars = 120
 
-func (n node) kindOfType(t string) Kind {
+func (n schemaNode) kindOfType(t string) ControlKind {
 	switch t {
 	case "string":
 		if limit, hasLimit := n.intKeyword("maxLength"); hasLimit && limit > maxLineChars {
@@ -226,7 +227,7 @@ func (n node) kindOfType(t string) Kind {
 }
 
 // canHold reports whether a control can hold a value, and gives it back unchanged.
-func canHold(kind Kind, value any, n node) bool {
+func canHold(kind ControlKind, value any, n schemaNode) bool {
 	switch v := value.(type) {
 	case string:
 		return kind == Choice && containsEqual(n.choices, v) || (kind == Text || kind == LongText) &&
@@ -247,7 +248,7 @@ func containsEqual(list []any, v any) bool {
 }
 
 // memberKeys returns the keys with fields: the declared ones in the order for people, and then the others of the value.
-func memberKeys(n node, members jsonval.Object) []string {
+func memberKeys(n schemaNode, members jsonval.Object) []string {
 	declaredProperties, keys := jsonschema.Properties(n.schema), jsonschema.PropertyDisplayOrder(n.schema)
 	for _, k := range jsonval.SortedKeys(members) {
 		if _, isDeclared := declaredProperties[k]; !isDeclared {
@@ -257,32 +258,32 @@ func memberKeys(n node, members jsonval.Object) []string {
 	return keys
 }
 
-func (n node) requires(key string) bool {
+func (n schemaNode) requires(key string) bool {
 	requiredKeys, _ := jsonval.AsStringList(n.schema["required"])
 	return slices.Contains(requiredKeys, key)
 }
 
-// member gives the schema of a member, and its place.
-func (n node) member(key string) (schema any, pointer string) {
+// memberSchema gives the schema of a member, and its place.
+func (n schemaNode) memberSchema(key string) (schema any, pointer string) {
 	if props, ok := n.schema["properties"].(jsonval.Object); ok {
 		if p, ok := props[key]; ok {
-			return p, n.pointer + "/properties/" + jsonschema.EscapePointerStep(key)
+			return p, n.schemaPointer + "/properties/" + jsonschema.EscapePointerStep(key)
 		}
 	}
 	if additionalSchema, ok := n.schema["additionalProperties"].(jsonval.Object); ok {
-		return additionalSchema, n.pointer + "/additionalProperties"
+		return additionalSchema, n.schemaPointer + "/additionalProperties"
 	}
 	return nil, ""
 }
 
 // allowsMoreMembers reports whether an object may have members that have no fields yet.
-func (n node) allowsMoreMembers() bool {
+func (n schemaNode) allowsMoreMembers() bool {
 	additionalSchema, isGiven := n.schema["additionalProperties"]
 	return n.schema != nil && additionalSchema != false &&
 		(isGiven || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
 }
 
-func (n node) intKeyword(key string) (int, bool) {
+func (n schemaNode) intKeyword(key string) (int, bool) {
 	number, _ := n.schema[key].(json.Number)
 	v, err := strconv.Atoi(number.String())
 	return v, err == nil

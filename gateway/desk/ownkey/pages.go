@@ -17,7 +17,7 @@ import (
 type Pages struct {
 	API         *api.API
 	Sessions    *session.Sessions
-	DeciderKeys *signing.Source // the keys that the workers trust; nil: they are not known here
+	DeciderKeys *signing.KeySource // the keys that the workers trust; nil: they are not known here
 	Log         *slog.Logger
 	// ShowPage shows a page by the name of its template, and Tell shows what became of a decision.
 	ShowPage    func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
@@ -26,14 +26,14 @@ type Pages struct {
 
 // Passkeys lists the valid passkeys of a person; none if the keys cannot be read.
 func (p *Pages) Passkeys(ctx context.Context, personName string) []*signing.Key {
-	keys, err := p.keys(ctx)
+	keys, err := p.deciderKeys(ctx)
 	if err != nil {
 		p.Log.Warn("nobody can sign with a passkey: the keys of those who decide cannot be read", "error", err)
 	}
 	return keys.Passkeys(personName, time.Now())
 }
 
-func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
+func (p *Pages) deciderKeys(ctx context.Context) (*signing.Keys, error) {
 	if p.DeciderKeys == nil {
 		return nil, nil
 	}
@@ -43,21 +43,21 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 // usablePasskeys returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same
 // challenge, so keys are left out if their data on the person differ from those of the last one.
 func (p *Pages) usablePasskeys(ctx context.Context, personName, origin string) ([]*signing.Key, error) {
-	all := p.Passkeys(ctx, personName)
-	var list []*signing.Key
+	allPasskeys := p.Passkeys(ctx, personName)
+	var usableKeys []*signing.Key
 	var otherOrigins []string
-	for _, k := range slices.Backward(all) {
+	for _, k := range slices.Backward(allPasskeys) {
 		switch {
 		case !slices.Contains(k.Passkey.Origins, origin):
 			otherOrigins = append(otherOrigins, k.Passkey.Origins...)
-		case len(list) == 0 || k.Issuer == list[0].Issuer && k.Name == list[0].Name &&
-			slices.Equal(k.Groups, list[0].Groups):
-			list = append(list, k)
+		case len(usableKeys) == 0 || k.Issuer == usableKeys[0].Issuer && k.PersonName == usableKeys[0].PersonName &&
+			slices.Equal(k.Groups, usableKeys[0].Groups):
+			usableKeys = append(usableKeys, k)
 		}
 	}
 	switch {
-	case len(list) > 0:
-		return list, nil
+	case len(usableKeys) > 0:
+		return usableKeys, nil
 	case len(otherOrigins) > 0:
 		return nil, api.Unprocessable("Your passkeys are for the desk at %s, and this is %s.",
 			strings.Join(otherOrigins, ", "), origin)

@@ -58,14 +58,14 @@ func (p *Pages) keyPage(r *http.Request) (page KeyPage, err error) {
 	}
 	pending := pendingRegistration{person.Name, newChallenge(), time.Now().Add(registerMaxAge)}
 	if page.SealedState, err = p.Sessions.Seal(registerSealPurpose, pending); err == nil {
-		page.Options = creationOptions(person.Name, pending.Challenge, site, page.Keys)
+		page.Options = passkeyCreationOptions(person.Name, pending.Challenge, site, page.Keys)
 	}
 	return page, err
 }
 
 // passkeySiteFor returns the Use of a passkey that is made at a host; nil and the reason if browsers make none there.
 // Only browsers know whether they came by https.
-func passkeySiteFor(host string) (site *passkey.Site, reason string) {
+func passkeySiteFor(host string) (site *passkey.Site, unavailableReason string) {
 	site, err := passkey.SiteAt("https://" + strings.ToLower(host))
 	if err != nil {
 		return nil, err.Error()
@@ -78,7 +78,7 @@ func (p *Pages) unknownKeysReason(ctx context.Context) string {
 	if p.DeciderKeys == nil {
 		return "PROCESSIDEA_DECIDERS is not set for it"
 	}
-	if _, err := p.keys(ctx); err != nil {
+	if _, err := p.deciderKeys(ctx); err != nil {
 		return "the list of them cannot be read"
 	}
 	return ""
@@ -90,17 +90,17 @@ func newChallenge() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// creationOptions returns the options for a browser to make a passkey. A device keeps one passkey per person: a new one
-// replaces it, unless it is listed.
-func creationOptions(personName, challenge string, site *passkey.Site, existingKeys []*signing.Key) string {
-	id := sha256.Sum256([]byte("process idea\n" + personName))
+// passkeyCreationOptions returns the options for a browser to make a passkey. A device keeps one passkey per person: a
+// new one replaces it, unless it is listed.
+func passkeyCreationOptions(personName, challenge string, site *passkey.Site, existingKeys []*signing.Key) string {
+	userID := sha256.Sum256([]byte("process idea\n" + personName))
 	var keyTypes []any
 	for _, a := range passkey.COSEAlgorithms {
 		keyTypes = append(keyTypes, jsonval.Object{"type": "public-key", "alg": a})
 	}
 	return jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
 		"challenge": challenge, "rp": jsonval.Object{"id": site.RPID, "name": "Process Idea"},
-		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": personName,
+		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(userID[:]), "name": personName,
 			"displayName": personName},
 		"pubKeyCredParams": keyTypes, "excludeCredentials": credentials(existingKeys), "attestation": "none",
 		"timeout":                browserTimeoutMillis,
@@ -123,11 +123,11 @@ func (p *Pages) RegisterKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return api.Unprocessable("%s", err)
 	}
-	newPasskey, err := site.Register([]byte(r.PostForm.Get("answer")), pending.Challenge)
+	newPasskey, err := site.VerifyRegistration([]byte(r.PostForm.Get("answer")), pending.Challenge)
 	if err != nil {
 		return api.Unprocessable("%s", err)
 	}
-	entry, err := signing.PasskeyEntry(newPasskey, site, person.Name, person.Groups)
+	entry, err := signing.PasskeyJWK(newPasskey, site, person.Name, person.Groups)
 	if err != nil {
 		return err
 	}

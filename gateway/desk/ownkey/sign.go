@@ -34,11 +34,11 @@ type SignPage struct {
 
 // pendingSignature is a decision that waits for its signature.
 type pendingSignature struct {
-	User     string       `json:"w"`
-	Decision api.Decision `json:"d"`
-	Caption  string       `json:"a"`
-	Back     string       `json:"b"` // the inbox that led to the decision
-	Payload  []byte       `json:"p"` // of the proof
+	User         string       `json:"w"`
+	Decision     api.Decision `json:"d"`
+	Caption      string       `json:"a"`
+	BackHref     string       `json:"b"` // the inbox that led to the decision
+	ProofPayload []byte       `json:"p"` // of the proof
 }
 
 const signSealPurpose = "sign"
@@ -50,16 +50,16 @@ func (p *Pages) AskForSignature(w http.ResponseWriter, r *http.Request, d api.De
 	if err != nil {
 		return err
 	}
-	claims, err := p.API.Claims(r.Context(), d)
+	claims, err := p.API.DecisionClaims(r.Context(), d)
 	if err != nil {
 		return err
 	}
-	claims = keys[0].OwnClaims(claims)
+	claims = keys[0].WithOwnerClaims(claims)
 	payload := claims.Encode()
 	page := SignPage{DecisionSubject: subject, Claims: claims, Reason: d.Reason}
 	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
 	pending := pendingSignature{User: person.Name, Decision: d, Caption: subject.Caption,
-		Back: r.FormValue("back"), Payload: payload}
+		BackHref: r.FormValue("back"), ProofPayload: payload}
 	if page.SealedState, err = p.Sessions.Seal(signSealPurpose, pending); err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (p *Pages) AskForSignature(w http.ResponseWriter, r *http.Request, d api.De
 
 // browserAnswer is a browser's response for a signature.
 type browserAnswer struct {
-	ID       string          `json:"id"`
-	Response json.RawMessage `json:"response"`
+	CredentialID string          `json:"id"`
+	Response     json.RawMessage `json:"response"`
 }
 
 // Sign sends a decision with the proof that the passkey signed.
@@ -96,10 +96,11 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 		return api.Unprocessable("The browser's answer cannot be read.")
 	}
 	algorithm := "ES256" // of most passkeys; a worker refuses an unlisted one anyway
-	if keys, err := p.keys(r.Context()); err == nil && keys.Find(answer.ID) != nil {
-		algorithm = keys.Find(answer.ID).Algorithm()
+	if keys, err := p.deciderKeys(r.Context()); err == nil && keys.Find(answer.CredentialID) != nil {
+		algorithm = keys.Find(answer.CredentialID).Algorithm()
 	}
 	d := pending.Decision
-	d.Proof = passkey.JoinProof(algorithm, answer.ID, pending.Payload, assertion)
-	return p.ShowOutcome(w, r, d.Kind, pending.Caption, pending.Back, p.API.Decide(r.Context(), []api.Decision{d})[0])
+	d.Proof = passkey.JoinProof(algorithm, answer.CredentialID, pending.ProofPayload, assertion)
+	return p.ShowOutcome(w, r, d.Kind, pending.Caption, pending.BackHref,
+		p.API.Decide(r.Context(), []api.Decision{d})[0])
 }

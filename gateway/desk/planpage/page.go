@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// MaxCalls is how many Calls a page shows, and lets people change.
-	MaxCalls         = 500
-	maxInstanceNames = 12 // instances of a Call that are named
-	maxReasonLength  = 2000
+	// MaxShownCalls is how many Calls a page shows, and lets people change.
+	MaxShownCalls     = 500
+	maxInstanceNames  = 12 // instances of a Call that are named
+	maxToolTitleChars = 2000
 )
 
 // Page shows a Plan that waits.
 type Page struct {
-	Plan client.Plan
+	Plan client.DescribedPlan
 	// Calls are the Calls of the Plan, AddedCalls those that somebody adds.
 	Calls      []*Call
 	AddedCalls []*Call
@@ -39,10 +39,10 @@ type Page struct {
 	Reason            string
 	IsAmending        bool // somebody changes Calls
 
-	formFor func(*ideafile.Tool) form.Form
-	tools   []*ideafile.Tool
-	labels  plangraph.Labels
-	edges   []plangraph.Edge // in words
+	paramsFormFor func(*ideafile.Tool) form.Form
+	tools         []*ideafile.Tool
+	labels        plangraph.Labels
+	edges         []plangraph.Edge // in words
 
 	language shown.Language
 }
@@ -72,24 +72,24 @@ type Call struct {
 	// JSON is an added Call as it was written.
 	JSON string
 
-	originalCall any
-	params       jsonval.Object // the parameters that a form changes
-	form         form.Form
+	originalCall    any
+	amendableParams jsonval.Object // the parameters that a form changes
+	form            form.Form
 }
 
-// New shows a Plan. tools are the known Tools of its process, labels are the names that people use there, and formFor
-// makes the form of a Tool's Call.
-func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
-	formFor func(*ideafile.Tool) form.Form) *Page {
+// New shows a Plan. tools are the known Tools of its process, labels are the names that people use there, and
+// paramsFormFor makes the form of a Tool's Call.
+func New(plan client.DescribedPlan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
+	paramsFormFor func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendableReason: plan.NotAmendableReason,
-		IsLaterReviewUnknown: plan.LaterApprovals == nil, formFor: formFor, tools: tools, labels: labels,
+		IsLaterReviewUnknown: plan.LaterApprovals == nil, paramsFormFor: paramsFormFor, tools: tools, labels: labels,
 		edges: plangraph.ListEdges(plan.DiagramCalls, labels), language: l}
-	if len(plan.Calls) > MaxCalls && p.NotAmendableReason == "" {
+	if len(plan.Calls) > MaxShownCalls && p.NotAmendableReason == "" {
 		p.NotAmendableReason = fmt.Sprintf(
 			"The Plan has %d steps, too many to change on this page. Operators can: by starter amend-plan.",
 			len(plan.Calls))
 	}
-	for n := range plan.Calls[:min(len(plan.Calls), MaxCalls)] {
+	for n := range plan.Calls[:min(len(plan.Calls), MaxShownCalls)] {
 		p.Calls = append(p.Calls, p.newCall(n))
 	}
 	for n, c := range p.Calls[:min(len(p.Calls), len(plan.DiagramCalls))] {
@@ -125,7 +125,7 @@ func (p *Page) newCall(n int) *Call {
 		Title:         p.labels.Presenter.ToolTitle(plannedCall.WrittenCall.Tool),
 		InstanceNames: p.instanceNames(plannedCall.Instances), Error: plannedCall.Error,
 		IsKept: true, originalCall: plannedCall.WrittenCall.AsWritten(),
-		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
+		CanOpen: raw != nil, amendableParams: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.EffectText = effectText(tool)
@@ -144,9 +144,9 @@ func (p *Page) newCall(n int) *Call {
 		c.ReviewText = "a person may be asked again, depending on its values"
 	}
 	if tool != nil {
-		c.form = p.formFor(tool)
+		c.form = p.paramsFormFor(tool)
 	}
-	c.form.Prefix = fmt.Sprintf("c%d", c.Number)
+	c.form.ControlPrefix = fmt.Sprintf("c%d", c.Number)
 	return c
 }
 
@@ -156,25 +156,25 @@ func (p *Page) describeReads(callNumber int) (list []string) {
 		if e.ToCallNumber != callNumber {
 			continue
 		}
-		source := readable.VisibleText(readable.Clip(e.GivenValueLabel, readable.MaxTextBytes))
+		sourceText := readable.VisibleText(readable.Clip(e.GivenValueLabel, readable.MaxTextBytes))
 		if e.FromCallNumber > 0 && e.FromCallNumber <= len(p.Plan.Calls) {
 			producer := p.Plan.Calls[e.FromCallNumber-1]
-			title := readable.Clip(p.labels.Presenter.ToolTitle(producer.WrittenCall.Tool), maxReasonLength)
-			source = "step " + producer.CallID + " " + readable.VisibleText(title)
+			title := readable.Clip(p.labels.Presenter.ToolTitle(producer.WrittenCall.Tool), maxToolTitleChars)
+			sourceText = "step " + producer.CallID + " " + readable.VisibleText(title)
 		}
 		switch e.Kind {
 		case plangraph.EdgeReads:
 			if e.PathsLabel != "" {
-				source = readable.VisibleText(e.PathsLabel) + " of " + source
+				sourceText = readable.VisibleText(e.PathsLabel) + " of " + sourceText
 			}
 		case plangraph.EdgeAfter:
-			source = "nothing, but runs after " + source
+			sourceText = "nothing, but runs after " + sourceText
 		case plangraph.EdgeCondition:
-			source = source + ", in its condition"
+			sourceText = sourceText + ", in its condition"
 		case plangraph.EdgeAlternative:
-			source = "nothing, but writes where " + source + " does: whichever is first"
+			sourceText = "nothing, but writes where " + sourceText + " does: whichever is first"
 		}
-		list = append(list, source)
+		list = append(list, sourceText)
 	}
 	return list
 }

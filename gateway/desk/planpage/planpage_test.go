@@ -20,7 +20,7 @@ import (
 // waiting is a page of a Plan of two Calls, of Tools that are known.
 func waiting(t *testing.T) *planpage.Page {
 	t.Helper()
-	var plan client.Plan
+	var plan client.DescribedPlan
 	err := json.Unmarshal([]byte(`{"process": "p", "request": 1, "digest": "d", "calls": [
 		{"call": "1.1", "instances": ["①"], "as": {"_tool": "pay", "_instance": "①", "cents": 12345678901234567890.10, "to": "†input.name", "_outputPath": "paid"}},
 		{"call": "1.2", "as": {"_tool": "tell", "text": "†state.paid", "all": "†state", "_outputPath": "†state.isTold && †state.paid"}}], "askedLater": [{"call": "1.1", "when": "always"}]}`), &plan)

@@ -19,16 +19,16 @@ import (
 
 // The names of controls, beside those of the forms.
 const (
-	keepField  = "keep"  // the numbers of the Calls that stay
-	openField  = "open"  // the numbers of the Calls that are changed
-	editField  = "edit"  // the button that opens a Call; its value is the number
-	addedField = "added" // Calls that are added, as JSON
-	newField   = "new"   // the next Call to add, as JSON
-	restSuffix = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
+	keepField       = "keep"  // the numbers of the Calls that stay
+	openField       = "open"  // the numbers of the Calls that are changed
+	editField       = "edit"  // the button that opens a Call; its value is the number
+	addedCallsField = "added" // Calls that are added, as JSON
+	nextCallField   = "new"   // the next Call to add, as JSON
+	restSuffix      = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
 )
 
-// IsEditing reports whether the sent form only asks for a change of the page, and decides on nothing.
-func IsEditing(values url.Values) bool {
+// IsPageEditRequest reports whether the sent form only asks for a change of the page, and decides on nothing.
+func IsPageEditRequest(values url.Values) bool {
 	return values.Get(editField) != "" || values.Get("do") == "add" || form.IsAddItemRequest(values)
 }
 
@@ -54,7 +54,7 @@ func (p *Page) Read(values url.Values) (calls []any) {
 		calls = append(calls, writtenCall)
 	}
 	addedCalls := p.readAddedCalls(values)
-	if IsEditing(values) {
+	if IsPageEditRequest(values) {
 		return nil
 	}
 	calls = append(calls, addedCalls...)
@@ -70,9 +70,9 @@ func (p *Page) Read(values url.Values) (calls []any) {
 
 // addParamsForm adds the form of a Call's parameters, with its own values or with those that were entered.
 func (c *Call) addParamsForm(values url.Values, fieldErrors map[string]string) {
-	if c.ParamsForm = c.form.NewField(c.params, true); values != nil {
-		c.ParamsForm = c.form.NewFieldFromEntered(c.params, true, values, fieldErrors)
-		c.RestJSON = strings.ReplaceAll(values.Get(c.form.Prefix+restSuffix), "\r\n", "\n")
+	if c.ParamsForm = c.form.NewField(c.amendableParams, true); values != nil {
+		c.ParamsForm = c.form.NewFieldFromEntered(c.amendableParams, true, values, fieldErrors)
+		c.RestJSON = strings.ReplaceAll(values.Get(c.form.ControlPrefix+restSuffix), "\r\n", "\n")
 		return
 	}
 	restMembers := maps.Clone(jsonval.AsObject(c.originalCall))
@@ -82,7 +82,7 @@ func (c *Call) addParamsForm(values url.Values, fieldErrors map[string]string) {
 
 // readEditedCall reads a Call whose fields are open.
 func (p *Page) readEditedCall(c *Call, values url.Values) any {
-	v, fieldErrors := c.form.Read(c.params, values)
+	v, fieldErrors := c.form.Read(c.amendableParams, values)
 	c.addParamsForm(values, fieldErrors)
 	call, isObject := v.(jsonval.Object)
 	restMembers, err := jsonval.DecodeObject([]byte(c.RestJSON))
@@ -115,8 +115,8 @@ func (p *Page) readEditedCall(c *Call, values url.Values) any {
 
 // readAddedCalls reads the added Calls and skips empty ones.
 func (p *Page) readAddedCalls(values url.Values) (calls []any) {
-	texts := slices.Clone(values[addedField])
-	if next := values.Get(newField); strings.TrimSpace(next) != "" {
+	texts := slices.Clone(values[addedCallsField])
+	if next := values.Get(nextCallField); strings.TrimSpace(next) != "" {
 		texts = append(texts, next)
 	}
 	for _, text := range texts {
@@ -187,7 +187,7 @@ func (p *Page) ReadDecision(d *client.PlanDecision, values url.Values) (ok bool)
 			return false
 		}
 		d.Calls = p.Read(values)
-		if IsEditing(values) {
+		if IsPageEditRequest(values) {
 			p.FormError = ""
 			return false
 		}

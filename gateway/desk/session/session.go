@@ -36,8 +36,8 @@ type Ticket struct {
 // Sessions open, read and end sessions. It is safe for concurrent use.
 type Sessions struct {
 	aead cipher.AEAD
-	// endedIDs are the ids of sessions that were ended here early: a copy of the cookie is no longer valid.
-	endedIDs *lru.Cache[string, struct{}]
+	// endedSessionIDs are the ids of sessions that were ended here early: a copy of the cookie is no longer valid.
+	endedSessionIDs *lru.Cache[string, struct{}]
 	// IsHTTPSOnly means that browsers reach the gateway by https only. Otherwise a cookie is restricted to https if the
 	// request came by it.
 	IsHTTPSOnly bool
@@ -56,7 +56,7 @@ func New(secret []byte) (*Sessions, error) {
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	endedIDs, _ := lru.New[string, struct{}](maxEndedSessions) // it fails only for a size below one
-	return &Sessions{aead: aead, endedIDs: endedIDs}, err
+	return &Sessions{aead: aead, endedSessionIDs: endedIDs}, err
 }
 
 // maxEndedSessions bounds the ended sessions that are remembered. If more end within MaxAge, copies of the first
@@ -84,7 +84,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error
 // End logs the caller out, and invalidates copies of the cookie.
 func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 	if t, ok := s.Read(r); ok {
-		s.endedIDs.Add(t.ID, struct{}{})
+		s.endedSessionIDs.Add(t.ID, struct{}{})
 	}
 	c := s.newCookie(r)
 	c.MaxAge = -1
@@ -95,7 +95,7 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	c, err := r.Cookie(s.newCookie(r).Name)
 	if err != nil || !s.Unseal(ticketSealPurpose, c.Value, &t) || time.Now().After(t.ExpiresAt) || t.ID == "" ||
-		s.endedIDs.Contains(t.ID) {
+		s.endedSessionIDs.Contains(t.ID) {
 		return Ticket{}, false
 	}
 	return t, true

@@ -24,15 +24,15 @@ var catalogueFiles embed.FS
 // English, {1:n} matches only a number. A text so short that data could read like it, such as "{1} of {2}", has its
 // kind before it in the catalogue, as in "time: …", and is found only as that kind.
 type Catalogue struct {
-	templateTexts, texts map[string]string
-	patterns             []pattern // the longest fixed text first
+	translationBySentence, translationByText map[string]string
+	patterns                                 []pattern // the longest fixed text first
 }
 
 type pattern struct {
-	regex       *regexp.Regexp
-	start, end  string // the fixed text before the first value and after the last
-	translation string
-	fixedLength int // the length of all fixed text
+	regex                *regexp.Regexp
+	fixedStart, fixedEnd string // the fixed text before the first value and after the last
+	translation          string
+	fixedLength          int // the length of all fixed text
 }
 
 // CatalogueFor gives the catalogue of a language.
@@ -45,7 +45,7 @@ func CatalogueFor(l shown.Language) (*Catalogue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wording: read the catalogue of %s: %w", l, err)
 	}
-	c := &Catalogue{templateTexts: raw.Pages, texts: raw.Texts}
+	c := &Catalogue{translationBySentence: raw.Pages, translationByText: raw.Texts}
 	for english, text := range raw.Texts {
 		fixedParts := placeholderPattern.Split(english, -1)
 		if len(fixedParts) > 1 {
@@ -59,7 +59,8 @@ func CatalogueFor(l shown.Language) (*Catalogue, error) {
 			}
 			regex := regexp.MustCompile(expression + "$")
 			fixedLength := len(strings.Join(fixedParts, ""))
-			if nestingPattern.MatchString(fixedParts[0]) { // it comes first: its value may match another pattern
+			// it comes first: its value may match another pattern
+			if nestedTextPrefixPattern.MatchString(fixedParts[0]) {
 				fixedLength += 1000
 			}
 			c.patterns = append(c.patterns, pattern{regex, fixedParts[0], fixedParts[len(fixedParts)-1], text,
@@ -72,31 +73,31 @@ func CatalogueFor(l shown.Language) (*Catalogue, error) {
 	return c, nil
 }
 
-// nestingPattern matches the beginning of a text that contains another text, such as "It was refused: {1}".
-var nestingPattern = regexp.MustCompile(`^[A-Z].* .*: $`)
+// nestedTextPrefixPattern matches the beginning of a text that contains another text, such as "It was refused: {1}".
+var nestedTextPrefixPattern = regexp.MustCompile(`^[A-Z].* .*: $`)
 
 // placeholderPattern matches the place of a value in a text.
 var placeholderPattern = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
 
 // TranslateSentence translates a sentence of a template.
 func (c *Catalogue) TranslateSentence(english string) string {
-	return cmp.Or(c.templateTexts[english], english)
+	return cmp.Or(c.translationBySentence[english], english)
 }
 
 // Translate translates a text.
 func (c *Catalogue) Translate(text string) string { return c.TranslateAs("", text) }
 
 // TranslateAs translates a text of a kind, which stands before the text in the catalogue.
-func (c *Catalogue) TranslateAs(kind, text string) string {
+func (c *Catalogue) TranslateAs(textKind, text string) string {
 	key := text
-	if kind != "" {
-		key = kind + ": " + text
+	if textKind != "" {
+		key = textKind + ": " + text
 	}
-	if translated := cmp.Or(c.texts[key], c.templateTexts[key]); translated != "" {
+	if translated := cmp.Or(c.translationByText[key], c.translationBySentence[key]); translated != "" {
 		return translated
 	}
 	for _, p := range c.patterns {
-		if !strings.HasPrefix(key, p.start) || !strings.HasSuffix(key, p.end) {
+		if !strings.HasPrefix(key, p.fixedStart) || !strings.HasSuffix(key, p.fixedEnd) {
 			continue
 		}
 		if values := p.regex.FindStringSubmatch(key); values != nil {
@@ -107,8 +108,8 @@ func (c *Catalogue) TranslateAs(kind, text string) string {
 }
 
 // fillPlaceholders puts values into the places of a text.
-func (c *Catalogue) fillPlaceholders(text string, values []string) string {
-	return placeholderPattern.ReplaceAllStringFunc(text, func(placeholder string) string {
+func (c *Catalogue) fillPlaceholders(translation string, values []string) string {
+	return placeholderPattern.ReplaceAllStringFunc(translation, func(placeholder string) string {
 		match := placeholderPattern.FindStringSubmatch(placeholder)
 		n, _ := strconv.Atoi(match[1])
 		if match[2] != "" {
@@ -122,7 +123,7 @@ var englishNumberPattern = regexp.MustCompile(`^\d{1,3}(,\d{3})+$|^\d+\.\d$`)
 
 // FormatNumber writes a number that English has written as 1,234 or 1.5.
 func (c *Catalogue) FormatNumber(text string) string {
-	sampleNumber := c.texts["1,234.5"]
+	sampleNumber := c.translationByText["1,234.5"]
 	if sampleNumber == "" || !englishNumberPattern.MatchString(text) {
 		return text
 	}

@@ -23,14 +23,15 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 	}
 	for _, one := range []struct{ kind, text, want string }{
 		{"", string(ideafile.CallAwaitingApproval), "waiting for a person"},
-		{"", approval.Plan{Request: 12}.Name(), "Plan 12"},
-		{"", approval.Plan{}.Name(), "the Plan that begins the process"},
+		{"", approval.PlanAwaitingDecision{RequestNumber: 12}.Name(), "Plan 12"},
+		{"", approval.PlanAwaitingDecision{}.Name(), "the Plan that begins the process"},
 		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCallCount: 2}.Standing(),
 			"finished, 2 steps failed"},
-		{"standing", client.Summary{Status: "completed", FailedCallCount: 1, UndoneCallCount: 2,
+		{"standing", client.ProcessSummary{Status: "completed", FailedCallCount: 1, UndoneCallCount: 2,
 			UndoingProcessIDs: []string{"p"}}.
 			StatusText(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
-		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(), "failed, takes back p"},
+		{"standing", client.ProcessSummary{Status: "failed", UndoesProcessID: "p"}.StatusText(),
+			"failed, takes back p"},
 		{"who", "ann, in advance", "ann, in advance"},
 		{"left", "nothing takes strike back", "nothing takes it back"},
 		{"left", "it ran p/1, where 0.1 strike cannot be taken back: nothing takes strike back",
@@ -56,7 +57,8 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 	now := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) string { return readable.AgoText(now, now.Add(-d)) }
 	until := func(d time.Duration) string { return readable.UntilText(now, now.Add(d)) }
-	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true, RequiresSignature: true}}
+	rules := policy.DeciderRules{{Groups: []string{"finance"}, RequiredApprovalCount: 2, ExcludesStarter: true,
+		RequiresSignature: true}}
 	handOver := approval.Decision{Kind: approval.HandOver, DecidedBy: "ann", RecipientName: "bob", Reason: "1 case"}
 	deputy := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", RecipientName: "bob", Reason: "on leave",
 		Order: &approval.StandingOrder{From: now, Until: now.Add(time.Hour)}}
@@ -92,8 +94,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
 		{"", approval.CallNotWaitingError("1.2@①", ideafile.CallDone,
 			[]approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
-				OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
-			"Vertretung von ann), und niemand wird mehr gefragt: es ist erledigt"},
+				OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(),
+			"über 1.2@① wurde schon entschieden (genehmigt von bob in " +
+				"Vertretung von ann), und niemand wird mehr gefragt: es ist erledigt"},
 		{"", approval.CallNotWaitingError("1.2", ideafile.CallWaiting, nil).Error(),
 			"zu 1.2 wird niemand gefragt: es ist noch nicht so weit"},
 		{"", approval.UnknownCallError("1.1", []string{"1.2"}, nil).Error(),
@@ -105,12 +108,12 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"Es wurde abgewiesen: ann darf darüber nicht entscheiden, nur Personen aus finance"},
 		{"", "It was refused: replace is not allowed here; allowed: approve, reject, hand-over",
 			"Es wurde abgewiesen: ersetzen ist hier nicht erlaubt, nur genehmigen, ablehnen, übergeben"},
-		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 1,
+		{"standing", client.ProcessSummary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 1,
 			UndoingProcessIDs: []string{"p", "q"}}.
 			StatusText(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
-		{"standing", client.Summary{Status: "failed", UndoesProcessID: "p"}.StatusText(),
+		{"standing", client.ProcessSummary{Status: "failed", UndoesProcessID: "p"}.StatusText(),
 			"gescheitert, nimmt p zurück"},
-		{"standing", client.Summary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 3}.StatusText(),
+		{"standing", client.ProcessSummary{Status: "completed", FailedCallCount: 2, UndoneCallCount: 3}.StatusText(),
 			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
 		{"left", "“Pay 1 EUR” reads from it and is not to be taken back",

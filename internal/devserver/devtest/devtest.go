@@ -115,8 +115,8 @@ func StartWithOptions(o Options) (*Server, error) {
 	return &Server{strings.TrimSpace(address), sync.OnceFunc(func() { stopChild(in, cmd) })}, nil
 }
 
-func stopChild(in io.Closer, cmd *exec.Cmd) {
-	_ = in.Close()
+func stopChild(childStdin io.Closer, cmd *exec.Cmd) {
+	_ = childStdin.Close()
 	_ = cmd.Wait()
 }
 
@@ -126,8 +126,8 @@ func statServerSources() (moduleFolder string, err error) {
 	if moduleFolder, err = moduleRoot(); err != nil {
 		return "", err
 	}
-	for _, folder := range []string{"go.mod", "internal/devserver", "internal/heap"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(moduleFolder, folder),
+	for _, sourcePath := range []string{"go.mod", "internal/devserver", "internal/heap"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(moduleFolder, sourcePath),
 			func(path string, d fs.DirEntry, err error) error {
 				if err == nil && !d.IsDir() {
 					_, err = os.Stat(path)

@@ -43,7 +43,7 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 	if err != nil && status.Code(err) != codes.AlreadyExists {
 		return err
 	}
-	if err := retry(ctx, func() error {
+	if err := retryUntilSuccess(ctx, func() error {
 		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx,
 			&operatorservice.AddSearchAttributesRequest{Namespace: name, SearchAttributes: attributes})
 		return err
@@ -51,15 +51,15 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 		return err
 	}
 	query := strings.Join(jsonval.SortedKeys(attributes), " IS NULL AND ") + " IS NULL"
-	return retry(ctx, func() error {
+	return retryUntilSuccess(ctx, func() error {
 		_, err := workflows.CountWorkflowExecutions(ctx,
 			&workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: query})
 		return err
 	})
 }
 
-// retry calls ask until it returns no error. The parts of a server need a moment to learn of something new.
-func retry(ctx context.Context, attempt func() error) error {
+// retryUntilSuccess calls ask until it returns no error. The parts of a server need a moment to learn of something new.
+func retryUntilSuccess(ctx context.Context, attempt func() error) error {
 	for {
 		err := attempt()
 		if err == nil {

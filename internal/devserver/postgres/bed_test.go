@@ -75,7 +75,7 @@ func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea,
 }
 
 // come decides on all that waits for a person, and gives what a process comes to.
-func (b *bed) come(t *testing.T, run client.WorkflowRun) (r loop.Result) {
+func (b *bed) come(t *testing.T, run client.WorkflowRun) (r loop.ProcessResult) {
 	t.Helper()
 	decided := map[string]bool{}
 	await(t, run.GetID()+" ends", func(ctx context.Context) error {
@@ -101,7 +101,7 @@ func (b *bed) come(t *testing.T, run client.WorkflowRun) (r loop.Result) {
 
 var (
 	statusKey   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
-	awaitingKey = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
+	awaitingKey = temporal.NewSearchAttributeKeyInt64(protocol.AttributePendingDecisions)
 )
 
 // idle reports whether the process waits for people alone. Decisions taken only then are the same in every run.
@@ -165,7 +165,7 @@ func (b *bed) finds(t *testing.T, id, path string) {
 }
 
 // lost lists the activities that were begun again, or given up, because nobody heard of their worker.
-func (b *bed) lost(t *testing.T, r loop.Result) (list []string) {
+func (b *bed) lost(t *testing.T, r loop.ProcessResult) (list []string) {
 	t.Helper()
 	ids := []string{r.ProcessID}
 	for token := range r.Instances {

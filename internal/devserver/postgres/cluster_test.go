@@ -432,7 +432,7 @@ func runThrough(t *testing.T, instances int, place string) {
 	var people errgroup.Group
 	people.Go(func() error { k.decide(t, ended); return nil })
 	k.disturb(t)
-	var r loop.Result
+	var r loop.ProcessResult
 	await(t, "the process ends", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()

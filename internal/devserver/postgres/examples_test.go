@@ -30,7 +30,7 @@ func newBeds(t *testing.T) beds {
 	namespace := c.Services["worker"].Environment["TEMPORAL_NAMESPACE"]
 	prepare(t, address, namespace)
 	server, err := devtest.StartWithOptions(devtest.Options{Dir: t.TempDir(),
-		SearchAttributes: connect.SearchAttributes})
+		SearchAttributes: connect.SearchAttributeTypes})
 	if err != nil {
 		t.Fatal(err)
 	}

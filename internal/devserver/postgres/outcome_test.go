@@ -21,7 +21,7 @@ import (
 const asked = 20
 
 // outcome is all that a process has come to, as it can be compared with another one's.
-func (b *bed) outcome(t *testing.T, r loop.Result) any {
+func (b *bed) outcome(t *testing.T, r loop.ProcessResult) any {
 	t.Helper()
 	calls := map[string]any{}
 	tokens := slices.Sorted(maps.Keys(r.Instances))

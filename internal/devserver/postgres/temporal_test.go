@@ -91,7 +91,7 @@ func prepare(t *testing.T, address, namespace string) {
 	await(t, "the search attributes can be made", func(ctx context.Context) error {
 		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx,
 			&operatorservice.AddSearchAttributesRequest{
-				Namespace: namespace, SearchAttributes: connect.SearchAttributes})
+				Namespace: namespace, SearchAttributes: connect.SearchAttributeTypes})
 		return err
 	})
 	await(t, "the search attributes can be used", func(ctx context.Context) error {

@@ -41,7 +41,7 @@ type Approval struct {
 	// allowed.
 	AllowedDecisions []string
 	// Deciders say who may decide; nil: anybody.
-	Deciders *Rule
+	Deciders *DeciderRule
 	// ReminderRules says what happens while nobody decides.
 	ReminderRules ReminderRules
 	// Note is shown to the people who are asked.
@@ -86,7 +86,7 @@ func (a *Approval) read(m jsonval.Object, path string, ps *diag.Problems) {
 		case "allow":
 			a.AllowedDecisions, err = readAllowedDecisions(m[k])
 		case "by":
-			a.Deciders = ReadRule(m[k], keyPath, ps)
+			a.Deciders = ReadDeciderRule(m[k], keyPath, ps)
 		case "proof": // after "by"
 			a.Deciders, err = ReadProofRequirement(m[k], a.Deciders)
 		case "remind", "escalate":

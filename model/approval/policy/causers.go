@@ -10,13 +10,15 @@ import (
 // Keys of an Idea's meta: who started the process and its ancestors by forks; who else caused what its instances do;
 // and the decisions on Calls in the ancestors.
 const (
-	startersMetaKey   = "startedBy"
-	causersMetaKey    = "causedBy"
-	priorDecisionsKey = "decided"
+	startersMetaKey       = "startedBy"
+	causersMetaKey        = "causedBy"
+	priorDecisionsMetaKey = "decided"
 )
 
-// MetaKeys lists the keys of an Idea's meta that belong to the chain. A fork cannot set them.
-func MetaKeys() []string { return []string{startersMetaKey, causersMetaKey, priorDecisionsKey} }
+// ChainMetaKeys lists the keys of an Idea's meta that belong to the chain. A fork cannot set them.
+func ChainMetaKeys() []string {
+	return []string{startersMetaKey, causersMetaKey, priorDecisionsMetaKey}
+}
 
 // PriorDecision is who decided on a Call in a process that this one was forked from.
 type PriorDecision struct {
@@ -51,24 +53,24 @@ func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
 
 // ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. An empty name
 // is a person who did not give one.
-func ReadCausers(source jsonval.Object, token string) []Identity {
-	identitiesByToken := jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey))
-	list := readIdentities(identitiesByToken[allInstancesToken])
-	if token != allInstancesToken {
-		list = append(list, readIdentities(identitiesByToken[token])...)
+func ReadCausers(source jsonval.Object, instanceToken string) []Identity {
+	identitiesByInstance := jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey))
+	list := readIdentities(identitiesByInstance[allInstancesToken])
+	if instanceToken != allInstancesToken {
+		list = append(list, readIdentities(identitiesByInstance[instanceToken])...)
 	}
 	return list
 }
 
 // ReadCausersByInstance reads who has added or revised which instances; nil: nobody. The token "" means all instances.
-func ReadCausersByInstance(source jsonval.Object) (causersByToken map[string][]Identity) {
+func ReadCausersByInstance(source jsonval.Object) (causersByInstance map[string][]Identity) {
 	for token, people := range jsonval.Sorted(jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey))) {
-		if causersByToken == nil {
-			causersByToken = map[string][]Identity{}
+		if causersByInstance == nil {
+			causersByInstance = map[string][]Identity{}
 		}
-		causersByToken[token] = readIdentities(people)
+		causersByInstance[token] = readIdentities(people)
 	}
-	return causersByToken
+	return causersByInstance
 }
 
 // ReadAllCausers reads who has added or revised any instance.
@@ -88,23 +90,23 @@ const allInstancesToken = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" means
 // all instances.
-func WithCauser(source jsonval.Object, person Identity, tokens ...string) jsonval.Object {
-	causersByToken := maps.Clone(jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey)))
-	if causersByToken == nil {
-		causersByToken = jsonval.Object{}
+func WithCauser(source jsonval.Object, person Identity, instanceTokens ...string) jsonval.Object {
+	causersByInstance := maps.Clone(jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey)))
+	if causersByInstance == nil {
+		causersByInstance = jsonval.Object{}
 	}
-	for _, token := range tokens {
-		if list := readIdentities(causersByToken[token]); !containsSameAccount(list, person) {
-			causersByToken[token] = jsonval.ToJSONValue(append(list, person))
+	for _, token := range instanceTokens {
+		if list := readIdentities(causersByInstance[token]); !containsSameAccount(list, person) {
+			causersByInstance[token] = jsonval.ToJSONValue(append(list, person))
 		}
 	}
-	return withMeta(source, causersMetaKey, causersByToken)
+	return withMeta(source, causersMetaKey, causersByInstance)
 }
 
 // ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source jsonval.Object) (list []PriorDecision) {
 	// malformed entries: as far as they can be read
-	_ = jsonval.ReadAs(jsonval.Lookup(source, "meta", priorDecisionsKey), &list)
+	_ = jsonval.ReadAs(jsonval.Lookup(source, "meta", priorDecisionsMetaKey), &list)
 	return list
 }
 
@@ -113,7 +115,7 @@ func WithPriorDecisions(source jsonval.Object, decisions []PriorDecision) jsonva
 	if len(decisions) == 0 {
 		return source
 	}
-	return withMeta(source, priorDecisionsKey, append(ReadPriorDecisions(source), decisions...))
+	return withMeta(source, priorDecisionsMetaKey, append(ReadPriorDecisions(source), decisions...))
 }
 
 func withMeta(source jsonval.Object, key string, v any) jsonval.Object {

@@ -31,13 +31,13 @@ func TestWhoCausedWhatIsAddedToTheIdeaAndTakenFromNobody(t *testing.T) {
 func TestWhoCausedACallDecidesOnItNoMoreThanWhoStartedTheProcess(t *testing.T) {
 	t.Parallel()
 	starters, causers := policy.IdentitiesNamed("sam"), policy.IdentitiesNamed("ann", "s-7")
-	rules := policy.Rules{{ExcludesStarter: true}}
+	rules := policy.DeciderRules{{ExcludesStarter: true}}
 	for _, p := range []policy.Person{{Name: "sam"}, {Name: "ANN"}, {Name: "x", AlternateName: "Ann"}, {Name: "s-7"},
 		{Name: "x", AlternateName: "sam"}} {
 		if rules.DenialReason(p, starters, causers...) == "" {
 			t.Errorf("%+v decides", p)
 		}
-		if why := (policy.Rules{{}}).DenialReason(p, starters, causers...); why != "" {
+		if why := (policy.DeciderRules{{}}).DenialReason(p, starters, causers...); why != "" {
 			t.Errorf("%+v: %s", p, why)
 		}
 	}

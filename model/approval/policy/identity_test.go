@@ -70,7 +70,7 @@ func TestWhoStartedAProcessIsKnownByAccountToo(t *testing.T) {
 	if got := policy.ReadPriorDecisions(idea); len(got) != 1 || got[0].Account != at(here, "3", "").Account {
 		t.Errorf("decided %v", got)
 	}
-	rules, causers := policy.Rules{{ExcludesStarter: true}}, policy.ReadCausers(idea, "①")
+	rules, causers := policy.DeciderRules{{ExcludesStarter: true}}, policy.ReadCausers(idea, "①")
 	starters := policy.ReadStarters(policy.WithStarters(map[string]any{}, []policy.Identity{at(here, "1", "ann")}))
 	for _, who := range []policy.Identity{at(here, "1", "ann.lee"), at(here, "2", "robert"), {Name: "ann"}} {
 		if rules.DenialReason(policy.Person{Name: who.Name, Account: who.Account}, starters, causers...) == "" {

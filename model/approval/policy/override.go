@@ -17,7 +17,7 @@ type Oversight struct {
 	ReviewsPlans bool `json:"plan,omitempty"`
 	// Deciders limit who may decide on the Calls of these Tools or, if no Tools are named, on every Call that a person
 	// is asked about.
-	Deciders *Rule `json:"by,omitempty"`
+	Deciders *DeciderRule `json:"by,omitempty"`
 	// ReminderRules says what happens while nobody decides, on the same Calls as Deciders.
 	ReminderRules ReminderRules `json:"whileWaiting,omitzero"`
 	// OuterOversights are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
@@ -39,7 +39,7 @@ func ReadOversight(m jsonval.Object, path string, ps *diag.Problems) (o Oversigh
 				continue
 			}
 		case "by":
-			o.Deciders = ReadRule(m[k], keyPath, ps)
+			o.Deciders = ReadDeciderRule(m[k], keyPath, ps)
 		case "proof": // after "by"
 			var err error
 			if o.Deciders, err = ReadProofRequirement(m[k], o.Deciders); err != nil {
@@ -59,14 +59,14 @@ func ReadOversight(m jsonval.Object, path string, ps *diag.Problems) (o Oversigh
 }
 
 // appliesToTool reports whether a person is asked about every Call of a Tool.
-func (o Oversight) appliesToTool(tool string) bool {
-	return o.AppliesToAllTools || slices.Contains(o.ToolNames, tool)
+func (o Oversight) appliesToTool(toolName string) bool {
+	return o.AppliesToAllTools || slices.Contains(o.ToolNames, toolName)
 }
 
 // PolicyFor returns the policy for a Tool's Calls, given the Tool's own; nil if they need no approval.
-func (o Oversight) PolicyFor(tool string, toolPolicy *Approval) *Approval {
+func (o Oversight) PolicyFor(toolName string, toolPolicy *Approval) *Approval {
 	switch {
-	case !o.appliesToTool(tool):
+	case !o.appliesToTool(toolName):
 		return toolPolicy
 	case toolPolicy == nil:
 		return &Approval{TimeoutAction: Reject, AllowedDecisions: decisionKinds}
@@ -77,15 +77,16 @@ func (o Oversight) PolicyFor(tool string, toolPolicy *Approval) *Approval {
 }
 
 // DecidersFor returns who may decide on a Tool's Calls, whatever the reason for the review.
-func (o Oversight) DecidersFor(tool string, toolPolicy *Approval) Rules {
-	rules, _ := o.DecidersAndReminders(tool, toolPolicy)
+func (o Oversight) DecidersFor(toolName string, toolPolicy *Approval) DeciderRules {
+	rules, _ := o.DecidersAndReminders(toolName, toolPolicy)
 	return rules
 }
 
 // DecidersAndReminders returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens
 // until they decide.
-func (o Oversight) DecidersAndReminders(tool string, toolPolicy *Approval) (rules Rules, reminders RemindersByRule) {
-	add := func(r *Rule, p ReminderRules) {
+func (o Oversight) DecidersAndReminders(toolName string,
+	toolPolicy *Approval) (rules DeciderRules, reminders RemindersByRule) {
+	add := func(r *DeciderRule, p ReminderRules) {
 		ruleIndex := -1
 		if r != nil {
 			ruleIndex, rules = len(rules), append(rules, *r)
@@ -96,7 +97,7 @@ func (o Oversight) DecidersAndReminders(tool string, toolPolicy *Approval) (rule
 		add(toolPolicy.Deciders, toolPolicy.ReminderRules)
 	}
 	for _, restriction := range o.DeciderRestrictions() {
-		if appliesToAll := len(restriction.ToolNames) == 0; appliesToAll || restriction.appliesToTool(tool) {
+		if appliesToAll := len(restriction.ToolNames) == 0; appliesToAll || restriction.appliesToTool(toolName) {
 			add(restriction.Deciders, restriction.ReminderRules)
 		}
 	}
@@ -123,7 +124,7 @@ func (o Oversight) RequiresPlanReview() bool {
 
 // PlanDeciders returns who may decide on a Plan: the deciders of the process and of the processes that it is a delegate
 // of.
-func (o Oversight) PlanDeciders() (rules Rules) {
+func (o Oversight) PlanDeciders() (rules DeciderRules) {
 	for _, restriction := range o.DeciderRestrictions() {
 		if restriction.Deciders != nil {
 			rules = append(rules, *restriction.Deciders)

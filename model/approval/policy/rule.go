@@ -12,13 +12,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Rule says who may decide. The zero Rule lets anybody who gives a name decide.
-type Rule struct {
+// DeciderRule says who may decide. The zero Rule lets anybody who gives a name decide.
+type DeciderRule struct {
 	// Groups and People name who may decide: people of one of the groups, and these people. Both empty: anybody.
 	Groups []string `json:"groups,omitempty"`
 	People []string `json:"people,omitempty"`
-	// RequiredCount is how many people must approve, each once; 0 is 1.
-	RequiredCount int `json:"count,omitempty"`
+	// RequiredApprovalCount is how many people must approve, each once; 0 is 1.
+	RequiredApprovalCount int `json:"count,omitempty"`
 	// ExcludesStarter excludes the person who started the process, and anybody who caused the Call: added or revised
 	// its instance, or changed it.
 	ExcludesStarter bool `json:"notStarter,omitempty"`
@@ -30,14 +30,14 @@ type Rule struct {
 }
 
 const (
-	maxRequiredCount = 100
-	maxNameCount     = 1000 // people or groups of one Rule
-	// invalidRuleRequiredCount is the Count of a Rule that cannot be read: it must let nobody through.
-	invalidRuleRequiredCount = math.MaxInt32
+	maxRequiredApprovals = 100
+	maxNameCount         = 1000 // people or groups of one Rule
+	// unreachableApprovalCount is the Count of a Rule that cannot be read: it must let nobody through.
+	unreachableApprovalCount = math.MaxInt32
 )
 
-// ReadRule reads a Rule of an Idea file; nil if v is nil.
-func ReadRule(v any, path string, ps *diag.Problems) *Rule {
+// ReadDeciderRule reads a Rule of an Idea file; nil if v is nil.
+func ReadDeciderRule(v any, path string, ps *diag.Problems) *DeciderRule {
 	if v == nil {
 		return nil
 	}
@@ -46,24 +46,24 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 		ps.Add(path, "want an object, not %s", jsonval.TypeOf(v))
 		return nil
 	}
-	r := &Rule{}
+	r := &DeciderRule{}
 	for k, v := range jsonval.Sorted(m) {
 		if err := r.readKey(k, v); err != nil {
-			ps.AddAt(path, k, "%s", err)
-			r.RequiredCount = invalidRuleRequiredCount
+			ps.AddAtKey(path, k, "%s", err)
+			r.RequiredApprovalCount = unreachableApprovalCount
 		}
 	}
 	switch {
 	case len(m) == 0:
 		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
-	case len(r.Groups) == 0 && len(r.People) > 0 && r.RequiredCount > len(r.People) &&
-		r.RequiredCount != invalidRuleRequiredCount:
-		ps.Add(path+".count", "%d people must approve, but only %d may", r.RequiredCount, len(r.People))
+	case len(r.Groups) == 0 && len(r.People) > 0 && r.RequiredApprovalCount > len(r.People) &&
+		r.RequiredApprovalCount != unreachableApprovalCount:
+		ps.Add(path+".count", "%d people must approve, but only %d may", r.RequiredApprovalCount, len(r.People))
 	}
 	return r
 }
 
-func (r *Rule) readKey(key string, v any) (err error) {
+func (r *DeciderRule) readKey(key string, v any) (err error) {
 	switch key {
 	case "groups":
 		r.Groups, err = readNames(v, CheckGroupName)
@@ -73,10 +73,10 @@ func (r *Rule) readKey(key string, v any) (err error) {
 		r.CallsWithExcludedDeciders, err = readNames(v, CheckGroupName)
 	case "count":
 		var n int
-		if n, err = jsonval.ReadCount(v, maxRequiredCount); err != nil {
+		if n, err = jsonval.ReadCount(v, maxRequiredApprovals); err != nil {
 			return fmt.Errorf("how many people must approve: %w", err)
 		}
-		r.RequiredCount = max(r.RequiredCount, n)
+		r.RequiredApprovalCount = max(r.RequiredApprovalCount, n)
 	case "notStarter":
 		var ok bool
 		if r.ExcludesStarter, ok = v.(bool); !ok {
@@ -112,18 +112,18 @@ func readNames(v any, check func(string) error) ([]string, error) {
 
 // ReadProofRequirement reads `proof` of a policy, "declared" or "signed", into its Rule. It makes a Rule if there is
 // none and a signed decision is required.
-func ReadProofRequirement(v any, r *Rule) (*Rule, error) {
+func ReadProofRequirement(v any, r *DeciderRule) (*DeciderRule, error) {
 	switch v {
 	case "declared":
 		return r, nil
 	case "signed":
 		if r == nil {
-			r = &Rule{}
+			r = &DeciderRule{}
 		}
 		r.RequiresSignature = true
 		return r, nil
 	}
-	return &Rule{RequiresSignature: true, RequiredCount: invalidRuleRequiredCount},
+	return &DeciderRule{RequiresSignature: true, RequiredApprovalCount: unreachableApprovalCount},
 		errors.New("want declared or signed")
 }
 
@@ -144,7 +144,7 @@ type Person struct {
 
 // denialReason says why a person may not decide, or "" if they may. starters are the people who started the process,
 // causers those who caused the Call in another way.
-func (r Rule) denialReason(p Person, starters, causers []Identity) string {
+func (r DeciderRule) denialReason(p Person, starters, causers []Identity) string {
 	isUnrestricted := len(r.Groups) == 0 && len(r.People) == 0
 	isInGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
@@ -188,11 +188,11 @@ func (p Person) Identities() []Identity {
 
 // WithAddedDeciders returns a Rule under which others may decide too: the Groups and People of another. If anybody may
 // decide, the Rule stays as it is.
-func (r Rule) WithAddedDeciders(others Rule) Rule {
+func (r DeciderRule) WithAddedDeciders(addedDeciders DeciderRule) DeciderRule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r
 	}
-	r.Groups, r.People = addNames(r.Groups, others.Groups), addNames(r.People, others.People)
+	r.Groups, r.People = addNames(r.Groups, addedDeciders.Groups), addNames(r.People, addedDeciders.People)
 	return r
 }
 
@@ -207,7 +207,7 @@ func addNames(list, added []string) []string {
 }
 
 // describeDeciders names the people in words.
-func (r Rule) describeDeciders() string {
+func (r DeciderRule) describeDeciders() string {
 	var parts []string
 	if len(r.People) > 0 {
 		parts = append(parts, diag.SummarizeNames(r.People))
@@ -221,14 +221,14 @@ func (r Rule) describeDeciders() string {
 	return strings.Join(parts, " and ")
 }
 
-// Rules is a list of Rules that must all hold.
-type Rules []Rule
+// DeciderRules is a list of Rules that must all hold.
+type DeciderRules []DeciderRule
 
 // RequiredApprovals is how many people must approve.
-func (rules Rules) RequiredApprovals() int {
+func (rules DeciderRules) RequiredApprovals() int {
 	n := 1
 	for _, r := range rules {
-		n = max(n, r.RequiredCount)
+		n = max(n, r.RequiredApprovalCount)
 	}
 	return n
 }
@@ -236,7 +236,7 @@ func (rules Rules) RequiredApprovals() int {
 // DenialReason says why a person may not decide, by the first Rule that forbids it; "" if they may. starters are the
 // people who started the process, causers those who caused the Call in another way. CallsWithExcludedDeciders needs the
 // decisions on other Calls: see CallsWithExcludedDeciders.
-func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
+func (rules DeciderRules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	switch {
 	case !rules.RequiresSignature() || p.HasVerifiedProof:
 	case p.DeputyIdentities != nil:
@@ -253,20 +253,20 @@ func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identi
 }
 
 // ExcludesStarter reports whether the person who started the process may not decide.
-func (rules Rules) ExcludesStarter() bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.ExcludesStarter })
+func (rules DeciderRules) ExcludesStarter() bool {
+	return slices.ContainsFunc(rules, func(r DeciderRule) bool { return r.ExcludesStarter })
 }
 
 // RequiresSignature reports whether a decision must have a proof.
-func (rules Rules) RequiresSignature() bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.RequiresSignature })
+func (rules DeciderRules) RequiresSignature() bool {
+	return slices.ContainsFunc(rules, func(r DeciderRule) bool { return r.RequiresSignature })
 }
 
 // RequiresGroups reports whether a decision must name the person's groups.
-func (rules Rules) RequiresGroups() bool { return len(rules.Groups()) > 0 }
+func (rules DeciderRules) RequiresGroups() bool { return len(rules.Groups()) > 0 }
 
 // Groups lists the groups of all Rules.
-func (rules Rules) Groups() (list []string) {
+func (rules DeciderRules) Groups() (list []string) {
 	for _, r := range rules {
 		list = append(list, r.Groups...)
 	}
@@ -274,7 +274,7 @@ func (rules Rules) Groups() (list []string) {
 }
 
 // CallsWithExcludedDeciders lists the CallsWithExcludedDeciders of all Rules.
-func (rules Rules) CallsWithExcludedDeciders() (list []string) {
+func (rules DeciderRules) CallsWithExcludedDeciders() (list []string) {
 	for _, r := range rules {
 		list = append(list, r.CallsWithExcludedDeciders...)
 	}
@@ -282,7 +282,7 @@ func (rules Rules) CallsWithExcludedDeciders() (list []string) {
 }
 
 // String describes who decides: "2 people of finance; not who started the process".
-func (rules Rules) String() string {
+func (rules DeciderRules) String() string {
 	var parts []string
 	for _, r := range rules {
 		if len(r.Groups)+len(r.People) > 0 {

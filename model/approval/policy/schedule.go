@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Schedule holds what is due, and what was done, while one Call waits; nil: nothing. It is never changed, only
+// ReminderSchedule holds what is due, and what was done, while one Call waits; nil: nothing. It is never changed, only
 // replaced, so that copies stay valid.
-type Schedule struct {
+type ReminderSchedule struct {
 	// ReminderTimes are the reminders to come, and SentReminderTimes when people were reminded.
 	ReminderTimes     []time.Time         `json:"remindAt,omitempty"`
 	SentReminderTimes []time.Time         `json:"reminded,omitempty"`
@@ -23,8 +23,8 @@ type PlannedEscalation struct {
 	DueAt time.Time `json:"at"`
 	// AddedDeciders names the people who may decide too from then on. RuleIndex is the index of the Call's rule that
 	// they are added to; -1: none, because anybody may decide.
-	AddedDeciders Rule `json:"by"`
-	RuleIndex     int  `json:"rule"`
+	AddedDeciders DeciderRule `json:"by"`
+	RuleIndex     int         `json:"rule"`
 	// DoneAt is when it happened; zero: not yet.
 	DoneAt time.Time `json:"done,omitzero"`
 }
@@ -45,11 +45,11 @@ func (g *RemindersByRule) Add(p ReminderRules, ruleIndex int) {
 }
 
 // Schedule returns the Schedule of a Call that begins to wait; nil if nothing is to happen.
-func (g RemindersByRule) Schedule(since time.Time) *Schedule {
+func (g RemindersByRule) Schedule(since time.Time) *ReminderSchedule {
 	if len(g) == 0 {
 		return nil
 	}
-	s := &Schedule{}
+	s := &ReminderSchedule{}
 	for _, p := range g {
 		for _, delay := range p.ReminderDelays {
 			s.ReminderTimes = append(s.ReminderTimes, since.UTC().Add(delay))
@@ -66,13 +66,13 @@ func (g RemindersByRule) Schedule(since time.Time) *Schedule {
 }
 
 // EscalatedRules returns who may decide once every escalation has come.
-func (g RemindersByRule) EscalatedRules(rules Rules) Rules {
+func (g RemindersByRule) EscalatedRules(rules DeciderRules) DeciderRules {
 	_, rules = g.Schedule(time.Time{}).AdvancedTo(time.Time{}.Add(2*jsonval.MaxDuration), rules)
 	return rules
 }
 
 // NextDueTime returns when the next reminder or escalation is due; ok is false if none is.
-func (s *Schedule) NextDueTime() (next time.Time, ok bool) {
+func (s *ReminderSchedule) NextDueTime() (next time.Time, ok bool) {
 	if s == nil {
 		return next, false
 	}
@@ -89,17 +89,17 @@ func (s *Schedule) NextDueTime() (next time.Time, ok bool) {
 }
 
 // AdvancedTo returns the Schedule, and who may decide, once all that is due at a moment has happened.
-func (s *Schedule) AdvancedTo(now time.Time, rules Rules) (*Schedule, Rules) {
+func (s *ReminderSchedule) AdvancedTo(now time.Time, rules DeciderRules) (*ReminderSchedule, DeciderRules) {
 	if next, ok := s.NextDueTime(); !ok || now.Before(next) {
 		return s, rules
 	}
-	advancedSchedule := Schedule{SentReminderTimes: slices.Clone(s.SentReminderTimes),
+	advancedSchedule := ReminderSchedule{SentReminderTimes: slices.Clone(s.SentReminderTimes),
 		Escalations: slices.Clone(s.Escalations)}
-	dueCount := 0
-	for dueCount < len(s.ReminderTimes) && !now.Before(s.ReminderTimes[dueCount]) {
-		dueCount++
+	dueReminderCount := 0
+	for dueReminderCount < len(s.ReminderTimes) && !now.Before(s.ReminderTimes[dueReminderCount]) {
+		dueReminderCount++
 	}
-	if advancedSchedule.ReminderTimes = s.ReminderTimes[dueCount:]; dueCount > 0 {
+	if advancedSchedule.ReminderTimes = s.ReminderTimes[dueReminderCount:]; dueReminderCount > 0 {
 		advancedSchedule.SentReminderTimes = append(advancedSchedule.SentReminderTimes, now.UTC())
 	}
 	for n := range advancedSchedule.Escalations {
@@ -124,7 +124,7 @@ type NotificationRecord struct {
 }
 
 // SentNotifications returns how people were notified so far; nil: not at all.
-func (s *Schedule) SentNotifications() *NotificationRecord {
+func (s *ReminderSchedule) SentNotifications() *NotificationRecord {
 	if s == nil {
 		return nil
 	}
@@ -141,14 +141,14 @@ func (s *Schedule) SentNotifications() *NotificationRecord {
 }
 
 // WasEscalatedTo reports whether an escalation after a moment has let a person decide.
-func (s *Schedule) WasEscalatedTo(p Person, since time.Time) bool {
+func (s *ReminderSchedule) WasEscalatedTo(p Person, since time.Time) bool {
 	return s != nil && slices.ContainsFunc(s.Escalations, func(e PlannedEscalation) bool {
 		return e.DoneAt.After(since) && e.AddedDeciders.denialReason(p, nil, nil) == ""
 	})
 }
 
-// NotificationKey identifies the progress of a Schedule; "" before anything has happened.
-func (s *Schedule) NotificationKey() string {
+// NotificationProgressKey identifies the progress of a Schedule; "" before anything has happened.
+func (s *ReminderSchedule) NotificationProgressKey() string {
 	sentNotifications := s.SentNotifications()
 	if sentNotifications == nil {
 		return ""
@@ -156,24 +156,24 @@ func (s *Schedule) NotificationKey() string {
 	return fmt.Sprintf("r%de%d", len(sentNotifications.SentReminderTimes), len(sentNotifications.Escalations))
 }
 
-// Lines describe what has happened and what happens next; format formats a time.
-func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
+// DescriptionLines describe what has happened and what happens next; format formats a time.
+func (s *ReminderSchedule) DescriptionLines(formatTime func(time.Time) string) (lines []string) {
 	if s == nil {
 		return nil
 	}
 	if n := len(s.SentReminderTimes); n > 0 {
 		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", timesWord(n),
-			format(s.SentReminderTimes[n-1])))
+			formatTime(s.SentReminderTimes[n-1])))
 	}
 	if len(s.ReminderTimes) > 0 {
-		lines = append(lines, "the next reminder is at "+format(s.ReminderTimes[0]))
+		lines = append(lines, "the next reminder is at "+formatTime(s.ReminderTimes[0]))
 	}
 	for _, e := range s.Escalations {
-		deciders := Rules{e.AddedDeciders}.String()
+		deciders := DeciderRules{e.AddedDeciders}.String()
 		if e.DoneAt.IsZero() {
-			lines = append(lines, fmt.Sprintf("from %s %s may decide too", format(e.DueAt), deciders))
+			lines = append(lines, fmt.Sprintf("from %s %s may decide too", formatTime(e.DueAt), deciders))
 		} else {
-			lines = append(lines, fmt.Sprintf("since %s %s may decide too", format(e.DoneAt), deciders))
+			lines = append(lines, fmt.Sprintf("since %s %s may decide too", formatTime(e.DoneAt), deciders))
 		}
 	}
 	return lines
@@ -189,7 +189,7 @@ func (t *NotificationRecord) String() string {
 		parts = append(parts, "reminded "+timesWord(n))
 	}
 	for _, e := range t.Escalations {
-		parts = append(parts, "escalated to "+Rules{e.AddedDeciders}.String())
+		parts = append(parts, "escalated to "+DeciderRules{e.AddedDeciders}.String())
 	}
 	return strings.Join(parts, ", ")
 }

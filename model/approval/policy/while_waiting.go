@@ -20,7 +20,7 @@ type ReminderRules struct {
 type Escalation struct {
 	Delay time.Duration `json:"after"`
 	// AddedDeciders names the additional deciders: only Groups and People of this Rule are used.
-	AddedDeciders Rule `json:"by"`
+	AddedDeciders DeciderRule `json:"by"`
 }
 
 // maxReminders bounds the reminders of one policy.
@@ -87,7 +87,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		}
 	}
 	if len(problems) == 0 {
-		e.AddedDeciders = *ReadRule(decidersObject, path+".by", &problems)
+		e.AddedDeciders = *ReadDeciderRule(decidersObject, path+".by", &problems)
 	}
 	for _, p := range problems {
 		ps.Add(p.JSONPath, "%s", p.Message)
@@ -100,7 +100,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 
 // Check reports the parts of a policy that can never take effect. rule says who may decide anyway; timeout is when the
 // waiting ends by itself, 0: never.
-func (p ReminderRules) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
+func (p ReminderRules) Check(rule *DeciderRule, timeout time.Duration, path string, ps *diag.Problems) {
 	for n, delay := range p.ReminderDelays {
 		if timeout > 0 && delay >= timeout {
 			ps.Add(fmt.Sprintf("%s.remind[%d]", path, n), "it never happens: nobody is waited for after %s", timeout)

@@ -64,20 +64,20 @@ func TestWhatNeverHappensIsSaid(t *testing.T) {
 	t.Parallel()
 	p, _ := read(t, `{"remind": ["4h", "72h"], "escalate": {"after": "80h", "by": {"groups": ["heads"]}}}`)
 	var ps diag.Problems
-	p.Check(&policy.Rule{Groups: []string{"finance"}}, 72*time.Hour, "$._approval", &ps)
+	p.Check(&policy.DeciderRule{Groups: []string{"finance"}}, 72*time.Hour, "$._approval", &ps)
 	if len(ps.Errors()) != 2 || !strings.Contains(ps.Error(), "$._approval.remind[1]: it never happens") ||
 		!strings.Contains(ps.Error(), "$._approval.escalate.after: it never happens") {
 		t.Error(ps)
 	}
 	ps = nil
-	p.Check(&policy.Rule{RequiredCount: 2}, 0, "$._approval", &ps)
+	p.Check(&policy.DeciderRule{RequiredApprovalCount: 2}, 0, "$._approval", &ps)
 	if len(ps.Errors()) != 0 || len(ps) != 1 ||
 		!strings.Contains(ps.Error(), "it has no effect: without people or groups in by") {
 		t.Error(ps)
 	}
 }
 
-func schedule(t *testing.T, text string) *policy.Schedule {
+func schedule(t *testing.T, text string) *policy.ReminderSchedule {
 	t.Helper()
 	p, ps := read(t, text)
 	if len(ps) > 0 {
@@ -95,12 +95,12 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 		t.Error(next, ok)
 	}
 	early, _ := s.AdvancedTo(noon.Add(time.Hour-1), nil)
-	if early != s || early.NotificationKey() != "" || early.SentNotifications() != nil {
+	if early != s || early.NotificationProgressKey() != "" || early.SentNotifications() != nil {
 		t.Errorf("%+v", early)
 	}
 	// Nobody worked for three hours: two reminders are due, and people are told once.
 	late, _ := s.AdvancedTo(noon.Add(3*time.Hour), nil)
-	if late.NotificationKey() != "r1e0" || s.NotificationKey() != "" ||
+	if late.NotificationProgressKey() != "r1e0" || s.NotificationProgressKey() != "" ||
 		!late.SentReminderTimes[0].Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("%+v, and what was before %+v", late, s)
 	}
@@ -108,7 +108,8 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 		t.Error(next, ok)
 	}
 	last, _ := late.AdvancedTo(noon.Add(4*time.Hour), nil)
-	if _, ok := last.NextDueTime(); ok || last.NotificationKey() != "r2e0" || last.SentNotifications().String() != "reminded twice" {
+	if _, ok := last.NextDueTime(); ok || last.NotificationProgressKey() != "r2e0" ||
+		last.SentNotifications().String() != "reminded twice" {
 		t.Errorf("%+v", last)
 	}
 }
@@ -116,15 +117,16 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	t.Parallel()
 	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
-	other := policy.Rule{People: []string{"zoe"}}
-	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true,
+	other := policy.DeciderRule{People: []string{"zoe"}}
+	rules := policy.DeciderRules{{Groups: []string{"finance"}, RequiredApprovalCount: 2, ExcludesStarter: true,
 		CallsWithExcludedDeciders: []string{"1.1"},
 		RequiresSignature:         true}, other}
 	after, widened := s.AdvancedTo(noon.Add(48*time.Hour), rules)
-	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, RequiredCount: 2, ExcludesStarter: true,
+	want := policy.DeciderRule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, RequiredApprovalCount: 2,
+		ExcludesStarter:           true,
 		CallsWithExcludedDeciders: []string{"1.1"}, RequiresSignature: true}
 	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) ||
-		got.RequiredCount != 2 || !got.ExcludesStarter || !got.RequiresSignature ||
+		got.RequiredApprovalCount != 2 || !got.ExcludesStarter || !got.RequiresSignature ||
 		len(got.CallsWithExcludedDeciders) != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -138,7 +140,8 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 		t.Error(after.SentNotifications())
 	}
 	// Where anybody may decide, nobody becomes the only one who may.
-	if _, open := s.AdvancedTo(noon.Add(48*time.Hour), policy.Rules{{RequiredCount: 2}}); len(open[0].Groups)+
+	if _, open := s.AdvancedTo(noon.Add(48*time.Hour),
+		policy.DeciderRules{{RequiredApprovalCount: 2}}); len(open[0].Groups)+
 		len(open[0].People) != 0 {
 		t.Errorf("%+v", open)
 	}
@@ -154,26 +157,28 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 func TestAScheduleTravels(t *testing.T) {
 	t.Parallel()
 	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).AdvancedTo(
-		noon.Add(time.Hour), policy.Rules{{Groups: []string{"finance"}}})
+		noon.Add(time.Hour), policy.DeciderRules{{Groups: []string{"finance"}}})
 	data, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back *policy.Schedule
+	var back *policy.ReminderSchedule
 	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	if _, same := back.AdvancedTo(noon.Add(time.Hour), rules); back.NotificationKey() != "r1e1" || len(same[0].Groups) != 2 {
+	if _, same := back.AdvancedTo(noon.Add(time.Hour), rules); back.NotificationProgressKey() != "r1e1" ||
+		len(same[0].Groups) != 2 {
 		t.Errorf("%s: %+v", data, same)
 	}
 	format := func(at time.Time) string { return at.Format("15:04") }
-	if got := strings.Join(back.Lines(format),
+	if got := strings.Join(back.DescriptionLines(format),
 		"; "); got != "people were reminded once, last at 13:00; the next reminder is at 14:00; since 13:00 people "+
 		"of heads may decide too" {
 		t.Error(got)
 	}
-	var none *policy.Schedule
-	if _, ok := none.NextDueTime(); ok || none.NotificationKey() != "" || none.Lines(format) != nil || none.SentNotifications().String() != "" {
+	var none *policy.ReminderSchedule
+	if _, ok := none.NextDueTime(); ok || none.NotificationProgressKey() != "" ||
+		none.DescriptionLines(format) != nil || none.SentNotifications().String() != "" {
 		t.Error("nothing is to happen, and something does")
 	}
 }

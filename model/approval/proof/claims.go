@@ -14,8 +14,8 @@ import (
 // MaxProofLength bounds a proof, in bytes of the compact JWS.
 const MaxProofLength = 16_000
 
-// MaxTextLength bounds any text of Claims but names, in characters; Temporal's ids have at most as many.
-const MaxTextLength = 1000
+// MaxClaimTextLength bounds any text of Claims but names, in characters; Temporal's ids have at most as many.
+const MaxClaimTextLength = 1000
 
 const (
 	maxNameLength = 200 // characters of a name
@@ -76,7 +76,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 		"decision": &c.DecisionKind, "details": &c.DetailsDigest,
 	}
 	for k := range jsonval.Sorted(fieldByKey) {
-		if *fieldByKey[k], err = readText(m, k, MaxTextLength); err != nil {
+		if *fieldByKey[k], err = readText(m, k, MaxClaimTextLength); err != nil {
 			return Claims{}, err
 		}
 	}
@@ -121,8 +121,8 @@ func readSubjectID(v any) (id SubjectID, err error) {
 		return SubjectID{}, nil
 	}
 	id.Format = issuerSubjectFormat
-	if id.Issuer, err = readText(m, "iss", MaxTextLength); err == nil {
-		id.Subject, err = readText(m, "sub", MaxTextLength)
+	if id.Issuer, err = readText(m, "iss", MaxClaimTextLength); err == nil {
+		id.Subject, err = readText(m, "sub", MaxClaimTextLength)
 	}
 	if err != nil {
 		return SubjectID{}, fmt.Errorf(`"sub_id": %w`, err)

@@ -35,8 +35,8 @@ type Verification struct {
 	ProcessID string `json:"-"`
 }
 
-// Decision is the decision that a proof must be for.
-type Decision struct {
+// ExpectedDecision is the decision that a proof must be for.
+type ExpectedDecision struct {
 	ProcessID string
 	// CallIDs are the spellings of the Call's id.
 	CallIDs        []string
@@ -45,8 +45,8 @@ type Decision struct {
 	DetailsDigest  string
 }
 
-// ClockSkew is how far the clocks of signer and verifier may be apart.
-const ClockSkew = 5 * time.Minute
+// MaxClockSkew is how far the clocks of signer and verifier may be apart.
+const MaxClockSkew = 5 * time.Minute
 
 // CheckTime returns why a proof does not count at the time of the decision.
 //
@@ -59,11 +59,11 @@ func (f Verification) CheckTime(askedAt, decidedAt time.Time) error {
 		return errors.New(f.RefusalReason)
 	case !f.KeyWithdrawnAt.IsZero() && !decidedAt.Before(f.KeyWithdrawnAt):
 		return fmt.Errorf("the key %s was withdrawn at %s", f.KeyThumbprint, formatTime(f.KeyWithdrawnAt))
-	case c.ExpiresAt != 0 && decidedAt.After(c.expiresAt().Add(ClockSkew)):
+	case c.ExpiresAt != 0 && decidedAt.After(c.expiresAt().Add(MaxClockSkew)):
 		return fmt.Errorf("the proof expired at %s", formatTime(c.expiresAt()))
-	case c.issuedAt().After(decidedAt.Add(ClockSkew)):
+	case c.issuedAt().After(decidedAt.Add(MaxClockSkew)):
 		return fmt.Errorf("the proof was signed at %s, which is in the future", formatTime(c.issuedAt()))
-	case c.issuedAt().Add(ClockSkew).Before(askedAt):
+	case c.issuedAt().Add(MaxClockSkew).Before(askedAt):
 		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)",
 			formatTime(c.issuedAt()),
 			formatTime(askedAt))
@@ -72,11 +72,11 @@ func (f Verification) CheckTime(askedAt, decidedAt time.Time) error {
 }
 
 // CheckMatches returns why a proof is not for this decision.
-func (c Claims) CheckMatches(d Decision) error {
+func (c Claims) CheckMatches(d ExpectedDecision) error {
 	switch {
-	case spelling.WithoutParts(c.ProcessID) != spelling.WithoutParts(d.ProcessID):
+	case spelling.ProcessIDWithoutParts(c.ProcessID) != spelling.ProcessIDWithoutParts(d.ProcessID):
 		return fmt.Errorf("the proof is for process %s, not for %s", c.ProcessID,
-			spelling.WithoutParts(d.ProcessID))
+			spelling.ProcessIDWithoutParts(d.ProcessID))
 	case !slices.Contains(d.CallIDs, c.CallID):
 		return fmt.Errorf("the proof is for Call %s, not for %s", c.CallID, d.CallIDs[0])
 	case c.DecisionKind != d.Kind:

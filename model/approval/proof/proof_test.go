@@ -22,8 +22,8 @@ func good() proof.Claims {
 	}
 }
 
-func decision() proof.Decision {
-	return proof.Decision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, ApprovalDigest: "d",
+func decision() proof.ExpectedDecision {
+	return proof.ExpectedDecision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, ApprovalDigest: "d",
 		Kind:          "approve",
 		DetailsDigest: proof.DetailsDigest(nil)}
 }
@@ -32,30 +32,33 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*proof.Claims, *proof.Decision)
+		change func(*proof.Claims, *proof.ExpectedDecision)
 		want   string
 	}{
-		{"as it is", func(*proof.Claims, *proof.Decision) {}, ""},
-		{"the other spelling of the Call", func(c *proof.Claims, _ *proof.Decision) { c.CallID = "1.2@13" }, ""},
-		{"the whole of a part", func(_ *proof.Claims, d *proof.Decision) { d.ProcessID = "refunds/~part/7" }, ""},
-		{"a part by name", func(c *proof.Claims, d *proof.Decision) {
+		{"as it is", func(*proof.Claims, *proof.ExpectedDecision) {}, ""},
+		{"the other spelling of the Call", func(c *proof.Claims, _ *proof.ExpectedDecision) { c.CallID = "1.2@13" },
+			""},
+		{"the whole of a part", func(_ *proof.Claims, d *proof.ExpectedDecision) { d.ProcessID = "refunds/~part/7" },
+			""},
+		{"a part by name", func(c *proof.Claims, d *proof.ExpectedDecision) {
 			c.ProcessID, d.ProcessID = "refunds/~part/7",
 				"refunds/~part/7"
 		}, ""},
-		{"a part's delegate", func(c *proof.Claims, d *proof.Decision) {
+		{"a part's delegate", func(c *proof.Claims, d *proof.ExpectedDecision) {
 			c.ProcessID, d.ProcessID = "refunds/~call/1.1@13", "refunds/~part/7/~call/1.1@13"
 		}, ""},
-		{"a delegate", func(_ *proof.Claims, d *proof.Decision) { d.ProcessID = "refunds/~call/1.1@13" },
+		{"a delegate", func(_ *proof.Claims, d *proof.ExpectedDecision) { d.ProcessID = "refunds/~call/1.1@13" },
 			"for process refunds, not for refunds/~call/1.1@13"},
-		{"another process", func(c *proof.Claims, _ *proof.Decision) { c.ProcessID = "refunds-2" },
+		{"another process", func(c *proof.Claims, _ *proof.ExpectedDecision) { c.ProcessID = "refunds-2" },
 			"for process refunds-2, not for refunds"},
-		{"another Call", func(c *proof.Claims, _ *proof.Decision) { c.CallID = "1.3@13" }, "for Call 1.3@13"},
-		{"a Call of every instance", func(c *proof.Claims, _ *proof.Decision) { c.CallID = "1.2" },
+		{"another Call", func(c *proof.Claims, _ *proof.ExpectedDecision) { c.CallID = "1.3@13" }, "for Call 1.3@13"},
+		{"a Call of every instance", func(c *proof.Claims, _ *proof.ExpectedDecision) { c.CallID = "1.2" },
 			"for Call 1.2, not for 1.2@⑬"},
-		{"another digest", func(c *proof.Claims, _ *proof.Decision) { c.ApprovalDigest = "e" }, "another digest"},
-		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.DecisionKind = "reject" },
+		{"another digest", func(c *proof.Claims, _ *proof.ExpectedDecision) { c.ApprovalDigest = "e" },
+			"another digest"},
+		{"another decision", func(c *proof.Claims, _ *proof.ExpectedDecision) { c.DecisionKind = "reject" },
 			"for the decision reject, not for approve"},
-		{"another reason", func(_ *proof.Claims, d *proof.Decision) {
+		{"another reason", func(_ *proof.Claims, d *proof.ExpectedDecision) {
 			d.DetailsDigest = proof.DetailsDigest(map[string]any{"reason": "x"})
 		}, "another reason"},
 	} {

@@ -11,8 +11,8 @@ import (
 
 // graphCall is the part of a Call that the graph needs.
 type graphCall struct {
-	id              string
-	instances       []string // none: all
+	nodeID          string
+	instanceTokens  []string // none: all
 	outputPathText  string   // the output path as written in the Call
 	reads           []refexpr.Reference
 	afterReferences []refexpr.Reference // what it waits for without reading it
@@ -28,11 +28,11 @@ func (c *graphCall) readRawCall(m jsonval.Object) {
 	if alias := m["output"]; rawOutputPath == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
 		rawOutputPath, m = alias, jsonval.WithoutKey(m, "output")
 	}
-	if outputPath, err := refexpr.ParseOutputPath(rawOutputPath); err == nil {
+	if path, err := refexpr.ParseOutputPath(rawOutputPath); err == nil {
 		method := jsonval.AsText(m["_outputMethod"])
-		c.outputPaths, c.isUpdate = outputPath.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"),
-			outputPath[0][0])
-		c.outputPathText = outputPath.ReferenceText()
+		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"),
+			path[0][0])
+		c.outputPathText = path.ReferenceText()
 	}
 	for k, v := range jsonval.Sorted(m) {
 		if !strings.HasPrefix(k, "_") {
@@ -41,8 +41,8 @@ func (c *graphCall) readRawCall(m jsonval.Object) {
 	}
 	condition := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
 	for _, kind := range []string{ideafile.TypeInput, ideafile.TypeState} {
-		for _, outputPath := range condition.PathsRead(kind) {
-			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: outputPath})
+		for _, path := range condition.PathsRead(kind) {
+			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: path})
 		}
 	}
 	afterTexts, _ := ideafile.ParseAfterReferences(m["_after"])

@@ -61,9 +61,9 @@ func newGraph(calls []any, labels Labels) *graph {
 // addCall adds the nth Call and its node.
 func (g *graph) addCall(callIndex int, call ideafile.WrittenCall) {
 	toolName := cmp.Or(call.Tool, "?")
-	c := graphCall{id: fmt.Sprintf("c%d", callIndex+1)}
-	c.instances = call.TargetTokens
-	lines := g.labels.callLines(callIndex+1, toolName, c.instances)
+	c := graphCall{nodeID: fmt.Sprintf("c%d", callIndex+1)}
+	c.instanceTokens = call.TargetTokens
+	lines := g.labels.callLines(callIndex+1, toolName, c.instanceTokens)
 	if m := call.RawObject(); m != nil {
 		c.readRawCall(m)
 	}
@@ -77,7 +77,7 @@ func (g *graph) addCall(callIndex int, call ideafile.WrittenCall) {
 		lines = append(lines, "undoes "+jsonval.Clip(undoneCallID, 60))
 	}
 	g.calls = append(g.calls, c)
-	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
+	g.nodes = append(g.nodes, graphNode{id: c.nodeID, labelLines: lines})
 }
 
 // markStatuses adds the counts of CountCallStatuses to the labels and colours of Calls: of all, or only of those that
@@ -106,14 +106,14 @@ func (g *graph) connectWriters(callIndex int) {
 	for _, ref := range c.reads {
 		writerIndexes := g.writerIndexesOf(callIndex, ref)
 		for _, w := range writerIndexes {
-			addSource(g.calls[w].id, g.labels.pathLabel(ref.Path))
+			addSource(g.calls[w].nodeID, g.labels.pathLabel(ref.Path))
 		}
 		if len(writerIndexes) == 0 {
 			addSource(g.ensureGivenValueNode(ref), "")
 		}
 	}
 	for _, sourceID := range sourceIDs {
-		g.edges = append(g.edges, graphEdge{fromNodeID: sourceID, toNodeID: c.id,
+		g.edges = append(g.edges, graphEdge{fromNodeID: sourceID, toNodeID: c.nodeID,
 			label: strings.Join(labelsBySourceID[sourceID], ", ")})
 	}
 }
@@ -127,7 +127,7 @@ func (g *graph) connectAwaitedCalls(callIndex int) {
 		}
 		for _, w := range awaitedIndexes {
 			if w != callIndex {
-				g.addDashedEdge(g.calls[w].id, callIndex, EdgeAfter)
+				g.addDashedEdge(g.calls[w].nodeID, callIndex, EdgeAfter)
 			}
 		}
 	}
@@ -135,7 +135,8 @@ func (g *graph) connectAwaitedCalls(callIndex int) {
 
 // addDashedEdge adds an edge to the nth Call, once.
 func (g *graph) addDashedEdge(sourceID string, callIndex int, kind string) {
-	g.edges = jsonval.AppendNew(g.edges, graphEdge{fromNodeID: sourceID, toNodeID: g.calls[callIndex].id, label: kind,
+	g.edges = jsonval.AppendNew(g.edges, graphEdge{fromNodeID: sourceID, toNodeID: g.calls[callIndex].nodeID,
+		label:    kind,
 		isDashed: true})
 }
 
@@ -145,7 +146,7 @@ func (g *graph) connectCondition(callIndex int) {
 		var sourceIDs []string
 		for _, w := range g.writerIndexesOf(callIndex, ref) {
 			if w < callIndex {
-				sourceIDs = append(sourceIDs, g.calls[w].id)
+				sourceIDs = append(sourceIDs, g.calls[w].nodeID)
 			}
 		}
 		if len(sourceIDs) == 0 {
@@ -168,7 +169,8 @@ func (g *graph) writerIndexesOf(readerIndex int, ref refexpr.Reference) []int {
 	for w, c := range g.calls {
 		// Only Calls after an update see it, and a reader of the whole State sees the writes before it.
 		isTooLate := w > readerIndex && (c.isUpdate || len(ref.Path) == 0)
-		if !OverlapsAny(ref.Path, c.outputPaths) || !mayShareInstance(c.instances, reader.instances) || isTooLate {
+		if !OverlapsAny(ref.Path, c.outputPaths) || !mayShareInstance(c.instanceTokens, reader.instanceTokens) ||
+			isTooLate {
 			continue
 		}
 		if w == readerIndex {
@@ -197,7 +199,7 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 		return id
 	}
 	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput,
-		labelLines: []string{g.labels.givenValueLabel(ref)}}
+		labelLines: []string{g.labels.referenceLabel(ref)}}
 	if ref.Kind == ideafile.TypeState {
 		n.kind = nodeState
 	}
@@ -209,11 +211,12 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 // connectAlternativeWriter adds a dashed edge from the last Call before the nth that writes an overlapping path.
 func (g *graph) connectAlternativeWriter(callIndex int) {
 	c := g.calls[callIndex]
-	isOwnPath := func(p jsonval.Path) bool { return OverlapsAny(p, c.outputPaths) }
+	overlapsOwnPath := func(p jsonval.Path) bool { return OverlapsAny(p, c.outputPaths) }
 	for w := callIndex - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
-		if !e.isUpdate && slices.ContainsFunc(e.outputPaths, isOwnPath) && mayShareInstance(e.instances, c.instances) {
-			g.addDashedEdge(e.id, callIndex, EdgeAlternative)
+		if !e.isUpdate && slices.ContainsFunc(e.outputPaths, overlapsOwnPath) &&
+			mayShareInstance(e.instanceTokens, c.instanceTokens) {
+			g.addDashedEdge(e.nodeID, callIndex, EdgeAlternative)
 			return
 		}
 	}

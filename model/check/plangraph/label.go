@@ -48,8 +48,8 @@ func (l Labels) addParamTitles(f shown.Format, v any) {
 
 // The most characters of a label, and of the instances in one.
 const (
-	maxLabelLength     = 60
-	maxInstancesLength = 30
+	maxLabelRunes        = 60
+	maxInstanceListRunes = 30
 )
 
 func (l Labels) translate(text string) string {
@@ -60,18 +60,19 @@ func (l Labels) translate(text string) string {
 }
 
 // callLines names a Call by its number, its Tool and the instances that it is for.
-func (l Labels) callLines(number int, tool string, instances []string) (lines []string) {
+func (l Labels) callLines(callNumber int, toolName string, instanceTokens []string) (lines []string) {
 	if l.Presenter == nil {
-		line := fmt.Sprintf("%d %s", number, jsonval.Clip(tool, maxLabelLength))
-		if len(instances) > 0 {
-			line += " @" + jsonval.Clip(strings.Join(instances, ", "), maxInstancesLength)
+		line := fmt.Sprintf("%d %s", callNumber, jsonval.Clip(toolName, maxLabelRunes))
+		if len(instanceTokens) > 0 {
+			line += " @" + jsonval.Clip(strings.Join(instanceTokens, ", "), maxInstanceListRunes)
 		}
 		return []string{line}
 	}
-	lines = []string{fmt.Sprintf("%d %s", number, jsonval.Clip(l.Presenter.ToolTitle(tool), maxLabelLength))}
-	if len(instances) > 0 {
-		lines = append(lines, jsonval.Clip(strings.Join(jsonval.Map(instances, l.Presenter.KnownInstanceName), ", "),
-			maxLabelLength))
+	lines = []string{fmt.Sprintf("%d %s", callNumber, jsonval.Clip(l.Presenter.ToolTitle(toolName), maxLabelRunes))}
+	if len(instanceTokens) > 0 {
+		lines = append(lines, jsonval.Clip(strings.Join(jsonval.Map(instanceTokens, l.Presenter.KnownInstanceName),
+			", "),
+			maxLabelRunes))
 	}
 	return lines
 }
@@ -79,20 +80,20 @@ func (l Labels) callLines(number int, tool string, instances []string) (lines []
 // pathLabel names a place in State.
 func (l Labels) pathLabel(p jsonval.Path) string {
 	if l.Presenter != nil {
-		return l.givenValueLabel(refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+		return l.referenceLabel(refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 	}
 	if len(p) == 0 {
 		return "State"
 	}
-	return jsonval.Clip(p.String(), maxLabelLength)
+	return jsonval.Clip(p.String(), maxLabelRunes)
 }
 
 // outputPathsLabel names all places in State that a Call writes.
 func (l Labels) outputPathsLabel(c graphCall) string {
 	if l.Presenter == nil {
-		return jsonval.Clip(c.outputPathText, maxLabelLength)
+		return jsonval.Clip(c.outputPathText, maxLabelRunes)
 	}
-	return jsonval.Clip(strings.Join(jsonval.Map(c.outputPaths, l.pathLabel), ", "), maxLabelLength)
+	return jsonval.Clip(strings.Join(jsonval.Map(c.outputPaths, l.pathLabel), ", "), maxLabelRunes)
 }
 
 // DescribeWrites names the places in State that a Call writes.
@@ -102,10 +103,10 @@ func (l Labels) DescribeWrites(call any) string {
 	return l.outputPathsLabel(c)
 }
 
-// givenValueLabel names what a Reference leads to.
-func (l Labels) givenValueLabel(ref refexpr.Reference) string {
+// referenceLabel names what a Reference leads to.
+func (l Labels) referenceLabel(ref refexpr.Reference) string {
 	if l.Presenter == nil {
-		return jsonval.Clip(ref.String(), maxLabelLength)
+		return jsonval.Clip(ref.String(), maxLabelRunes)
 	}
 	labelByKind := map[string]string{ideafile.TypeInput: "What it began with",
 		ideafile.TypeState: "What is known of it now"}
@@ -118,14 +119,14 @@ func (l Labels) givenValueLabel(ref refexpr.Reference) string {
 	if format.FormatAt(ref.Path).Title == "" {
 		title = l.titleByReference[ref.String()]
 	}
-	return jsonval.Clip(cmp.Or(title, l.Presenter.PathTitle(ref.Kind, ref.Path), ref.String()), maxLabelLength)
+	return jsonval.Clip(cmp.Or(title, l.Presenter.PathTitle(ref.Kind, ref.Path), ref.String()), maxLabelRunes)
 }
 
-// InWords returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value
-// with an invalid expression stays as it is.
-func (l Labels) InWords(v any) any {
+// ExpressionsInWords returns a value with each expression replaced by the names, in quotation marks, of what it leads
+// to. A value with an invalid expression stays as it is.
+func (l Labels) ExpressionsInWords(v any) any {
 	words, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
-		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.givenValueLabel(all[len(all)-1]) })
+		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.referenceLabel(all[len(all)-1]) })
 		return "“" + strings.Join(names, "” / “") + "”", true
 	})
 	if err != nil {
@@ -134,11 +135,11 @@ func (l Labels) InWords(v any) any {
 	return words
 }
 
-// ParamsInWords is InWords for the parameters of a Call as it is written.
+// ParamsInWords is ExpressionsInWords for the parameters of a Call as it is written.
 func (l Labels) ParamsInWords(call jsonval.Object) jsonval.Object {
 	params := jsonval.AsObject(jsonschema.WithoutMetaKeys(call))
 	for name, v := range params {
-		params[name] = l.InWords(v)
+		params[name] = l.ExpressionsInWords(v)
 	}
 	return params
 }
@@ -146,7 +147,7 @@ func (l Labels) ParamsInWords(call jsonval.Object) jsonval.Object {
 // statusLine lists in how many instances a Call has each status; for a single instance, the status only.
 func (l Labels) statusLine(countByStatus map[ideafile.CallStatus]int) string {
 	var parts []string
-	for _, f := range statusFills {
+	for _, f := range statusFillColors {
 		if n := countByStatus[f.status]; n == 1 && len(countByStatus) == 1 {
 			return l.translate(string(f.status))
 		} else if n > 0 {

@@ -27,7 +27,7 @@ func TestValuesAreToldWithoutReferences(t *testing.T) {
 		`{"to": ["†input.city", 12.50]}`: `{"to":["“City”",12.50]}`,
 		`"†input..name"`:                 `"†input..name"`,
 	} {
-		told := labels.InWords(modeltest.MustDecodeJSON(written))
+		told := labels.ExpressionsInWords(modeltest.MustDecodeJSON(written))
 		if got := string(jsonval.Encode(told)); got != want {
 			t.Errorf("%s is told as %s, want %s", written, got, want)
 		}

@@ -75,8 +75,8 @@ func writeNode(b *strings.Builder, n *placedNode) {
 	}
 }
 
-// statusFills are the colours of a Call's statuses. The first status that an instance has counts.
-var statusFills = []struct {
+// statusFillColors are the colours of a Call's statuses. The first status that an instance has counts.
+var statusFillColors = []struct {
 	status ideafile.CallStatus
 	fill   string
 }{
@@ -87,7 +87,7 @@ var statusFills = []struct {
 }
 
 func fillColor(countByStatus map[ideafile.CallStatus]int) string {
-	for _, f := range statusFills {
+	for _, f := range statusFillColors {
 		if countByStatus[f.status] > 0 {
 			return f.fill
 		}

@@ -188,8 +188,8 @@ type fileAtDepth struct {
 	depth   int
 }
 
-// checkInstructions reports instructions without their files.
-func (c *fileChecker) checkInstructions(i *ideafile.Idea, parentFileKey string) {
+// checkInstructionFiles reports instructions without their files.
+func (c *fileChecker) checkInstructionFiles(i *ideafile.Idea, parentFileKey string) {
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)
 		if name == "" {
@@ -207,17 +207,17 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parentFileKey string) 
 const missingFileText = "the process is started without the file %s"
 
 // jsonPathInFile prefixes a place with its file, except for the first file.
-func (c *fileChecker) jsonPathInFile(file, jsonPath string) string {
-	if file == c.rootFileKey {
+func (c *fileChecker) jsonPathInFile(fileKey, jsonPath string) string {
+	if fileKey == c.rootFileKey {
 		return jsonPath
 	}
-	return file + ": " + jsonPath
+	return fileKey + ": " + jsonPath
 }
 
-func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFileKey string, ancestors []string) {
-	c.checkInstructions(i, parentFileKey)
+func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFileKey string, ancestorFileKeys []string) {
+	c.checkInstructionFiles(i, parentFileKey)
 	for _, t := range i.Tools {
-		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
+		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestorFileKeys) <= MaxDepth) {
 			continue
 		}
 		toolPath := c.jsonPathInFile(parentFileKey, t.JSONPath()+"._delegate")
@@ -225,21 +225,21 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFileKey string, ancestor
 		switch {
 		case err != nil:
 			c.problems.Add(toolPath, "%s", err)
-		case len(ancestors) > MaxDepth:
+		case len(ancestorFileKeys) > MaxDepth:
 			c.problems.Add(toolPath, "delegates are nested more than %d deep", MaxDepth)
-		case slices.Contains(ancestors, key):
+		case slices.Contains(ancestorFileKeys, key):
 			c.problems.Add(toolPath, "%s is its own delegate: %s", key,
-				strings.Join(append(slices.Clip(ancestors), key), ", "))
+				strings.Join(append(slices.Clip(ancestorFileKeys), key), ", "))
 		case c.rawFilesByKey[key] == nil:
 			c.problems.Add(toolPath, missingFileText, key)
 		default:
-			c.checkFile(key, ancestors)
+			c.checkFile(key, ancestorFileKeys)
 		}
 	}
 }
 
-func (c *fileChecker) checkFile(key string, ancestors []string) {
-	atDepth := fileAtDepth{key, len(ancestors)}
+func (c *fileChecker) checkFile(key string, ancestorFileKeys []string) {
+	atDepth := fileAtDepth{key, len(ancestorFileKeys)}
 	if c.isChecked[atDepth] {
 		return
 	}
@@ -250,7 +250,7 @@ func (c *fileChecker) checkFile(key string, ancestors []string) {
 		c.ideaByFileKey[key] = idea
 	}
 	if idea != nil {
-		c.checkIdea(idea, key, append(slices.Clip(ancestors), key))
+		c.checkIdea(idea, key, append(slices.Clip(ancestorFileKeys), key))
 	}
 }
 

@@ -71,12 +71,12 @@ type call struct {
 func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rule := limit.Rule{PerSecond: rapid.SampledFrom([]float64{0, 0.05, 0.5, 3, 20}).Draw(t, "perSecond"),
-			MaxConcurrent: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "atOnce")}
+		rule := limit.Rule{TurnsPerSecond: rapid.SampledFrom([]float64{0, 0.05, 0.5, 3, 20}).Draw(t, "perSecond"),
+			MaxConcurrentTurns: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "atOnce")}
 		now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 		var calls []*call
 		most := 25
-		if rule.PerSecond == 0.05 {
+		if rule.TurnsPerSecond == 0.05 {
 			most = 5 // each takes minutes where others vanish
 		}
 		for n := range rapid.IntRange(1, most).Draw(t, "calls") {
@@ -155,14 +155,14 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 				atOnce++
 			}
 		}
-		if rule.MaxConcurrent > 0 && atOnce > rule.MaxConcurrent {
+		if rule.MaxConcurrentTurns > 0 && atOnce > rule.MaxConcurrentTurns {
 			t.Fatalf("%d at once: %s", atOnce, c.key)
 		}
-		if n == 0 || rule.PerSecond == 0 {
+		if n == 0 || rule.TurnsPerSecond == 0 {
 			continue
 		}
 		before := calls[n-1]
-		if apart := c.begins.Sub(before.begins); apart < time.Duration(float64(time.Second)/rule.PerSecond) {
+		if apart := c.begins.Sub(before.begins); apart < time.Duration(float64(time.Second)/rule.TurnsPerSecond) {
 			t.Fatalf("%s and %s are %s apart", before.key, c.key, apart)
 		}
 	}
@@ -171,9 +171,10 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 // A process with a slower rate for the Tool does not hold up those with a faster one, whoever comes first.
 func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
 	t.Parallel()
-	slow := limit.Rule{PerSecond: 0.001}
+	slow := limit.Rule{TurnsPerSecond: 0.001}
 	for name, fast := range map[string]limit.Rule{
-		"a faster one": {PerSecond: 10}, "a little faster": {PerSecond: 1}, "at once alone": {MaxConcurrent: 100},
+		"a faster one": {TurnsPerSecond: 10}, "a little faster": {TurnsPerSecond: 1},
+		"at once alone": {MaxConcurrentTurns: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,8 +209,9 @@ func TestBehindATurnThatLastsForYearsEverybodyWaitsTheLongestTime(t *testing.T) 
 	for n := range wants {
 		wants[n] = fmt.Sprint(n)
 	}
-	for n, answer := range queue.RequestTurns(now, limit.TurnRequest{Rule: limit.Rule{MaxConcurrent: 1}, WantedKeys: wants}) {
-		if n > 0 && (answer.IsGranted || answer.Wait != limit.MaxWait) {
+	for n, answer := range queue.RequestTurns(now, limit.TurnRequest{Rule: limit.Rule{MaxConcurrentTurns: 1},
+		WantedKeys: wants}) {
+		if n > 0 && (answer.IsGranted || answer.Wait != limit.MaxWaitBeforeAskingAgain) {
 			t.Fatalf("the %dth is told %+v", n, answer)
 		}
 	}
@@ -220,7 +222,7 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
 	queue := limit.Queue{}
 	ask := func(perDay, spent float64) limit.TurnAnswer {
-		q := limit.TurnRequest{Rule: limit.Rule{MaxCostPerDay: perDay}, SpentCost: spent,
+		q := limit.TurnRequest{Rule: limit.Rule{MaxCostPerDay: perDay}, ExtraSpentCost: spent,
 			WantedKeys: []string{fmt.Sprint(now)}}
 		return queue.RequestTurns(now, q)[0]
 	}
@@ -228,7 +230,7 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 		t.Errorf("%+v, kept for %s", first, queue.TimeToBudgetReset(now))
 	}
 	now = now.Add(time.Minute)
-	if second := ask(5, 0.5); second.IsGranted || second.Wait != 10*limit.MaxWait {
+	if second := ask(5, 0.5); second.IsGranted || second.Wait != 10*limit.MaxWaitBeforeAskingAgain {
 		t.Errorf("with all spent: %+v", second)
 	}
 	if more := ask(6, 0); !more.IsGranted {
@@ -243,7 +245,7 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	queue, rule := limit.Queue{}, limit.Rule{MaxConcurrent: 1}
+	queue, rule := limit.Queue{}, limit.Rule{MaxConcurrentTurns: 1}
 	ask := func(after time.Duration, wants ...string) []limit.TurnAnswer {
 		now = now.Add(after)
 		return queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: wants})
@@ -277,7 +279,7 @@ type latecomer struct {
 // does: most come long after the time they were told.
 func TestTurnsAreTakenWhereAlmostAllComeBackLate(t *testing.T) {
 	t.Parallel()
-	for name, rule := range map[string]limit.Rule{"a rate": {PerSecond: 0.5}, "at once": {MaxConcurrent: 1}} {
+	for name, rule := range map[string]limit.Rule{"a rate": {TurnsPerSecond: 0.5}, "at once": {MaxConcurrentTurns: 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -330,8 +332,8 @@ func askThroughGate(queue *limit.Queue, rule limit.Rule, now time.Time, waiting 
 
 func TestWhoComesAboutWhenToldToIsOvertakenByNobody(t *testing.T) {
 	t.Parallel()
-	for name, rule := range map[string]limit.Rule{"fast": {PerSecond: 4}, "slow": {PerSecond: 0.1},
-		"one": {PerSecond: 1}} {
+	for name, rule := range map[string]limit.Rule{"fast": {TurnsPerSecond: 4}, "slow": {TurnsPerSecond: 0.1},
+		"one": {TurnsPerSecond: 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			came := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -368,7 +370,7 @@ func TestWhoComesAboutWhenToldToIsOvertakenByNobody(t *testing.T) {
 func TestAnUrgentOneIsTheNextHoweverManyWait(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	queue, rule := limit.Queue{}, limit.Rule{PerSecond: 0.1}
+	queue, rule := limit.Queue{}, limit.Rule{TurnsPerSecond: 0.1}
 	ask := func(level int, keys ...string) limit.TurnAnswer {
 		levels := slices.Repeat([]int{level}, len(keys))
 		return queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: keys, PriorityLevels: levels})[0]

@@ -9,15 +9,15 @@ import (
 const (
 	// TurnLease is how long a turn lasts that nobody renews.
 	TurnLease = 30 * time.Second
-	// MaxWait is how long a caller waits at most before it asks again.
-	MaxWait = time.Minute
+	// MaxWaitBeforeAskingAgain is how long a caller waits at most before it asks again.
+	MaxWaitBeforeAskingAgain = time.Minute
 	// MaxPollingWait is how long a waiting caller stays, and asks again and again. A caller with a longer wait goes
 	// away meanwhile.
 	MaxPollingWait = 5 * time.Second
 	// turnLeadTime is how long before its beginning a turn is given, so that one answer can give many turns.
 	turnLeadTime = 2 * time.Second
-	// minWait is how long a caller without a turn waits at least before it asks again.
-	minWait = 250 * time.Millisecond
+	// minWaitBeforeAskingAgain is how long a caller without a turn waits at least before it asks again.
+	minWaitBeforeAskingAgain = 250 * time.Millisecond
 	// lateCallerGrace is how long after the agreed time a caller may return.
 	lateCallerGrace = 10 * time.Second
 	// defaultPriorityLevel is the priority of callers that name none.
@@ -35,7 +35,7 @@ type TurnRequest struct {
 	PriorityLevels []int    `json:"levels,omitempty"`
 	HeldKeys       []string `json:"holds,omitempty"` // keys whose turns go on
 	DoneKeys       []string `json:"done,omitempty"`  // keys whose turns are over
-	SpentCost      float64  `json:"spent,omitempty"` // what turns have spent beyond their costs
+	ExtraSpentCost float64  `json:"spent,omitempty"` // what turns have spent beyond their costs
 }
 
 // TurnAnswer is the answer to a caller that wants a turn.
@@ -50,8 +50,8 @@ type Queue struct {
 	Waiting    []QueueEntry `json:"waiting,omitempty"`
 	Turns      []QueueEntry `json:"turns,omitempty"`
 	NextTurnAt time.Time    `json:"next"` // when another turn may begin
-	// PerSecond is the rate of the latest request for a turn; 0: it had none.
-	PerSecond float64 `json:"perSecond,omitempty"`
+	// LatestTurnsPerSecond is the rate of the latest request for a turn; 0: it had none.
+	LatestTurnsPerSecond float64 `json:"perSecond,omitempty"`
 	// MeanTurnTime is about how long a turn lasts.
 	MeanTurnTime time.Duration `json:"took,omitempty"`
 	// SpentToday is what was spent on BudgetDay.
@@ -73,14 +73,14 @@ type QueueEntry struct {
 
 // RequestTurns applies a worker's request, and returns an answer for each of its Wants, in their order.
 func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []TurnAnswer {
-	l.endTurns(now, q.DoneKeys)
+	l.endTurnsAndDropLateCallers(now, q.DoneKeys)
 	if len(q.WantedKeys) > 0 && q.Rule.MaxCostPerDay == 0 {
-		l.applyRate(now, q.Rule.PerSecond)
+		l.applyRate(now, q.Rule.TurnsPerSecond)
 	}
 	if q.Rule.MaxCostPerDay > 0 {
 		l.chargeBudget(now, q)
-	} else if q.SpentCost > 0 {
-		l.NextTurnAt = laterTime(now, l.NextTurnAt).Add(q.Rule.interval(q.SpentCost))
+	} else if q.ExtraSpentCost > 0 {
+		l.NextTurnAt = laterTime(now, l.NextTurnAt).Add(q.Rule.turnInterval(q.ExtraSpentCost))
 	}
 	for _, key := range q.HeldKeys {
 		l.extendTurn(now, key)
@@ -93,13 +93,13 @@ func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []TurnAnswer {
 		index, isWaiting := waitingIndexByKey[key]
 		if t := l.findTurn(key); t != nil {
 			if t.BeginsAt.Before(now) {
-				l.beginOverdueTurn(now, t, q.Rule.interval(t.Cost))
+				l.beginOverdueTurn(now, t, q.Rule.turnInterval(t.Cost))
 			}
 			t.ExpiresAt = t.BeginsAt.Add(TurnLease)
 			answers[n] = TurnAnswer{IsGranted: true, Wait: t.BeginsAt.Sub(now)}
 			continue
 		}
-		answers[n].Wait = MaxWait
+		answers[n].Wait = MaxWaitBeforeAskingAgain
 		if isWaiting {
 			wait, p := l.estimateTimeToTurn(now, q.Rule, index), &l.Waiting[index]
 			answers[n].Wait, p.ExpiresAt, p.IsNotPolling = wait, now.Add(wait+lateCallerGrace), wait > MaxPollingWait
@@ -151,15 +151,15 @@ func (l *Queue) waitingIndexByKey() map[string]int {
 
 // applyRate applies a faster rate also to the turns that were given under a slower one. Otherwise a slow rate that one
 // process asked for by mistake would delay the next turn of everybody.
-func (l *Queue) applyRate(now time.Time, perSecond float64) {
+func (l *Queue) applyRate(now time.Time, turnsPerSecond float64) {
 	switch wait := l.NextTurnAt.Sub(now); {
-	case wait <= 0 || l.PerSecond == 0:
-	case perSecond == 0:
+	case wait <= 0 || l.LatestTurnsPerSecond == 0:
+	case turnsPerSecond == 0:
 		l.NextTurnAt = now
-	case perSecond > l.PerSecond:
-		l.NextTurnAt = now.Add(time.Duration(float64(wait) * l.PerSecond / perSecond))
+	case turnsPerSecond > l.LatestTurnsPerSecond:
+		l.NextTurnAt = now.Add(time.Duration(float64(wait) * l.LatestTurnsPerSecond / turnsPerSecond))
 	}
-	l.PerSecond = perSecond
+	l.LatestTurnsPerSecond = turnsPerSecond
 }
 
 const oneDay = 24 * time.Hour
@@ -169,7 +169,7 @@ func (l *Queue) chargeBudget(now time.Time, q TurnRequest) {
 	if today := now.UTC().Truncate(oneDay); !l.BudgetDay.Equal(today) {
 		l.BudgetDay, l.SpentToday = today, 0
 	}
-	l.SpentToday += q.SpentCost
+	l.SpentToday += q.ExtraSpentCost
 	l.NextTurnAt = now
 	if l.SpentToday >= q.Rule.MaxCostPerDay {
 		l.NextTurnAt = l.BudgetDay.Add(oneDay)
@@ -184,8 +184,8 @@ func (l *Queue) TimeToBudgetReset(now time.Time) time.Duration {
 	return max(0, l.BudgetDay.Add(oneDay).Sub(now))
 }
 
-// endTurns removes turns that are over, and callers that did not come in time.
-func (l *Queue) endTurns(now time.Time, doneKeys []string) {
+// endTurnsAndDropLateCallers removes turns that are over, and callers that did not come in time.
+func (l *Queue) endTurnsAndDropLateCallers(now time.Time, doneKeys []string) {
 	isDoneByKey := map[string]bool{}
 	for _, key := range doneKeys {
 		isDoneByKey[key] = true
@@ -221,50 +221,50 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 // beginOverdueTurn begins a turn whose time has passed: at once if no other turn was given since, or else after those
 // turns. A caller that waits in one activity and runs in the next may always be a little late, and must not wait for
 // another turn each time.
-func (l *Queue) beginOverdueTurn(now time.Time, t *QueueEntry, spacing time.Duration) {
-	if l.NextTurnAt.After(t.BeginsAt.Add(spacing)) {
+func (l *Queue) beginOverdueTurn(now time.Time, t *QueueEntry, turnInterval time.Duration) {
+	if l.NextTurnAt.After(t.BeginsAt.Add(turnInterval)) {
 		now = laterTime(now, l.NextTurnAt)
 	}
-	t.BeginsAt, l.NextTurnAt = now, now.Add(spacing)
+	t.BeginsAt, l.NextTurnAt = now, now.Add(turnInterval)
 }
 
 // grantTurns gives turns to the first in line who are present.
 func (l *Queue) grantTurns(now time.Time, r Rule) {
 	l.Waiting = slices.DeleteFunc(l.Waiting, func(p QueueEntry) bool {
 		beginTime := laterTime(now, l.NextTurnAt)
-		isFull := r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent
+		isFull := r.MaxConcurrentTurns > 0 && len(l.Turns) >= r.MaxConcurrentTurns
 		if p.IsNotPolling || isFull || beginTime.Sub(now) > turnLeadTime {
 			return false
 		}
 		p.BeginsAt, p.ExpiresAt = beginTime, laterTime(p.ExpiresAt, beginTime.Add(lateCallerGrace))
 		l.Turns = append(l.Turns, p)
-		l.NextTurnAt = beginTime.Add(r.interval(p.Cost))
+		l.NextTurnAt = beginTime.Add(r.turnInterval(p.Cost))
 		return true
 	})
 }
 
 // estimateTimeToTurn estimates the time until the turn of the caller at a place.
-func (l *Queue) estimateTimeToTurn(now time.Time, r Rule, position int) time.Duration {
+func (l *Queue) estimateTimeToTurn(now time.Time, r Rule, waitingIndex int) time.Duration {
 	cost := 0.0
-	for _, p := range l.Waiting[:position] {
+	for _, p := range l.Waiting[:waitingIndex] {
 		cost += p.Cost
 	}
-	wait := laterTime(now, l.NextTurnAt).Sub(now) + r.interval(cost) - turnLeadTime/2
-	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
+	wait := laterTime(now, l.NextTurnAt).Sub(now) + r.turnInterval(cost) - turnLeadTime/2
+	if r.MaxConcurrentTurns > 0 && len(l.Turns) >= r.MaxConcurrentTurns {
 		// The longer the oldest turn lasts, the longer turns are expected to last, so that nobody asks in vain again
 		// and again.
-		turnTime := max(l.MeanTurnTime, now.Sub(l.Turns[0].BeginsAt)) / time.Duration(2*r.MaxConcurrent)
+		turnTime := max(l.MeanTurnTime, now.Sub(l.Turns[0].BeginsAt)) / time.Duration(2*r.MaxConcurrentTurns)
 		turnTime = min(turnTime, oneDay) // a turn may last for years, and there are many places
-		wait = max(wait, min(turnTime, MaxPollingWait), time.Duration(position)*turnTime)
+		wait = max(wait, min(turnTime, MaxPollingWait), time.Duration(waitingIndex)*turnTime)
 	}
 	if wait > MaxPollingWait { // the caller goes away, and must return before its turn could go to another
 		wait -= MaxPollingWait - turnLeadTime
 	}
-	upperBound := MaxWait
+	upperBound := MaxWaitBeforeAskingAgain
 	if r.MaxCostPerDay > 0 {
 		upperBound *= 10
 	}
-	return min(max(wait, minWait), upperBound)
+	return min(max(wait, minWaitBeforeAskingAgain), upperBound)
 }
 
 func laterTime(a, b time.Time) time.Time {

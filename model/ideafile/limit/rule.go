@@ -11,16 +11,16 @@ import (
 
 // Rule is the limit for all turns that share it; a zero field means no limit.
 type Rule struct {
-	PerSecond     float64 `json:"perSecond,omitempty"` // how many turns may begin
-	MaxConcurrent int     `json:"atOnce,omitempty"`    // how many turns may last at a time
-	MaxCostPerDay float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
+	TurnsPerSecond     float64 `json:"perSecond,omitempty"` // how many turns may begin
+	MaxConcurrentTurns int     `json:"atOnce,omitempty"`    // how many turns may last at a time
+	MaxCostPerDay      float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
 }
 
 const (
-	minPerSecond   = 0.001
-	maxPerSecond   = 1000
-	maxConcurrency = 1000
-	maxSpacing     = oneDay
+	minTurnsPerSecond         = 0.001
+	maxTurnsPerSecond         = 1000
+	maxAllowedConcurrentTurns = 1000
+	maxTurnInterval           = oneDay
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: there is no Rule.
@@ -39,13 +39,13 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 		keyPath := jsonval.JSONPathWithKey(path, k)
 		switch k {
 		case "perSecond":
-			r.PerSecond, err = jsonval.ToFloat(value)
-			if err != nil || r.PerSecond < minPerSecond || r.PerSecond > maxPerSecond {
-				err = fmt.Errorf("want a number from %v to %d, not %s", minPerSecond, maxPerSecond,
+			r.TurnsPerSecond, err = jsonval.ToFloat(value)
+			if err != nil || r.TurnsPerSecond < minTurnsPerSecond || r.TurnsPerSecond > maxTurnsPerSecond {
+				err = fmt.Errorf("want a number from %v to %d, not %s", minTurnsPerSecond, maxTurnsPerSecond,
 					jsonval.QuoteForError(value))
 			}
 		case "atOnce":
-			r.MaxConcurrent, err = jsonval.ReadCount(value, maxConcurrency)
+			r.MaxConcurrentTurns, err = jsonval.ReadCount(value, maxAllowedConcurrentTurns)
 		default:
 			err = fmt.Errorf("unknown key %q; a rate has atOnce and perSecond", k)
 		}
@@ -59,19 +59,19 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 // String describes the Rule for people: "20 a second, 5 at once".
 func (r Rule) String() string {
 	var parts []string
-	if r.PerSecond > 0 {
-		parts = append(parts, fmt.Sprintf("%g a second", r.PerSecond))
+	if r.TurnsPerSecond > 0 {
+		parts = append(parts, fmt.Sprintf("%g a second", r.TurnsPerSecond))
 	}
-	if r.MaxConcurrent > 0 {
-		parts = append(parts, fmt.Sprintf("%d at once", r.MaxConcurrent))
+	if r.MaxConcurrentTurns > 0 {
+		parts = append(parts, fmt.Sprintf("%d at once", r.MaxConcurrentTurns))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// interval returns how long after a turn of this cost the next turn may begin.
-func (r Rule) interval(cost float64) time.Duration {
-	if r.PerSecond == 0 {
+// turnInterval returns how long after a turn of this cost the next turn may begin.
+func (r Rule) turnInterval(cost float64) time.Duration {
+	if r.TurnsPerSecond == 0 {
 		return 0
 	}
-	return time.Duration(min(cost/r.PerSecond, maxSpacing.Seconds()) * float64(time.Second))
+	return time.Duration(min(cost/r.TurnsPerSecond, maxTurnInterval.Seconds()) * float64(time.Second))
 }

@@ -15,8 +15,8 @@ import (
 // left out of the schema, with a note, and the rest is used. Examples: a pattern in a dialect that Go lacks, an
 // optional parameter whose name has another meaning here, a description too long for a prompt.
 
-// maxDescriptionLength bounds the description of a tool, and each one within its schema, in bytes.
-const maxDescriptionLength = 8 << 10
+// maxDescriptionBytes bounds the description of a tool, and each one within its schema, in bytes.
+const maxDescriptionBytes = 8 << 10
 
 // schemaFitter fits one schema of a server.
 type schemaFitter struct {
@@ -30,7 +30,7 @@ type schemaFitter struct {
 // withUsableSchemas returns the usable part of the spec, and notes on what was left out.
 func (s ToolSpec) withUsableSchemas(patternStepsLeft *int) (ToolSpec, []string) {
 	var notes []string
-	s.Description = clipText(s.Description, "its description", &notes)
+	s.Description = clipDescription(s.Description, "its description", &notes)
 	if input, ok := fitSchema(s.InputSchema, "", patternStepsLeft, &notes).(jsonval.Object); ok {
 		if slices.Contains(jsonschema.Types(input), "object") {
 			input = jsonval.WithKey(input, "type", "object")
@@ -39,18 +39,18 @@ func (s ToolSpec) withUsableSchemas(patternStepsLeft *int) (ToolSpec, []string) 
 				jsonval.Encode(t)))
 			input = jsonval.WithoutKey(input, "type")
 		}
-		s.InputSchema = withAllParams(s.withoutMetaParams(input, &notes), &notes)
+		s.InputSchema = withAllParamsDeclared(s.withoutMetaParams(input, &notes), &notes)
 	}
 	s.OutputSchema = fitSchema(s.OutputSchema, "result", patternStepsLeft, &notes)
 	return s, notes
 }
 
-func clipText(text, label string, notes *[]string) string {
-	if len(text) <= maxDescriptionLength {
+func clipDescription(text, label string, notes *[]string) string {
+	if len(text) <= maxDescriptionBytes {
 		return text
 	}
-	*notes = append(*notes, fmt.Sprintf("%s has %d bytes and is cut at %d", label, len(text), maxDescriptionLength))
-	return jsonval.Clip(text, maxDescriptionLength)
+	*notes = append(*notes, fmt.Sprintf("%s has %d bytes and is cut at %d", label, len(text), maxDescriptionBytes))
+	return jsonval.Clip(text, maxDescriptionBytes)
 }
 
 // withoutMetaParams leaves out parameters whose names begin with _: in a Call those are meta properties. A tool that
@@ -73,9 +73,9 @@ func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) json
 	return jsonval.WithKey(schema, "properties", remaining)
 }
 
-// withAllParams declares the parameters that a schema only requires, or describes only in its alternatives. JSON Schema
-// allows undeclared properties, but no Call could give them here.
-func withAllParams(schema jsonval.Object, notes *[]string) jsonval.Object {
+// withAllParamsDeclared declares the parameters that a schema only requires, or describes only in its alternatives.
+// JSON Schema allows undeclared properties, but no Call could give them here.
+func withAllParamsDeclared(schema jsonval.Object, notes *[]string) jsonval.Object {
 	properties, hasProperties := schema["properties"].(jsonval.Object)
 	if _, hasAdditional := schema["additionalProperties"]; !hasProperties || hasAdditional {
 		return schema
@@ -151,15 +151,15 @@ func outlineSchema(schema jsonval.Object) jsonval.Object {
 
 // findIDs records the parts that have an $id, under the names that a $ref may use: the $id itself, or its last step. It
 // records anchors too; draft 7 writes them as the fragment of an $id. base is as in fitPart.
-func (f *schemaFitter) findIDs(part jsonval.Object, pointer, base string) {
+func (f *schemaFitter) findIDs(part jsonval.Object, pointer, basePointer string) {
 	id, anchor, _ := strings.Cut(jsonval.AsText(part["$id"]), "#")
 	names := []string{}
 	if id != "" {
-		names, base = append(names, id, id[strings.LastIndexByte(id, '/')+1:]), pointer
+		names, basePointer = append(names, id, id[strings.LastIndexByte(id, '/')+1:]), pointer
 	}
 	for _, name := range []string{anchor, jsonval.AsText(part["$anchor"]), jsonval.AsText(part["$dynamicAnchor"])} {
 		if name != "" {
-			names = append(names, base+"#"+name)
+			names = append(names, basePointer+"#"+name)
 		}
 	}
 	for _, name := range names {
@@ -168,7 +168,7 @@ func (f *schemaFitter) findIDs(part jsonval.Object, pointer, base string) {
 		}
 	}
 	jsonschema.MapSubschemas(part, func(step string, inner any) any {
-		f.findIDs(jsonval.AsObject(inner), pointer+step, base)
+		f.findIDs(jsonval.AsObject(inner), pointer+step, basePointer)
 		return inner
 	})
 }
@@ -195,20 +195,20 @@ func findExternalRef(schema jsonval.Object) (externalRef string) {
 
 // fitPart returns a schema reduced to what can be used. valuePath is its location for people, pointer its location in
 // the whole schema. base is the pointer of the innermost part around it that has an $id: references count from there.
-func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, base string) jsonval.Object {
+func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, basePointer string) jsonval.Object {
 	fitted := maps.Clone(schema)
 	if id := jsonval.AsText(fitted["$id"]); pointer != "" && id != "" {
 		if !strings.HasPrefix(id, "#") {
-			base = pointer
+			basePointer = pointer
 		}
 		delete(fitted, "$id")
 	}
-	if base != "" { // another part may have the same anchor
+	if basePointer != "" { // another part may have the same anchor
 		delete(fitted, "$anchor")
 	}
-	f.fitReference(fitted, base)
+	f.fitReference(fitted, basePointer)
 	if text, ok := fitted["description"].(string); ok {
-		fitted["description"] = clipText(text, "the description of "+describeValuePath(valuePath), &f.notes)
+		fitted["description"] = clipDescription(text, "the description of "+describeValuePath(valuePath), &f.notes)
 	}
 	f.fitPattern(fitted, valuePath)
 	f.fitPatternProperties(fitted, valuePath)
@@ -226,7 +226,7 @@ func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, base s
 		if !ok {
 			return inner
 		}
-		return f.fitPart(schema, innerPath, pointer+step, base)
+		return f.fitPart(schema, innerPath, pointer+step, basePointer)
 	})
 }
 
@@ -259,7 +259,7 @@ func describeValuePath(valuePath string) string {
 
 // fitReference replaces a $ref that names a part by its $id or anchor, or that is relative to a part with an $id, by a
 // pointer from the root.
-func (f *schemaFitter) fitReference(schema jsonval.Object, base string) {
+func (f *schemaFitter) fitReference(schema jsonval.Object, basePointer string) {
 	ref, ok := schema["$ref"].(string)
 	if !ok {
 		return
@@ -268,7 +268,7 @@ func (f *schemaFitter) fitReference(schema jsonval.Object, base string) {
 	pointer, isKnown := f.pointerByID[schemaID]
 	switch {
 	case schemaID == "":
-		pointer = base
+		pointer = basePointer
 	case !isKnown:
 		return
 	}
@@ -282,12 +282,12 @@ func (f *schemaFitter) fitReference(schema jsonval.Object, base string) {
 // fitPattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
 func (f *schemaFitter) fitPattern(schema jsonval.Object, valuePath string) {
 	pattern, ok := schema["pattern"].(string)
-	if !ok || f.canCompile(pattern) {
+	if !ok || f.takeStepsForPattern(pattern) {
 		return
 	}
 	delete(schema, "pattern")
 	text := "It matches the regular expression " + pattern + ", which the server checks."
-	if len(text) <= maxDescriptionLength {
+	if len(text) <= maxDescriptionBytes {
 		schema["description"] = strings.TrimSpace(jsonval.AsText(schema["description"]) + " " + text)
 	}
 	f.noteServerChecks("the pattern of "+describeValuePath(valuePath), pattern)
@@ -299,7 +299,7 @@ func (f *schemaFitter) fitPatternProperties(schema jsonval.Object, valuePath str
 	partByPattern := jsonval.AsObject(schema["patternProperties"])
 	compilablePatterns := jsonval.Object{}
 	for pattern, part := range jsonval.Sorted(partByPattern) {
-		if f.canCompile(pattern) {
+		if f.takeStepsForPattern(pattern) {
 			compilablePatterns[pattern] = part
 			continue
 		}
@@ -319,8 +319,8 @@ func (f *schemaFitter) noteServerChecks(subject, pattern string) {
 		fmt.Sprintf("only the server checks %s: %s", subject, jsonval.Clip(pattern, 100)))
 }
 
-// canCompile reports whether Go can compile a pattern, and whether its steps are within the limits.
-func (f *schemaFitter) canCompile(pattern string) bool {
+// takeStepsForPattern reports whether Go can compile a pattern, and whether its steps are within the limits.
+func (f *schemaFitter) takeStepsForPattern(pattern string) bool {
 	steps, err := jsonschema.CountCompiledSteps(pattern)
 	if err != nil || steps > jsonschema.MaxServerToolCompiledStepsPerPattern || steps > *f.patternStepsLeft {
 		return false

@@ -40,13 +40,14 @@ func (s ToolSpec) Digest() string {
 type PaletteAddition struct {
 	// ToolSources maps names to the sources of Tools: new Tools, and Tools of the file merged with the server's.
 	ToolSources jsonval.Object `json:"tools"`
-	// StoredTools is the whole palette, with these Tools, as an ideafile.NewStoredPalette. It takes the place of
+	// StoredPalette is the whole palette, with these Tools, as an ideafile.NewStoredPalette. It takes the place of
 	// ToolSources if the palette is large.
-	StoredTools jsonval.Object `json:"stored,omitempty"`
+	StoredPalette jsonval.Object `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
-	// NotesByServer lists what of a server's tools is left out, and why: whole tools, and parts of their descriptions.
-	NotesByServer map[string][]string `json:"notes,omitempty"`
+	// OmissionNotesByServer lists what of a server's tools is left out, and why: whole tools, and parts of their
+	// descriptions.
+	OmissionNotesByServer map[string][]string `json:"notes,omitempty"`
 	// Problems are with tools that the file asks for: no server offers them, or not in a usable form.
 	Problems diag.Problems `json:"problems,omitempty"`
 }
@@ -58,7 +59,7 @@ func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) Palette
 	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolCompiledPatternSteps,
 		addition: PaletteAddition{
 			ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{},
-			NotesByServer: map[string][]string{},
+			OmissionNotesByServer: map[string][]string{},
 		}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, specsByServer[s.Name])
@@ -78,7 +79,7 @@ func (b *paletteBuilder) addServerTools(s ideafile.MCPServer, specs []ToolSpec) 
 	fileToolsByName := b.fileToolsOfServer(s.Name)
 	for _, spec := range specs {
 		if _, isDuplicate := specByName[spec.Name]; isDuplicate {
-			b.addNotes(s, spec, "it is listed twice; the first counts")
+			b.addOmissionNotes(s, spec, "it is listed twice; the first counts")
 			continue
 		}
 		specByName[spec.Name] = spec
@@ -106,40 +107,40 @@ func (b *paletteBuilder) addServerTools(s ideafile.MCPServer, specs []ToolSpec) 
 }
 
 // fileToolsOfServer returns the Tools of the file that run a server's tools, by the server's names for them.
-func (b *paletteBuilder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
+func (b *paletteBuilder) fileToolsOfServer(serverName string) map[string][]*ideafile.Tool {
 	toolsByName := map[string][]*ideafile.Tool{}
 	for _, t := range b.idea.Tools {
-		if m, ok := t.MCPToolRef(); ok && m.ServerName == server {
+		if m, ok := t.MCPToolRef(); ok && m.ServerName == serverName {
 			toolsByName[m.ToolNameOnServer] = append(toolsByName[m.ToolNameOnServer], t)
 		}
 	}
 	return toolsByName
 }
 
-func (b *paletteBuilder) reportMissingTool(path, server, name string, specByName map[string]ToolSpec) {
+func (b *paletteBuilder) reportMissingTool(path, serverName, toolNameOnServer string, specByName map[string]ToolSpec) {
 	b.addition.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
-		server, jsonval.ClipForError(name), diag.SummarizeNames(jsonval.SortedKeys(specByName)))
+		serverName, jsonval.ClipForError(toolNameOnServer), diag.SummarizeNames(jsonval.SortedKeys(specByName)))
 }
 
 func (b *paletteBuilder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.addition.ToolNamesByServer[s.Name] = append(b.addition.ToolNamesByServer[s.Name], spec.Name)
 }
 
-// maxNotesPerServer bounds the notes on one server, since a hostile one could make the Idea grow by them.
-const maxNotesPerServer = 50
+// maxOmissionNotesPerServer bounds the notes on one server, since a hostile one could make the Idea grow by them.
+const maxOmissionNotesPerServer = 50
 
-func (b *paletteBuilder) addNotes(s ideafile.MCPServer, spec ToolSpec, texts ...string) {
-	notes := b.addition.NotesByServer[s.Name]
+func (b *paletteBuilder) addOmissionNotes(s ideafile.MCPServer, spec ToolSpec, texts ...string) {
+	notes := b.addition.OmissionNotesByServer[s.Name]
 	for _, text := range texts {
 		switch {
-		case len(notes) < maxNotesPerServer:
+		case len(notes) < maxOmissionNotesPerServer:
 			notes = append(notes, jsonval.ClipForError(spec.Name)+": "+jsonval.Clip(text, 300))
-		case len(notes) == maxNotesPerServer:
+		case len(notes) == maxOmissionNotesPerServer:
 			notes = append(notes, "and more is left out of this server's tools")
 		}
 	}
 	if len(notes) > 0 {
-		b.addition.NotesByServer[s.Name] = notes
+		b.addition.OmissionNotesByServer[s.Name] = notes
 	}
 }
 
@@ -148,10 +149,10 @@ func (b *paletteBuilder) addNotes(s ideafile.MCPServer, spec ToolSpec, texts ...
 func (b *paletteBuilder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	source, notes := spec.toolSource(s.Name, &b.patternStepsLeft)
 	fullName := s.Name + "_" + spec.Name
-	name := strings.ToValidUTF8(spelling.ShortenID(fullName, fullName, ideafile.MaxToolNameLength), "")
+	name := strings.ToValidUTF8(spelling.ShortenID(fullName, fullName, ideafile.MaxToolNameBytes), "")
 	if name != fullName {
 		notes = append(notes, fmt.Sprintf("it is called %s here: a tool's name has at most %d bytes", name,
-			ideafile.MaxToolNameLength))
+			ideafile.MaxToolNameBytes))
 	}
 	path := jsonval.JSONPathWithKey(ideafile.ToolsJSONPath, name)
 	var ps diag.Problems
@@ -167,11 +168,11 @@ func (b *paletteBuilder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	case len(errs) == 0:
 		b.addition.ToolSources[name] = source
 		b.addServerToolName(s, spec)
-		b.addNotes(s, spec, notes...)
+		b.addOmissionNotes(s, spec, notes...)
 	case s.ToolNames != nil:
 		b.addition.Problems.Append(errs...)
 	default:
-		b.addNotes(s, spec, "it is left out: "+errs[0].Message)
+		b.addOmissionNotes(s, spec, "it is left out: "+errs[0].Message)
 	}
 }
 
@@ -185,7 +186,7 @@ func (b *paletteBuilder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, 
 		return
 	}
 	serverSource, notes := spec.toolSource(s.Name, &b.patternStepsLeft)
-	b.addNotes(s, spec, notes...)
+	b.addOmissionNotes(s, spec, notes...)
 	merged := jsonval.AsObject(jsonval.DeepMerge(serverSource, withoutNullValues(t.Source)))
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
@@ -215,7 +216,7 @@ func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 	}
 	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
 		if _, isWired := ideafile.WiredReference(schema); isWired {
-			ps.AddAt(path+".properties", name, "the server's schema holds a Reference")
+			ps.AddAtKey(path+".properties", name, "the server's schema holds a Reference")
 		}
 		if strings.HasPrefix(name, "_") && s.requiresParam(name) {
 			ps.Add(path, "the server's tool %q cannot be used: it requires the parameter %s, but names that "+
@@ -232,7 +233,7 @@ func (s ToolSpec) requiresParam(param string) bool {
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
-func (s ToolSpec) toolSource(server string, patternStepsLeft *int) (source jsonval.Object, notes []string) {
+func (s ToolSpec) toolSource(serverName string, patternStepsLeft *int) (source jsonval.Object, notes []string) {
 	usableSpec, notes := s.withUsableSchemas(patternStepsLeft)
 	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(usableSpec.InputSchema)), "description")
 	if order := usableSpec.InputSchema[jsonschema.OrderKey]; order != nil {
@@ -250,13 +251,13 @@ func (s ToolSpec) toolSource(server string, patternStepsLeft *int) (source jsonv
 	if usableSpec.Undo != "" {
 		t["_undo"] = string(usableSpec.Undo)
 	}
-	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true,
+	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(serverName), true,
 		jsonval.Object{"attempts": jsonval.ToJSONValue(1)}
 	return t, notes
 }
 
-func (s ToolSpec) activitySource(server string) jsonval.Object {
-	return jsonval.Object{"mcp": jsonval.Object{"server": server, "tool": s.Name, "digest": s.Digest()}}
+func (s ToolSpec) activitySource(serverName string) jsonval.Object {
+	return jsonval.Object{"mcp": jsonval.Object{"server": serverName, "tool": s.Name, "digest": s.Digest()}}
 }
 
 // AddToIdeaSource returns an Idea's source with the Tools added. Its `config.mcp` then names the tools of each server,
@@ -265,13 +266,13 @@ func (p PaletteAddition) AddToIdeaSource(source jsonval.Object) jsonval.Object {
 	configByServer := jsonval.Object{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
 		serverConfig := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
-		if notes := p.NotesByServer[server]; len(notes) > 0 {
+		if notes := p.OmissionNotesByServer[server]; len(notes) > 0 {
 			serverConfig["notes"] = jsonval.ToJSONValue(notes)
 		}
 		configByServer[server] = serverConfig
 	}
 	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": configByServer})
-	tools := p.StoredTools
+	tools := p.StoredPalette
 	if tools == nil {
 		ownTools := jsonval.Lookup(source, "schema", "tools")
 		tools = jsonval.AsObject(jsonval.OverlayObject(ownTools, p.ToolSources))

@@ -57,7 +57,7 @@ func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, mcppalette.Pa
 func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 	t.Parallel()
 	idea, f := withOfferedTools(t, `{"own": {}}`)
-	if len(f.Problems) > 0 || len(f.NotesByServer) > 0 {
+	if len(f.Problems) > 0 || len(f.OmissionNotesByServer) > 0 {
 		t.Fatalf("%+v", f)
 	}
 	var names []string
@@ -158,7 +158,7 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}, "required": ["_approval"]}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
 	f := mcppalette.ResolveTools(idea, bad)
-	notes := strings.Join(f.NotesByServer["a"], "\n")
+	notes := strings.Join(f.OmissionNotesByServer["a"], "\n")
 	if len(f.ToolSources) > 0 || !strings.Contains(notes, "spy: it is left out: the server's schema holds a Reference") ||
 		!strings.Contains(notes, "odd: it is left out") ||
 		!strings.Contains(notes, "far: it is left out: the server's schema refers to http://a.example/x, and") {
@@ -240,7 +240,7 @@ func TestAToolThatNeedsWhatNoCallCanGiveSaysSo(t *testing.T) {
 		}
 		f := mcppalette.ResolveTools(idea, offers(t, `{"a": [{"name": "odd", "input": {"type": "object",
 			"properties": {"_meta": {}, "x": {}}, "required": ["_meta"]}}]}`))
-		said := f.Problems.Error() + strings.Join(f.NotesByServer["a"], "\n")
+		said := f.Problems.Error() + strings.Join(f.OmissionNotesByServer["a"], "\n")
 		if strings.Count(said, want) != 1 || strings.Contains(said, "does not begin with") {
 			t.Errorf("asked for %s: %s", how, said)
 		}
@@ -259,9 +259,9 @@ func TestAToolWithALongNameIsShortened(t *testing.T) {
 	}
 	for n, tool := range after.Tools {
 		ref, _ := tool.MCPToolRef()
-		if len(tool.Name) > ideafile.MaxToolNameLength || ref.ToolNameOnServer != one && ref.ToolNameOnServer != two ||
-			!strings.Contains(strings.Join(f.NotesByServer["a"], "\n"), "it is called "+tool.Name+" here") {
-			t.Errorf("%d: %s is %s: %v", n, tool.Name, ref.ToolNameOnServer, f.NotesByServer)
+		if len(tool.Name) > ideafile.MaxToolNameBytes || ref.ToolNameOnServer != one && ref.ToolNameOnServer != two ||
+			!strings.Contains(strings.Join(f.OmissionNotesByServer["a"], "\n"), "it is called "+tool.Name+" here") {
+			t.Errorf("%d: %s is %s: %v", n, tool.Name, ref.ToolNameOnServer, f.OmissionNotesByServer)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestWhatIsSaidOfOneServerIsBounded(t *testing.T) {
 	bad := offers(t, `{"a": [{"name": "odd", "input": {"properties": {`+strings.Join(properties, ",")+`}}}]}`)
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
 	f := mcppalette.ResolveTools(idea, bad)
-	notes := f.NotesByServer["a"]
+	notes := f.OmissionNotesByServer["a"]
 	if n := len(notes); n != 51 || !strings.Contains(notes[n-1], "and more") || len(f.ToolSources) != 1 {
 		t.Errorf("%d notes, %d tools", n, len(f.ToolSources))
 	}
@@ -293,8 +293,8 @@ func TestPatternsOfServersTakeNoMoreThanTheirRoom(t *testing.T) {
 	}
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
 	f := mcppalette.ResolveTools(idea, offers(t, `{"a": [`+strings.Join(list, ",")+`]}`))
-	if len(f.ToolSources) != 200 || len(f.NotesByServer["a"]) == 0 {
-		t.Errorf("%d tools, with %d notes", len(f.ToolSources), len(f.NotesByServer["a"]))
+	if len(f.ToolSources) != 200 || len(f.OmissionNotesByServer["a"]) == 0 {
+		t.Errorf("%d tools, with %d notes", len(f.ToolSources), len(f.OmissionNotesByServer["a"]))
 	}
 	if _, ps := ideafile.ReadIdea(f.AddToIdeaSource(idea.Source)); len(ps.Errors()) > 0 {
 		t.Error(ps)
@@ -373,8 +373,8 @@ func checkResolved(t *testing.T, tool string) {
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"s": {"url": "https://s.example"}}}, "schema": {"tools": {}}}`))
 	p := mcppalette.ResolveTools(idea, offers(t, `{"s": [`+tool+`]}`))
 	s, err := jsonschema.CompileSchema(p.ToolSources["s_odd"])
-	if err != nil || len(p.NotesByServer["s"]) > 0 {
-		t.Fatalf("%s: %v %v", tool, err, p.NotesByServer)
+	if err != nil || len(p.OmissionNotesByServer["s"]) > 0 {
+		t.Fatalf("%s: %v %v", tool, err, p.OmissionNotesByServer)
 	}
 	for value, fits := range map[string]bool{`{"a": "x"}`: true, `{"a": 5}`: false} {
 		if err := s.Validate(modeltest.MustDecodeJSON(value)); (err == nil) != fits {
@@ -391,7 +391,7 @@ func checkKept(t *testing.T, tool, kept, note string) {
 		t.Fatal(ps)
 	}
 	p := mcppalette.ResolveTools(idea, offers(t, `{"s": [`+tool+`]}`))
-	got, notes := string(jsonval.Encode(p.ToolSources)), strings.Join(p.NotesByServer["s"], "\n")
+	got, notes := string(jsonval.Encode(p.ToolSources)), strings.Join(p.OmissionNotesByServer["s"], "\n")
 	if len(p.ToolSources) != 1 || len(p.Problems) > 0 || !strings.Contains(got, kept) || !strings.Contains(notes, note) {
 		t.Errorf("%.300s:\n%.300s\n%s %s", tool, got, p.Problems, notes)
 	}

@@ -12,11 +12,11 @@ import (
 
 // LLMPrice has the prices of a million tokens of an LLM.
 type LLMPrice struct {
-	// Name is the server's name of the LLM, or the beginning of several names followed by a *.
-	Name string
-	// Input is the price of the tokens that the LLM reads, CachedInput the price of those that its server had cached.
-	// Output is the price of the tokens that the LLM writes and thinks.
-	Input, CachedInput, Output Money
+	// LLMName is the server's name of the LLM, or the beginning of several names followed by a *.
+	LLMName string
+	// InputPrice is the price of the tokens that the LLM reads, CachedInputPrice the price of those that its server had
+	// cached. Output is the price of the tokens that the LLM writes and thinks.
+	InputPrice, CachedInputPrice, OutputPrice Money
 	// BatchFactor is the fraction of the price that a Request by batch costs: a Dollar is all of it.
 	BatchFactor Money
 }
@@ -36,16 +36,16 @@ func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 				`want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens`, v)
 			continue
 		}
-		llmPrice := LLMPrice{Name: name, BatchFactor: Dollar}
-		priceByKey := map[string]*Money{"input": &llmPrice.Input, "cachedInput": &llmPrice.CachedInput,
-			"output": &llmPrice.Output}
+		llmPrice := LLMPrice{LLMName: name, BatchFactor: Dollar}
+		priceByKey := map[string]*Money{"input": &llmPrice.InputPrice, "cachedInput": &llmPrice.CachedInputPrice,
+			"output": &llmPrice.OutputPrice}
 		if _, exists := source["cachedInput"]; !exists {
-			priceByKey = map[string]*Money{"input": &llmPrice.Input, "output": &llmPrice.Output}
+			priceByKey = map[string]*Money{"input": &llmPrice.InputPrice, "output": &llmPrice.OutputPrice}
 		}
 		for key, amount := range jsonval.Sorted(priceByKey) {
 			var err error
 			if *amount, err = readBounded(maxMoney, source[key], wantPriceText); err != nil {
-				ps.AddAt(entryPath, key, "%s", err)
+				ps.AddAtKey(entryPath, key, "%s", err)
 			}
 		}
 		for key, value := range jsonval.Sorted(source) {
@@ -57,11 +57,11 @@ func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 				err = fmt.Errorf("unknown key %q; a price has batch, cachedInput, input and output", key)
 			}
 			if err != nil {
-				ps.AddAt(entryPath, key, "%s", err)
+				ps.AddAtKey(entryPath, key, "%s", err)
 			}
 		}
 		if priceByKey["cachedInput"] == nil {
-			llmPrice.CachedInput = llmPrice.Input
+			llmPrice.CachedInputPrice = llmPrice.InputPrice
 		}
 		list = append(list, llmPrice)
 	}
@@ -91,10 +91,10 @@ func (l List) Find(names ...string) (price LLMPrice, ok bool) {
 	for _, name := range names {
 		maxPrefixLength := -1
 		for _, m := range l {
-			namePrefix, isPrefix := strings.CutSuffix(m.Name, "*")
+			namePrefix, isPrefix := strings.CutSuffix(m.LLMName, "*")
 			switch {
 			case name == "":
-			case m.Name == name:
+			case m.LLMName == name:
 				return m, true
 			case isPrefix && strings.HasPrefix(name, namePrefix) && len(namePrefix) > maxPrefixLength:
 				price, maxPrefixLength = m, len(namePrefix)
@@ -118,9 +118,9 @@ func (m LLMPrice) Cost(inputTokens, cachedInputTokens, outputTokens int) Money {
 	add := func(tokens int, price Money) {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(tokens)), big.NewInt(int64(price))))
 	}
-	add(inputTokens-cachedInputTokens, m.Input)
-	add(cachedInputTokens, m.CachedInput)
-	add(outputTokens, m.Output)
+	add(inputTokens-cachedInputTokens, m.InputPrice)
+	add(cachedInputTokens, m.CachedInputPrice)
+	add(outputTokens, m.OutputPrice)
 	if sum.Quo(sum, big.NewInt(tokensPerPrice)).Cmp(big.NewInt(int64(maxMoney))) > 0 {
 		return maxMoney
 	}

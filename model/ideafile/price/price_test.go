@@ -79,11 +79,11 @@ func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
 		t.Fatal(ps)
 	}
 	for name, want := range map[string]string{"a-1": "a-1", "a-1-2026": "a-*", "a-1-mini-2026": "a-1-mini*", "b": ""} {
-		if found, ok := list.Find(name); found.Name != want || ok != (want != "") {
-			t.Errorf("%s is priced as %q", name, found.Name)
+		if found, ok := list.Find(name); found.LLMName != want || ok != (want != "") {
+			t.Errorf("%s is priced as %q", name, found.LLMName)
 		}
 	}
-	if found, ok := list.Find("", "unknown", "a-1"); !ok || found.Name != "a-1" {
+	if found, ok := list.Find("", "unknown", "a-1"); !ok || found.LLMName != "a-1" {
 		t.Errorf("the name that was asked for is not looked up: %+v", found)
 	}
 }
@@ -106,7 +106,7 @@ func TestWhatTokensCost(t *testing.T) {
 		if got := string(jsonval.Encode(jsonval.ToJSONValue(c.of.Cost(c.input, c.cached, c.output)))); got != string(
 			jsonval.Encode(json.Number(c.want))) {
 			t.Errorf("%d (%d cached) and %d of %s cost %s, want %s", c.input, c.cached, c.output,
-				c.of.Name, got, c.want)
+				c.of.LLMName, got, c.want)
 		}
 	}
 }

@@ -53,8 +53,8 @@ type Call struct {
 	ToolTitle string    `json:"-"`
 	// ProcessTitle is the Presenter's.
 	ProcessTitle string `json:"-"`
-	// HiddenNames are the names of those parameters that only operators look at.
-	HiddenNames []string `json:"-"`
+	// HiddenParamNames are the names of those parameters that only operators look at.
+	HiddenParamNames []string `json:"-"`
 	// Language is the language of the texts.
 	Language Language `json:"-"`
 }
@@ -87,27 +87,27 @@ type Presenter struct {
 	// ProcessTitle is what people call processes of the Idea's kind; empty: the Idea does not say.
 	ProcessTitle string
 
-	toolByName   map[string]*toolPresenter
-	inputFormat  Format
-	stateFormat  Format
-	sharedInput  any // input of all instances
-	nameTemplate template
-	tokensByName map[string][]string // by name: the first two instances that have it
-	nameByToken  map[string]string   // of the instances of the Idea, by token
+	toolByName           map[string]*toolPresenter
+	inputFormat          Format
+	stateFormat          Format
+	sharedInput          any // input of all instances
+	instanceNameTemplate template
+	tokensByInstanceName map[string][]string // by name: the first two instances that have it
+	instanceNameByToken  map[string]string   // of the instances of the Idea, by token
 	// amountByToken maps the token of an instance of the Idea to the first money in its data.
 	amountByToken map[string]*Field
 }
 
 type toolPresenter struct {
-	tool   *ideafile.Tool
-	format Format
-	title  template
+	tool          *ideafile.Tool
+	format        Format
+	titleTemplate template
 }
 
 // NewPresenter reads the words of an Idea; nil, an Idea that is not known yet, has none.
 func NewPresenter(idea *ideafile.Idea) *Presenter {
-	w := &Presenter{toolByName: map[string]*toolPresenter{}, tokensByName: map[string][]string{},
-		nameByToken: map[string]string{}, amountByToken: map[string]*Field{}}
+	w := &Presenter{toolByName: map[string]*toolPresenter{}, tokensByInstanceName: map[string][]string{},
+		instanceNameByToken: map[string]string{}, amountByToken: map[string]*Field{}}
 	if idea == nil {
 		return w
 	}
@@ -127,10 +127,10 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 	for _, t := range idea.Tools {
 		source := t.ParamsSchemaSource()
 		w.toolByName[t.Name] = &toolPresenter{tool: t, format: FormatOf(source, source),
-			title: parseTemplate(t.TitleTemplate)}
+			titleTemplate: parseTemplate(t.TitleTemplate)}
 	}
-	w.nameTemplate = parseTemplate(idea.Config.InstanceNameTemplate)
-	if w.nameTemplate.parsed == nil && !w.inputFormat.hasMoney() && !w.stateFormat.hasMoney() {
+	w.instanceNameTemplate = parseTemplate(idea.Config.InstanceNameTemplate)
+	if w.instanceNameTemplate.parsed == nil && !w.inputFormat.hasMoney() && !w.stateFormat.hasMoney() {
 		return w
 	}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
@@ -140,11 +140,11 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 		if amount != nil {
 			w.amountByToken[token] = amount
 		}
-		name := w.nameWithoutToken(token, InstanceValues{payloadByKind[ideafile.TypeInput],
+		name := w.instanceNameWithoutToken(token, InstanceValues{payloadByKind[ideafile.TypeInput],
 			payloadByKind[ideafile.TypeState]}, English)
-		w.nameByToken[token] = name
-		if list := w.tokensByName[name]; token != "" && len(list) < 2 {
-			w.tokensByName[name] = append(list, token)
+		w.instanceNameByToken[token] = name
+		if list := w.tokensByInstanceName[name]; token != "" && len(list) < 2 {
+			w.tokensByInstanceName[name] = append(list, token)
 		}
 	}
 	return w
@@ -152,8 +152,8 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 
 // Name is the name of an instance for people. If other instances have the same name, its token is added.
 func (w *Presenter) Name(token string, c InstanceValues, l Language) string {
-	name := w.nameWithoutToken(token, c, l)
-	sameNameTokens := w.tokensByName[w.nameWithoutToken(token, c, English)]
+	name := w.instanceNameWithoutToken(token, c, l)
+	sameNameTokens := w.tokensByInstanceName[w.instanceNameWithoutToken(token, c, English)]
 	if name != token && slices.ContainsFunc(sameNameTokens, func(other string) bool { return other != token }) {
 		return name + " (" + token + ")"
 	}
@@ -163,11 +163,11 @@ func (w *Presenter) Name(token string, c InstanceValues, l Language) string {
 // KnownInstanceName is Name by the data that the Idea has of an instance. For an instance that the Idea does not know,
 // it is the token.
 func (w *Presenter) KnownInstanceName(token string) string {
-	name, isKnown := w.nameByToken[token]
+	name, isKnown := w.instanceNameByToken[token]
 	switch {
 	case !isKnown || name == token:
 		return token
-	case len(w.tokensByName[name]) > 1:
+	case len(w.tokensByInstanceName[name]) > 1:
 		return name + " (" + token + ")"
 	}
 	return name
@@ -185,13 +185,13 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 // its name says already: "Order: A-1, Customer: Ann"; "" if none is telling.
 func (w *Presenter) InputSummary(input any, instanceName string, l Language) string {
 	texts := jsonval.Map(w.inputFormat.informativeFields(input, instanceName, l), func(f Field) string {
-		return f.Title + ": " + toOneLine(f.DisplayText, maxShownFieldLength)
+		return f.Title + ": " + toOneLine(f.DisplayText, maxInformativeFieldRunes)
 	})
 	return strings.Join(texts, ", ")
 }
 
-func (w *Presenter) nameWithoutToken(token string, c InstanceValues, l Language) string {
-	parts, ok := w.nameTemplate.fill(l, w.referenceLookup(nil, nil, c))
+func (w *Presenter) instanceNameWithoutToken(token string, c InstanceValues, l Language) string {
+	parts, ok := w.instanceNameTemplate.fill(l, w.referenceLookup(nil, nil, c))
 	if name := parts.String(); ok && strings.TrimSpace(name) != "" {
 		return name
 	}
@@ -223,16 +223,16 @@ func (w *Presenter) PathTitle(kind string, path jsonval.Path) string {
 }
 
 // ParamsFormat is how the parameters of a Tool are shown.
-func (w *Presenter) ParamsFormat(tool string) Format {
-	if t := w.toolByName[tool]; t != nil {
+func (w *Presenter) ParamsFormat(toolName string) Format {
+	if t := w.toolByName[toolName]; t != nil {
 		return t.format
 	}
 	return Format{}
 }
 
 // ResultFormat is how the result of a Tool is shown.
-func (w *Presenter) ResultFormat(tool string) Format {
-	t := w.toolByName[tool]
+func (w *Presenter) ResultFormat(toolName string) Format {
+	t := w.toolByName[toolName]
 	if t == nil || t.tool.OutputSchema == nil {
 		return Format{}
 	}
@@ -246,15 +246,17 @@ func (w *Presenter) InputFormat() Format { return w.inputFormat }
 func (w *Presenter) StateFormat() Format { return w.stateFormat }
 
 // Call puts a Call with its parameters into words.
-func (w *Presenter) Call(tool string, params jsonval.Object, token string, c InstanceValues, l Language) Call {
-	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.ToolTitle(tool), ProcessTitle: w.ProcessTitle,
-		Language: l}
-	t := w.toolByName[tool]
+func (w *Presenter) Call(toolName string, params jsonval.Object, instanceToken string, c InstanceValues,
+	l Language) Call {
+	out := Call{InstanceName: w.Name(instanceToken, c, l), ToolTitle: w.ToolTitle(toolName),
+		ProcessTitle: w.ProcessTitle,
+		Language:     l}
+	t := w.toolByName[toolName]
 	if t == nil {
 		t = &toolPresenter{}
 	}
-	out.Fields, out.HiddenNames = t.fields(params, l)
-	parts, ok := t.title.fill(l, w.referenceLookup(t, params, c))
+	out.Fields, out.HiddenParamNames = t.fields(params, l)
+	parts, ok := t.titleTemplate.fill(l, w.referenceLookup(t, params, c))
 	if !ok {
 		parts = defaultSentence(out.ToolTitle, out.Fields)
 	}
@@ -302,7 +304,7 @@ func (w *Presenter) ownOrSharedInput(ownInput any, path jsonval.Path) any {
 func (t *toolPresenter) fields(params jsonval.Object, l Language) (list []Field, hiddenNames []string) {
 	var add func(prefix string, f Format, values jsonval.Object, isTopLevel bool)
 	add = func(prefix string, f Format, values jsonval.Object, isTopLevel bool) {
-		for _, name := range f.OrderedNames(values) {
+		for _, name := range f.OrderedMemberNames(values) {
 			memberFormat, v := f.Properties[name], values[name]
 			if memberFormat.Display == Hidden {
 				hiddenNames = append(hiddenNames, prefix+name)
@@ -329,8 +331,8 @@ func (t *toolPresenter) fields(params jsonval.Object, l Language) (list []Field,
 	return list, hiddenNames
 }
 
-// OrderedNames lists the members of an object: those of the schema first, in its order.
-func (f Format) OrderedNames(values jsonval.Object) (names []string) {
+// OrderedMemberNames lists the members of an object: those of the schema first, in its order.
+func (f Format) OrderedMemberNames(values jsonval.Object) (names []string) {
 	for _, name := range f.Order {
 		if _, exists := values[name]; exists {
 			names = append(names, name)
@@ -346,8 +348,8 @@ func (f Format) OrderedNames(values jsonval.Object) (names []string) {
 
 // Limits of the parameters in a sentence without a template.
 const (
-	maxShownFields      = 2
-	maxShownFieldLength = 60
+	maxInformativeFields     = 2
+	maxInformativeFieldRunes = 60
 )
 
 // defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
@@ -356,7 +358,8 @@ func defaultSentence(title string, fields []Field) TextSpans {
 	var chosenFields []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(chosenFields) < maxShownFields && (f.Format.Display == Money) == wantMoney && f.isInformative() {
+			if len(chosenFields) < maxInformativeFields && (f.Format.Display == Money) == wantMoney &&
+				f.isInformative() {
 				chosenFields = append(chosenFields, f)
 			}
 		}
@@ -367,7 +370,8 @@ func defaultSentence(title string, fields []Field) TextSpans {
 		if n == 0 {
 			separator = ": "
 		}
-		parts = append(parts, TextSpan{Text: separator}, TextSpan{toOneLine(f.DisplayText, maxShownFieldLength), true})
+		parts = append(parts, TextSpan{Text: separator}, TextSpan{toOneLine(f.DisplayText, maxInformativeFieldRunes),
+			true})
 	}
 	return parts
 }
@@ -375,7 +379,7 @@ func defaultSentence(title string, fields []Field) TextSpans {
 // informativeFields returns the most telling values of an object, without money and without what a name contains.
 func (f Format) informativeFields(v any, instanceName string, l Language) (list []Field) {
 	values := jsonval.AsObject(v)
-	for _, name := range f.OrderedNames(values) {
+	for _, name := range f.OrderedMemberNames(values) {
 		memberFormat, v := f.Properties[name], values[name]
 		if memberFormat.Display == Hidden || memberFormat.Display == Money {
 			continue
@@ -386,8 +390,8 @@ func (f Format) informativeFields(v any, instanceName string, l Language) (list 
 			Format: memberFormat}); one.isInformative() && !strings.Contains(instanceName, one.DisplayText) {
 			list = append(list, one)
 		}
-		if len(list) >= maxShownFields {
-			return list[:maxShownFields]
+		if len(list) >= maxInformativeFields {
+			return list[:maxInformativeFields]
 		}
 	}
 	return list
@@ -403,20 +407,20 @@ func (f Field) isInformative() bool {
 	case nil, bool, []any, jsonval.Object:
 		return false
 	}
-	return !f.IsFixed && f.Value != "" && utf8.RuneCountInString(f.DisplayText) <= maxShownFieldLength &&
+	return !f.IsFixed && f.Value != "" && utf8.RuneCountInString(f.DisplayText) <= maxInformativeFieldRunes &&
 		!strings.Contains(f.DisplayText, "\n")
 }
 
-// maxSentenceValueLength bounds one value in a sentence or a name, in characters.
-const maxSentenceValueLength = 120
+// maxSentenceValueRunes bounds one value in a sentence or a name, in characters.
+const maxSentenceValueRunes = 120
 
-func toOneLine(text string, maxLength int) string {
-	if len(text) > 8*maxLength { // more than enough for any result
-		text = strings.ToValidUTF8(text[:8*maxLength], "")
+func toOneLine(text string, maxRunes int) string {
+	if len(text) > 8*maxRunes { // more than enough for any result
+		text = strings.ToValidUTF8(text[:8*maxRunes], "")
 	}
 	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > maxLength {
-		return string(runes[:maxLength-1]) + "…"
+	if runes := []rune(text); len(runes) > maxRunes {
+		return string(runes[:maxRunes-1]) + "…"
 	}
 	return text
 }
@@ -452,7 +456,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			return v, has
 		})
 		ok = ok && isFound
-		parts = append(parts, TextSpan{toOneLine(format.Text(v, l), maxSentenceValueLength), true})
+		parts = append(parts, TextSpan{toOneLine(format.Text(v, l), maxSentenceValueRunes), true})
 	})
 	return parts, ok
 }

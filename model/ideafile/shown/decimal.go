@@ -35,10 +35,10 @@ func (d decimal) shiftPoint(digits int) decimal {
 }
 
 // groupedText formats a decimal in a language, with at least scale digits after the point.
-func (d decimal) groupedText(l Language, scale int) string {
-	s := signsByLanguage[l]
+func (d decimal) groupedText(l Language, minDecimalPlaces int) string {
+	s := numberSignsByLanguage[l]
 	decimalPlaces, _ := d.FloatPrec()
-	integerPart, fraction, _ := strings.Cut(d.FloatString(max(decimalPlaces, scale)), ".")
+	integerPart, fraction, _ := strings.Cut(d.FloatString(max(decimalPlaces, minDecimalPlaces)), ".")
 	integerPart, isNegative := strings.CutPrefix(integerPart, "-")
 	var b strings.Builder
 	if isNegative {

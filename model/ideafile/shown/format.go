@@ -238,8 +238,8 @@ func isCurrency(code string) bool {
 	return err == nil && unit.String() != "XXX"
 }
 
-// currencyScale is how many digits a currency has after the point.
-func currencyScale(code string) int {
+// currencyDecimalPlaces is how many digits a currency has after the point.
+func currencyDecimalPlaces(code string) int {
 	unit, err := currency.ParseISO(code)
 	if err != nil {
 		return 2

@@ -45,8 +45,8 @@ func LanguageFor(preferences string) Language {
 
 // numberSigns are how a language writes numbers.
 type numberSigns struct {
-	groupSign, decimalPoint, percent string
-	amountPattern                    *regexp.Regexp // of money that people type
+	groupSign, decimalPoint, percentSign string
+	typedAmountPattern                   *regexp.Regexp // of money that people type
 }
 
 // numberSignsOf derives the signs from how the library writes a sample number. The library cannot write the values
@@ -62,4 +62,4 @@ func numberSignsOf(l Language) numberSigns {
 		regexp.MustCompile(amountPattern)}
 }
 
-var signsByLanguage = map[Language]numberSigns{English: numberSignsOf(English), German: numberSignsOf(German)}
+var numberSignsByLanguage = map[Language]numberSigns{English: numberSignsOf(English), German: numberSignsOf(German)}

@@ -21,7 +21,7 @@ func (f Format) Text(v any, l Language) string {
 		}
 	case Percent:
 		if d, ok := parseDecimal(v); ok {
-			return d.shiftPoint(2).groupedText(l, 0) + signsByLanguage[l].percent
+			return d.shiftPoint(2).groupedText(l, 0) + numberSignsByLanguage[l].percentSign
 		}
 	case Date, DateTime:
 		if text, ok := f.formatDate(jsonval.AsText(v), l); ok {
@@ -50,7 +50,7 @@ func (f Format) Text(v any, l Language) string {
 // parseAmount is money in whole units of its currency.
 func (f Format) parseAmount(v any) (d decimal, ok bool) {
 	if d, ok = parseDecimal(v); ok {
-		d = d.shiftPoint(f.unitShift())
+		d = d.shiftPoint(f.unitPointShift())
 	}
 	return d, ok && f.Display == Money
 }
@@ -69,23 +69,23 @@ func (f Format) Unit() string {
 	return f.Currency
 }
 
-// unitShift is by how many digits the point of a value moves to the right in its unit.
-func (f Format) unitShift() int {
+// unitPointShift is by how many digits the point of a value moves to the right in its unit.
+func (f Format) unitPointShift() int {
 	switch {
 	case f.Display == Percent:
 		return 2
 	case f.UsesMinorUnits:
-		return -currencyScale(f.Currency)
+		return -currencyDecimalPlaces(f.Currency)
 	}
 	return 0
 }
 
 func (f Format) amountText(d decimal, l Language) string {
-	return strings.TrimSpace(d.groupedText(l, currencyScale(f.Currency)) + " " + f.Currency)
+	return strings.TrimSpace(d.groupedText(l, currencyDecimalPlaces(f.Currency)) + " " + f.Currency)
 }
 
-// InputText returns a number as people type it, in its unit; "" if the value is no number.
-func (f Format) InputText(v any, l Language) string {
+// TypedNumberText returns a number as people type it, in its unit; "" if the value is no number.
+func (f Format) TypedNumberText(v any, l Language) string {
 	d, ok := parseDecimal(v)
 	switch {
 	case !ok:
@@ -94,48 +94,49 @@ func (f Format) InputText(v any, l Language) string {
 		text, _ := durationText(v, l)
 		return cmp.Or(text, d.plainText()) // 0, and parts of a second, have no words
 	case f.HasUnit():
-		return strings.Replace(d.shiftPoint(f.unitShift()).plainText(), ".", signsByLanguage[l].decimalPoint, 1)
+		return strings.Replace(d.shiftPoint(f.unitPointShift()).plainText(), ".", numberSignsByLanguage[l].decimalPoint,
+			1)
 	}
 	return d.plainText()
 }
 
-// maxInputLength bounds a number that people type, in bytes.
-const maxInputLength = 1000
+// maxTypedNumberBytes bounds a number that people type, in bytes.
+const maxTypedNumberBytes = 1000
 
-// ParseInput reads a number as people type it. problem is what is wrong with the text; empty: nothing.
-func (f Format) ParseInput(text string, l Language) (n json.Number, problem string) {
+// ParseTypedNumber reads a number as people type it. problem is what is wrong with the text; empty: nothing.
+func (f Format) ParseTypedNumber(text string, l Language) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
 	if d, ok := parseDurationSeconds(text); ok && f.Display == Duration {
 		return json.Number(d.plainText()), ""
 	}
 	if !f.HasUnit() {
 		d, ok := parseDecimal(text)
-		if !ok || len(text) > maxInputLength {
+		if !ok || len(text) > maxTypedNumberBytes {
 			return "", "this is not a number: write it with digits and a point, such as 12.50"
 		}
 		return json.Number(d.plainText()), ""
 	}
-	s, scale := signsByLanguage[l], currencyScale(f.Currency)
+	s, scale := numberSignsByLanguage[l], currencyDecimalPlaces(f.Currency)
 	text = strings.TrimSpace(strings.TrimSuffix(text, f.Unit()))
-	if f.Display == Duration || len(text) > maxInputLength || !s.amountPattern.MatchString(text) {
-		return "", f.inputErrorText(l)
+	if f.Display == Duration || len(text) > maxTypedNumberBytes || !s.typedAmountPattern.MatchString(text) {
+		return "", f.typedNumberErrorText(l)
 	}
 	d, _ := parseDecimal(strings.NewReplacer(s.groupSign, "", s.decimalPoint, ".").Replace(text))
 	if decimalPlaces, _ := d.FloatPrec(); decimalPlaces > scale && f.Currency != "" {
 		return "", fmt.Sprintf("%s has at most %d digits after the point", f.Currency, scale)
 	}
-	return json.Number(d.shiftPoint(-f.unitShift()).plainText()), ""
+	return json.Number(d.shiftPoint(-f.unitPointShift()).plainText()), ""
 }
 
-// inputErrorText says how to type a number in its unit.
-func (f Format) inputErrorText(l Language) string {
+// typedNumberErrorText says how to type a number in its unit.
+func (f Format) typedNumberErrorText(l Language) string {
 	switch f.Display {
 	case Percent:
 		return "this is not a percentage: write it like " + f.Text(json.Number("0.125"), l)
 	case Duration:
 		return "this is not a span of time: write it like " + f.Text(json.Number("216000"), l)
 	}
-	scale := currencyScale(f.Currency)
+	scale := currencyDecimalPlaces(f.Currency)
 	return "this is not an amount: write it like " + f.amountText(decimal{big.NewRat(123459, 1)}.shiftPoint(-scale), l)
 }
 
@@ -166,7 +167,7 @@ func WholeAmounts(fields []*Field) (amounts []string, decimalPlaces, minDecimalP
 		d, _ := f.Format.parseAmount(f.Value)
 		return d
 	})
-	minDecimalPlaces = currencyScale(fields[0].Format.Currency)
+	minDecimalPlaces = currencyDecimalPlaces(fields[0].Format.Currency)
 	decimalPlaces = minDecimalPlaces
 	for _, d := range all {
 		n, _ := d.FloatPrec()
@@ -230,14 +231,14 @@ var durationUnits = []struct {
 // of seconds alone, and returns the seconds.
 func parseDurationSeconds(text string) (sum decimal, ok bool) {
 	fields := strings.Fields(text)
-	if len(fields) == 1 && len(text) <= maxInputLength {
+	if len(fields) == 1 && len(text) <= maxTypedNumberBytes {
 		return parseDecimal(text)
 	}
 	sum = decimal{new(big.Rat)}
 	for n := 0; n+1 < len(fields); n += 2 {
 		count, isNumber := parseDecimal(fields[n])
 		seconds := unitSeconds(fields[n+1])
-		if !isNumber || seconds == 0 || len(text) > maxInputLength {
+		if !isNumber || seconds == 0 || len(text) > maxTypedNumberBytes {
 			return sum, false
 		}
 		sum.Add(sum.Rat, count.Mul(count.Rat, big.NewRat(seconds, 1)))
@@ -332,7 +333,7 @@ func (f Format) listText(list []any, l Language) string {
 
 func (f Format) membersText(values jsonval.Object, l Language) string {
 	var texts []string
-	for _, name := range f.OrderedNames(values) {
+	for _, name := range f.OrderedMemberNames(values) {
 		if memberFormat := f.Properties[name]; memberFormat.Display != Hidden {
 			texts = append(texts, memberFormat.TitleOr(name)+": "+memberFormat.Text(values[name], l))
 		}

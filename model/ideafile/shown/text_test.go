@@ -83,15 +83,15 @@ func TestANumberIsEnteredAsPeopleTypeIt(t *testing.T) {
 		{`{"_display": "percent"}`, `0.1505`, "15.05"},
 	} {
 		f := formatOf(c.schema)
-		if got := f.InputText(json.Number(c.value), shown.English); got != c.entered {
+		if got := f.TypedNumberText(json.Number(c.value), shown.English); got != c.entered {
 			t.Errorf("%s of %s is entered as %q, want %q", c.value, c.schema, got, c.entered)
 		}
-		if back, problem := f.ParseInput(c.entered, shown.English); problem != "" || back.String() != c.value {
+		if back, problem := f.ParseTypedNumber(c.entered, shown.English); problem != "" || back.String() != c.value {
 			t.Errorf("%q is read as %s, want %s", c.entered, back, c.value)
 		}
 	}
 	for _, text := range []string{"", "a lot", "1,5", "NaN", "1e9"} {
-		if n, problem := formatOf(`{}`).ParseInput(text, shown.English); problem == "" {
+		if n, problem := formatOf(`{}`).ParseTypedNumber(text, shown.English); problem == "" {
 			t.Errorf("%q is read as %s", text, n)
 		}
 	}
@@ -110,16 +110,17 @@ func TestMoneyIsReadInItsCurrencyToTheDigit(t *testing.T) {
 	} {
 		f := formatOf(`{"_display": "money", "minorUnits": true, "currency": "` + c.currency + `"}`)
 		for language, want := range map[shown.Language]string{shown.English: c.english, shown.German: c.german} {
-			n, problem := f.ParseInput(c.text, language)
+			n, problem := f.ParseTypedNumber(c.text, language)
 			if n.String() != want && !strings.Contains(problem, want) {
 				t.Errorf("%q of %s in %s: %q %s, want %q", c.text, c.currency, language, n, problem, want)
 			}
-			if back, _ := f.ParseInput(f.InputText(n, language), language); problem == "" && back != n {
+			if back, _ := f.ParseTypedNumber(f.TypedNumberText(n, language), language); problem == "" && back != n {
 				t.Errorf("%s of %s in %s comes back as %s", n, c.currency, language, back)
 			}
 		}
 	}
-	if _, problem := formatOf(`{"_display": "money", "currency": "EUR"}`).ParseInput("x", shown.German); !strings.HasSuffix(
+	if _, problem := formatOf(`{"_display": "money", "currency": "EUR"}`).ParseTypedNumber("x",
+		shown.German); !strings.HasSuffix(
 		problem, "1.234,59 EUR") {
 		t.Error(problem)
 	}
@@ -129,11 +130,12 @@ func TestAShareIsReadInPercent(t *testing.T) {
 	t.Parallel()
 	f := formatOf(`{"_display": "percent"}`)
 	for text, want := range map[string]string{"15": "0.15", " 15 %": "0.15", "12,5\u00a0%": "0.125", "1.000": "10"} {
-		if n, problem := f.ParseInput(text, shown.German); n.String() != want {
+		if n, problem := f.ParseTypedNumber(text, shown.German); n.String() != want {
 			t.Errorf("%q is %s %s, want %s", text, n, problem, want)
 		}
 	}
-	if _, problem := f.ParseInput("a lot", shown.German); !strings.HasSuffix(problem, "write it like 12,5\u00a0%") {
+	if _, problem := f.ParseTypedNumber("a lot", shown.German); !strings.HasSuffix(problem,
+		"write it like 12,5\u00a0%") {
 		t.Error(problem)
 	}
 }
@@ -143,16 +145,16 @@ func TestADurationIsTypedInWords(t *testing.T) {
 	f := formatOf(`{"_display": "duration"}`)
 	for text, want := range map[string]string{"2 days": "172800", "2 Tage 12 stunden": "216000", "1.5 days": "129600",
 		"90": "90", "0.5": "0.5", "1 second": "1"} {
-		n, problem := f.ParseInput(text, shown.German)
+		n, problem := f.ParseTypedNumber(text, shown.German)
 		if n.String() != want {
 			t.Errorf("%q is %s %s, want %s", text, n, problem, want)
 		}
-		if back, _ := f.ParseInput(f.InputText(n, shown.German), shown.German); back != n {
+		if back, _ := f.ParseTypedNumber(f.TypedNumberText(n, shown.German), shown.German); back != n {
 			t.Errorf("%s comes back as %s", n, back)
 		}
 	}
 	for _, text := range []string{"", "days", "2 days 3", "two days", "2 weeks"} {
-		if n, problem := f.ParseInput(text, shown.English); !strings.HasSuffix(problem, "like 2 days 12 hours") {
+		if n, problem := f.ParseTypedNumber(text, shown.English); !strings.HasSuffix(problem, "like 2 days 12 hours") {
 			t.Errorf("%q is %s %s", text, n, problem)
 		}
 	}

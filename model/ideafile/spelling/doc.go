@@ -3,9 +3,9 @@
 //
 // It knows the ids of parts, too: p/~part/3 (SplitPartID).
 //
-// Wherever people name an instance or a Call, both spellings count (FindToken, MatchesToken). People are shown the
-// token itself.
+// Wherever people name an instance or a Call, both spellings count (FindInstanceToken, MatchesInstanceToken). People
+// are shown the token itself.
 //
 // Invariant: in one process no spelling names two instances. A new token that is like another one is refused
-// (TokenIndex.AddToken).
+// (InstanceTokenIndex.AddToken).
 package spelling

@@ -10,24 +10,24 @@ import (
 const PartMark = "~part"
 
 // PartID returns the id of a part of a split process.
-func PartID(processID string, number int) string {
-	return processID + "/" + PartMark + "/" + strconv.Itoa(number)
+func PartID(processID string, partNumber int) string {
+	return processID + "/" + PartMark + "/" + strconv.Itoa(partNumber)
 }
 
 // SplitPartID splits the id of a part into the id of the whole process and the part's number. For any other id, such as
 // that of a part's delegate, ok is false and wholeProcessID is the id.
-func SplitPartID(id string) (wholeProcessID string, number int, ok bool) {
+func SplitPartID(id string) (wholeProcessID string, partNumber int, ok bool) {
 	if markIndex := strings.LastIndex(id, "/"+PartMark+"/"); markIndex >= 0 {
-		number, err := strconv.Atoi(id[markIndex+len("/"+PartMark+"/"):])
-		if err == nil && PartID(id[:markIndex], number) == id {
-			return id[:markIndex], number, true
+		partNumber, err := strconv.Atoi(id[markIndex+len("/"+PartMark+"/"):])
+		if err == nil && PartID(id[:markIndex], partNumber) == id {
+			return id[:markIndex], partNumber, true
 		}
 	}
 	return id, 0, false
 }
 
-// IsPart reports whether an id names a part of a process. The process itself answers for its parts.
-func IsPart(id string) bool {
+// IsPartID reports whether an id names a part of a process. The process itself answers for its parts.
+func IsPartID(id string) bool {
 	_, _, ok := SplitPartID(id)
 	return ok
 }
@@ -40,6 +40,6 @@ func WholeProcessID(id string) string {
 
 var partPattern = regexp.MustCompile(`/` + PartMark + `/[0-9]+`)
 
-// WithoutParts returns the id of a process without any parts, those of the processes above it included. The name of a
-// Call may leave the parts out, since ids of Calls are unique in the whole.
-func WithoutParts(id string) string { return partPattern.ReplaceAllString(id, "") }
+// ProcessIDWithoutParts returns the id of a process without any parts, those of the processes above it included. The
+// name of a Call may leave the parts out, since ids of Calls are unique in the whole.
+func ProcessIDWithoutParts(id string) string { return partPattern.ReplaceAllString(id, "") }

@@ -27,9 +27,9 @@ func TestOnlyTheIDOfAPartIsOne(t *testing.T) {
 		"p/~part/99999999999999999999999999~a": {"p/~part/99999999999999999999999999~a", "p~a", 0},
 	} {
 		whole, number, is := spelling.SplitPartID(id)
-		if whole != want.whole || number != want.number || is != (number > 0) || is != spelling.IsPart(id) ||
-			spelling.WholeProcessID(id) != whole || spelling.WithoutParts(id) != want.without {
-			t.Errorf("%s: %s, %d, %v, and without parts %s", id, whole, number, is, spelling.WithoutParts(id))
+		if whole != want.whole || number != want.number || is != (number > 0) || is != spelling.IsPartID(id) ||
+			spelling.WholeProcessID(id) != whole || spelling.ProcessIDWithoutParts(id) != want.without {
+			t.Errorf("%s: %s, %d, %v, and without parts %s", id, whole, number, is, spelling.ProcessIDWithoutParts(id))
 		}
 	}
 }

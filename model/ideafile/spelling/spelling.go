@@ -14,8 +14,8 @@ var circledRanges = []struct {
 	first    rune
 }{{1, 20, '①'}, {21, 35, '㉑'}, {36, 50, '㊱'}}
 
-// TokenForNumber returns the token of the nth instance, from 1: ① … ㊿, then 51, 52, …
-func TokenForNumber(n int) string {
+// InstanceTokenForNumber returns the token of the nth instance, from 1: ① … ㊿, then 51, 52, …
+func InstanceTokenForNumber(n int) string {
 	for _, c := range circledRanges {
 		if n >= c.from && n <= c.to {
 			return string(c.first + rune(n-c.from))
@@ -24,8 +24,8 @@ func TokenForNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// TokenNumber returns the number that a token is, circled or in digits; ok is false for any other token.
-func TokenNumber(token string) (n int, ok bool) {
+// NumberOfInstanceToken returns the number that a token is, circled or in digits; ok is false for any other token.
+func NumberOfInstanceToken(token string) (n int, ok bool) {
 	n, ok = circledNumber(token)
 	if ok {
 		return n, true
@@ -47,28 +47,28 @@ func circledNumber(token string) (n int, ok bool) {
 	return 0, false
 }
 
-// MaxTypeableLength bounds the length of a token in ids, in bytes, so that ids made of it fit the 255 characters that
-// Temporal's databases hold.
-const MaxTypeableLength = 32
+// MaxTypeableTokenBytes bounds the length of a token in ids, in bytes, so that ids made of it fit the 255 characters
+// that Temporal's databases hold.
+const MaxTypeableTokenBytes = 32
 
-// TypeableToken returns the form of a token for ids and the keyboard: ① is 1. In any other token, letters, digits, "-",
-// "_" and "." stay, and the rest is percent-encoded. A result longer than MaxTypeableLength ends in ~ and twelve digits
-// of the token's SHA-256.
-func TypeableToken(token string) string {
+// TypeableInstanceToken returns the form of a token for ids and the keyboard: ① is 1. In any other token, letters,
+// digits, "-", "_" and "." stay, and the rest is percent-encoded. A result longer than MaxTypeableTokenBytes ends in ~
+// and twelve digits of the token's SHA-256.
+func TypeableInstanceToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
 	}
-	return ShortenID(encodeToken(token), token, MaxTypeableLength)
+	return ShortenID(percentEncodeToken(token), token, MaxTypeableTokenBytes)
 }
 
-// ShortenID returns an id of at most maxLength bytes: the id itself, or its beginning, ~, and twelve hex digits of the
+// ShortenID returns an id of at most maxBytes bytes: the id itself, or its beginning, ~, and twelve hex digits of the
 // SHA-256 of the parameter of. It never cuts a percent-encoded byte in two.
-func ShortenID(id, digestInput string, maxLength int) string {
-	if len(id) <= maxLength {
+func ShortenID(id, digestInput string, maxBytes int) string {
+	if len(id) <= maxBytes {
 		return id
 	}
 	const digits = 12
-	id = id[:maxLength-digits-1]
+	id = id[:maxBytes-digits-1]
 	if escapeIndex := strings.LastIndexByte(id, '%'); escapeIndex > len(id)-3 && escapeIndex >= 0 {
 		id = id[:escapeIndex]
 	}
@@ -77,7 +77,7 @@ func ShortenID(id, digestInput string, maxLength int) string {
 
 const charactersInIDs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-func encodeToken(token string) string {
+func percentEncodeToken(token string) string {
 	var b strings.Builder
 	for i := range len(token) {
 		if c := token[i]; strings.IndexByte(charactersInIDs, c) >= 0 {
@@ -89,27 +89,27 @@ func encodeToken(token string) string {
 	return b.String()
 }
 
-// MatchesToken reports whether a word, in either spelling, names an instance.
-func MatchesToken(typedToken, token string) bool {
-	return typedToken == token || typedToken == TypeableToken(token)
+// MatchesInstanceToken reports whether a word, in either spelling, names an instance.
+func MatchesInstanceToken(typedToken, token string) bool {
+	return typedToken == token || typedToken == TypeableInstanceToken(token)
 }
 
-// FindToken returns the token that a word names, in either spelling.
-func FindToken(tokens []string, typedToken string) (token string, ok bool) {
+// FindInstanceToken returns the token that a word names, in either spelling.
+func FindInstanceToken(tokens []string, typedToken string) (token string, ok bool) {
 	for _, t := range tokens {
-		if MatchesToken(typedToken, t) {
+		if MatchesInstanceToken(typedToken, t) {
 			return t, true
 		}
 	}
 	return "", false
 }
 
-// TokenIndex finds tokens by either spelling. Its zero value is empty.
-type TokenIndex struct{ tokenBySpelling map[string]string }
+// InstanceTokenIndex finds tokens by either spelling. Its zero value is empty.
+type InstanceTokenIndex struct{ tokenBySpelling map[string]string }
 
-// NewTokenIndex makes a TokenIndex of tokens that are all distinct in both spellings.
-func NewTokenIndex(tokens []string) *TokenIndex {
-	x := &TokenIndex{}
+// NewInstanceTokenIndex makes a InstanceTokenIndex of tokens that are all distinct in both spellings.
+func NewInstanceTokenIndex(tokens []string) *InstanceTokenIndex {
+	x := &InstanceTokenIndex{}
 	for _, t := range tokens {
 		x.AddToken(t)
 	}
@@ -118,11 +118,11 @@ func NewTokenIndex(tokens []string) *TokenIndex {
 
 // AddToken adds a token. It returns another token with a spelling in common, for which it could be mistaken; "" if
 // there is none.
-func (x *TokenIndex) AddToken(token string) (conflictingToken string) {
+func (x *InstanceTokenIndex) AddToken(token string) (conflictingToken string) {
 	if x.tokenBySpelling == nil {
 		x.tokenBySpelling = map[string]string{}
 	}
-	for _, word := range []string{token, TypeableToken(token)} {
+	for _, word := range []string{token, TypeableInstanceToken(token)} {
 		otherToken, exists := x.tokenBySpelling[word]
 		if exists && otherToken != token {
 			return otherToken
@@ -133,7 +133,7 @@ func (x *TokenIndex) AddToken(token string) (conflictingToken string) {
 }
 
 // FindToken returns the token that a word names, in either spelling.
-func (x *TokenIndex) FindToken(typedToken string) (token string, ok bool) {
+func (x *InstanceTokenIndex) FindToken(typedToken string) (token string, ok bool) {
 	token, ok = x.tokenBySpelling[typedToken]
 	return token, ok
 }

@@ -13,7 +13,7 @@ func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
 	for n, want := range map[int]string{
 		1: "①", 20: "⑳", 21: "㉑", 35: "㉟", 36: "㊱", 50: "㊿", 51: "51", 10000: "10000",
 	} {
-		if got := spelling.TokenForNumber(n); got != want {
+		if got := spelling.InstanceTokenForNumber(n); got != want {
 			t.Errorf("instance %d is named %s, want %s", n, got, want)
 		}
 	}
@@ -22,11 +22,11 @@ func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
 func TestEveryNumberedTokenIsReadBackAsItsNumber(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 120; n++ {
-		if got, ok := spelling.TokenNumber(spelling.TokenForNumber(n)); !ok || got != n {
-			t.Errorf("the name %s of instance %d is read as %d, %v", spelling.TokenForNumber(n), n, got, ok)
+		if got, ok := spelling.NumberOfInstanceToken(spelling.InstanceTokenForNumber(n)); !ok || got != n {
+			t.Errorf("the name %s of instance %d is read as %d, %v", spelling.InstanceTokenForNumber(n), n, got, ok)
 		}
 	}
-	if n, ok := spelling.TokenNumber("order-7"); ok {
+	if n, ok := spelling.NumberOfInstanceToken("order-7"); ok {
 		t.Errorf("order-7 is read as the number %d", n)
 	}
 }
@@ -38,7 +38,7 @@ func TestATokenIsTypedInASCII(t *testing.T) {
 		"Müller": "M%C3%BCller", "①①": "%E2%91%A0%E2%91%A0",
 		"a@b:c~": "a%40b%3Ac%7E",
 	} {
-		if got := spelling.TypeableToken(token); got != want {
+		if got := spelling.TypeableInstanceToken(token); got != want {
 			t.Errorf("%s is typed %s, want %s", token, got, want)
 		}
 	}
@@ -49,10 +49,10 @@ func TestBothSpellingsNameTheToken(t *testing.T) {
 	tokens := []string{"①", "a b", "⑬"}
 	for word, want := range map[string]string{"①": "①", "1": "①", "13": "⑬", "a b": "a b", "a%20b": "a b", "2": "",
 		"": "", "a": ""} {
-		if got, ok := spelling.FindToken(tokens, word); got != want || ok != (want != "") {
+		if got, ok := spelling.FindInstanceToken(tokens, word); got != want || ok != (want != "") {
 			t.Errorf("%q names %q, %v", word, got, ok)
 		}
-		if got, ok := spelling.NewTokenIndex(tokens).FindToken(word); got != want || ok != (want != "") {
+		if got, ok := spelling.NewInstanceTokenIndex(tokens).FindToken(word); got != want || ok != (want != "") {
 			t.Errorf("by the index %q names %q, %v", word, got, ok)
 		}
 	}
@@ -61,12 +61,12 @@ func TestBothSpellingsNameTheToken(t *testing.T) {
 func TestTokensThatCouldBeTakenForEachOtherAreFound(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{{"①", "1"}, {"1", "①"}, {"a b", "a%20b"}, {"a%20b", "a b"}} {
-		var x spelling.TokenIndex
+		var x spelling.InstanceTokenIndex
 		if first, second := x.AddToken(pair[0]), x.AddToken(pair[1]); first != "" || second != pair[0] {
 			t.Errorf("%q: %q, %q", pair, first, second)
 		}
 	}
-	var x spelling.TokenIndex
+	var x spelling.InstanceTokenIndex
 	for _, token := range []string{"①", "①", "11", "⑪a", "a b", "a-b"} {
 		if alike := x.AddToken(token); alike != "" {
 			t.Errorf("%s is taken for %s", token, alike)
@@ -77,7 +77,7 @@ func TestTokensThatCouldBeTakenForEachOtherAreFound(t *testing.T) {
 func TestOfTokensThatAreToldApartNoSpellingNamesTwo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var x spelling.TokenIndex
+		var x spelling.InstanceTokenIndex
 		var taken []string
 		for _, token := range rapid.SliceOf(rapid.StringMatching(`[①②1-3a%25 é/]{1,4}`)).Draw(t, "tokens") {
 			if x.AddToken(token) == "" {
@@ -86,7 +86,8 @@ func TestOfTokensThatAreToldApartNoSpellingNamesTwo(t *testing.T) {
 		}
 		for _, a := range taken {
 			for _, b := range taken {
-				if a != b && (spelling.MatchesToken(a, b) || spelling.TypeableToken(a) == spelling.TypeableToken(b)) {
+				if a != b && (spelling.MatchesInstanceToken(a, b) ||
+					spelling.TypeableInstanceToken(a) == spelling.TypeableInstanceToken(b)) {
 					t.Fatalf("%q and %q", a, b)
 				}
 			}

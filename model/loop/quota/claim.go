@@ -45,8 +45,8 @@ func (c Allocation) UseWithoutNeeds() turn.QuotaUse {
 	return use
 }
 
-// UsedQuota returns the used part of the granted quota. An unlimited quota stays unlimited.
-func (c Allocation) UsedQuota() turn.Quota {
+// GrantReducedToUse returns the used part of the granted quota. An unlimited quota stays unlimited.
+func (c Allocation) GrantReducedToUse() turn.Quota {
 	q := c.GrantedQuota
 	if q.Requests < turn.Unlimited.Requests {
 		q.Requests = c.QuotaUse.Requests

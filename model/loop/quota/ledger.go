@@ -25,8 +25,8 @@ type Consumer struct {
 
 // SetLimits sets the limits for which quota must be requested: the explicit ones, and each default, multiplied by
 // times, of which half is used. Few processes come near a default, and requests for quota cost signals.
-func (b *Ledger) SetLimits(explicitLimits ideafile.Limits, factor int) {
-	limits, totalUse := explicitLimits.WithDefaults(factor), b.TotalUse(turn.Quota{})
+func (b *Ledger) SetLimits(explicitLimits ideafile.Limits, defaultLimitsFactor int) {
+	limits, totalUse := explicitLimits.WithDefaults(defaultLimitsFactor), b.TotalUse(turn.Quota{})
 	if explicitLimits.Requests == 0 && totalUse.Requests < limits.Requests/2 {
 		limits.Requests = 0
 	}
@@ -89,13 +89,13 @@ func (b Ledger) TotalUse(awaitedQuota turn.Quota) turn.QuotaUse {
 	return u
 }
 
-// minSharedCalls is the smallest number of Calls that a claimant is granted unasked. So a high limit costs few requests
-// for quota, and a low limit is shared exactly.
-const minSharedCalls = 25
+// minUnaskedCallGrant is the smallest number of Calls that a claimant is granted unasked. So a high limit costs few
+// requests for quota, and a low limit is shared exactly.
+const minUnaskedCallGrant = 25
 
 // LimitUnlimitedConsumers makes consumers with an unlimited Quota request quota from now on, if the ledger is limited,
 // and returns their indices.
-func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
+func (b Ledger) LimitUnlimitedConsumers() (changedConsumerIndexes []int) {
 	allowedQuota, openConsumerCount := b.AllowedQuota(), 0
 	// Requests are granted one by one if tokens or money are limited, since each may be the one that exceeds the limit.
 	areRequestsLimited := allowedQuota.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
@@ -106,7 +106,7 @@ func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
 		}
 	}
 	callShare := max(allowedQuota.Calls-b.ReservedQuota().Calls, 0) / max(4*openConsumerCount, 1)
-	if callShare < minSharedCalls {
+	if callShare < minUnaskedCallGrant {
 		callShare = 0
 	}
 	for n, c := range b.Consumers {
@@ -118,19 +118,19 @@ func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
 			c.GrantedQuota.Calls = c.QuotaUse.Calls + callShare
 		}
 		if c.GrantedQuota != oldQuota && !c.HasEnded {
-			changedIndexes = append(changedIndexes, n)
+			changedConsumerIndexes = append(changedConsumerIndexes, n)
 		}
 	}
-	return changedIndexes
+	return changedConsumerIndexes
 }
 
 // Allocate grants the claimants what they need, in their order, as long as something is left. It returns the indices of
 // the claimants whose Quota has changed, and the limit that prevents more; nil if none does, or if ParentQuota does.
-func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
-	changedIndexes = b.LimitUnlimitedConsumers()
+func (b Ledger) Allocate() (changedConsumerIndexes []int, f *diag.Fault) {
+	changedConsumerIndexes = b.LimitUnlimitedConsumers()
 	remainingQuota, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
-	tokenFault := tokenOrMoneyLimitFault(b.Limits, usage)
-	if tokenFault != nil {
+	tokenOrMoneyFault := tokenOrMoneyLimitFault(b.Limits, usage)
+	if tokenOrMoneyFault != nil {
 		remainingQuota.Requests = 0
 	}
 	var unmetQuota turn.Quota
@@ -140,7 +140,7 @@ func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 			continue
 		}
 		if c.GrantFromRemaining(&remainingQuota) {
-			changedIndexes = append(changedIndexes, n)
+			changedConsumerIndexes = append(changedConsumerIndexes, n)
 		}
 		unmetQuota, hasUnacknowledgedGrant = unmetQuota.Plus(c.UnmetQuota()), hasUnacknowledgedGrant ||
 			c.HasUnacknowledgedGrant()
@@ -156,10 +156,10 @@ func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more",
 			reservedQuota.Requests)
 	case unmetQuota.Requests > 0:
-		f = tokenFault
+		f = tokenOrMoneyFault
 	}
-	slices.Sort(changedIndexes)
-	return slices.Compact(changedIndexes), f
+	slices.Sort(changedConsumerIndexes)
+	return slices.Compact(changedConsumerIndexes), f
 }
 
 // UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none is.

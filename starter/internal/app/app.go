@@ -39,8 +39,8 @@ type App struct {
 	StorePlace string    // the store that --store names
 	// Additions are the Go tools and the kinds of Tools that a program made with package command adds.
 	Additions engine.Additions
-	// Temporal runs the embedded server.
-	Temporal server.TemporalHost
+	// TemporalHost runs the embedded server.
+	TemporalHost server.TemporalHost
 	// CallsMustSucceed makes Finish treat failed and blocked Calls as a failure.
 	CallsMustSucceed bool
 	HasVerbBegun     bool // a verb has begun: an error from here on is no misuse of the command line
@@ -49,7 +49,7 @@ type App struct {
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
 	p, err := server.FindPlace(a.DataFolder, a.StorePlace, a.Note)
-	p.Additions, p.Temporal = a.Additions, a.Temporal
+	p.Additions, p.TemporalHost = a.Additions, a.TemporalHost
 	return p, err
 }
 
@@ -109,8 +109,8 @@ func (a *App) Show(v any, text string) error {
 	return a.Print(text)
 }
 
-// Finish prints a Result and returns the error for its exit code. The Naming tells people the instances apart.
-func (a *App) Finish(r loop.Result, naming print.InstanceNaming) error {
+// PrintResult prints a Result and returns the error for its exit code. The Naming tells people the instances apart.
+func (a *App) PrintResult(r loop.ProcessResult, naming print.InstanceNaming) error {
 	var err error
 	if a.WritesJSON {
 		err = a.PrintJSON(r)
@@ -130,8 +130,8 @@ func (a *App) Finish(r loop.Result, naming print.InstanceNaming) error {
 	return nil
 }
 
-// AddFailFlag adds the flag that makes failed and blocked Calls count in the exit code.
-func (a *App) AddFailFlag(c *cobra.Command) {
+// AddFailOnFailedCallsFlag adds the flag that makes failed and blocked Calls count in the exit code.
+func (a *App) AddFailOnFailedCallsFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.CallsMustSucceed, "fail-on-failed-calls", false,
 		"exit with 1 if a Call failed or was blocked, even if the process made up for it")
 }
@@ -150,8 +150,8 @@ func (a *App) PrintError(err error) int {
 	case errors.As(err, &exitErr) && exitErr.Cause == nil:
 		return code
 	}
-	for _, one := range flags.SplitJoinedError(err) {
-		a.Note("%s", one)
+	for _, singleErr := range flags.SplitJoinedError(err) {
+		a.Note("%s", singleErr)
 	}
 	if !a.HasVerbBegun && exitErr == nil {
 		return exit.Usage
@@ -204,7 +204,7 @@ func GroupsOrDefault(explicitGroups []string) []string {
 // AddHostingFlags adds the flags of the embedded server.
 func AddHostingFlags(c *cobra.Command, h *server.HostOptions) {
 	const maxPort = 1<<16 - 1
-	flags.Int(c.Flags(), &h.Port, "port", 0, maxPort,
+	flags.Int(c.Flags(), &h.TemporalPort, "port", 0, maxPort,
 		"`port` of the embedded server on 127.0.0.1 (default 0, a free one)")
 	flags.Int(c.Flags(), &h.UIPort, "ui-port", -1, maxPort,
 		"`port` of its web UI (default 0: 8233, or the next one that is free; -1: no UI)")
@@ -233,7 +233,7 @@ func (a *App) Ask(question string) (hasAgreed, wasAsked bool) {
 // names. It returns nil if neither is set.
 func SigningKey(file string) (client.Signer, error) {
 	if file == "" {
-		file = os.Getenv(signing.KeyVariable)
+		file = os.Getenv(signing.PrivateKeyVariable)
 	}
 	if file == "" {
 		return nil, nil

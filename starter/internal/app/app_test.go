@@ -69,7 +69,7 @@ func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	var b bytes.Buffer
 	a := &App{Out: &b, WritesJSON: true}
-	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
+	if err := a.PrintResult(loop.ProcessResult{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
 			State: map[string]any{}}}}, print.InstanceNaming{}); err != nil {
 		t.Fatal(err)
@@ -93,8 +93,8 @@ func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
 		{turn.CallCounts{Blocked: 1}, true, exit.Failed}, {turn.CallCounts{Rejected: 1, Skipped: 1}, true, exit.Done},
 	} {
 		a := &App{Out: &bytes.Buffer{}, WritesJSON: true, CallsMustSucceed: c.asked}
-		r := loop.Result{Status: loop.StatusCompleted, Calls: c.calls}
-		if got := exit.CodeOf(a.Finish(r, print.InstanceNaming{})); got != c.want {
+		r := loop.ProcessResult{Status: loop.StatusCompleted, Calls: c.calls}
+		if got := exit.CodeOf(a.PrintResult(r, print.InstanceNaming{})); got != c.want {
 			t.Errorf("%+v: exit %d", c, got)
 		}
 	}

@@ -21,21 +21,23 @@ type argument struct {
 var argumentPattern = regexp.MustCompile(`^\[?([A-Z][A-Z|]*)\]?(\.\.\.)?$`)
 
 // readUsage reads the arguments of a usage line, up to its first flag.
-func readUsage(use string) (all []argument) {
+func readUsage(use string) (usageArguments []argument) {
 	for _, text := range strings.Fields(use)[1:] {
 		m := argumentPattern.FindStringSubmatch(text)
 		if m == nil {
 			break
 		}
-		all = append(all, argument{name: m[1], isOptional: text[0] == '[', isRepeated: m[2] != ""})
+		usageArguments = append(usageArguments, argument{name: m[1], isOptional: text[0] == '[',
+			isRepeated: m[2] != ""})
 	}
-	return all
+	return usageArguments
 }
 
-// CheckAndComplete makes a command and all its subcommands check and complete their arguments by their usage lines.
-func CheckAndComplete(a *app.App, c *cobra.Command) {
+// InstallArgumentHandling makes a command and all its subcommands check and complete their arguments by their usage
+// lines.
+func InstallArgumentHandling(a *app.App, c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		CheckAndComplete(a, sub)
+		InstallArgumentHandling(a, sub)
 	}
 	if c.RunE == nil {
 		return
@@ -44,10 +46,10 @@ func CheckAndComplete(a *app.App, c *cobra.Command) {
 		c.Args = cobra.NoArgs
 		return
 	}
-	c.Args, c.ValidArgsFunction = checkArguments(readUsage(c.Use)), completeArgument(a, readUsage(c.Use))
+	c.Args, c.ValidArgsFunction = argumentChecker(readUsage(c.Use)), argumentCompleter(a, readUsage(c.Use))
 }
 
-func checkArguments(expected []argument) cobra.PositionalArgs {
+func argumentChecker(expected []argument) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 		for n, w := range expected {

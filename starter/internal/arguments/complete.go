@@ -21,9 +21,9 @@ const (
 	maxCompletions    = 500
 )
 
-// completeArgument completes the argument after those already typed: a process's id, a Call that waits in it, or a
+// argumentCompleter completes the argument after those already typed: a process's id, a Call that waits in it, or a
 // file.
-func completeArgument(a *app.App, expected []argument) cobra.CompletionFunc {
+func argumentCompleter(a *app.App, expected []argument) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		quietApp := *a
 		quietApp.Err = io.Discard // messages must not mix with the words
@@ -37,8 +37,8 @@ func completeArgument(a *app.App, expected []argument) cobra.CompletionFunc {
 		defer cancel()
 		var words []string
 		directive := cobra.ShellCompDirectiveNoFileComp
-		for kind := range strings.SplitSeq(expected[len(args)].name, "|") {
-			switch kind {
+		for argumentKind := range strings.SplitSeq(expected[len(args)].name, "|") {
+			switch argumentKind {
 			case "ID":
 				words = append(words, listProcessIDs(ctx, &quietApp)...)
 			case "CALL":
@@ -56,7 +56,7 @@ func completeArgument(a *app.App, expected []argument) cobra.CompletionFunc {
 // answer.
 func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
 	err := a.WithSession(ctx, func(s *server.Session) error {
-		page, err := s.ListPage(ctx, client.Filter{}, maxCompletions, nil)
+		page, err := s.ListPage(ctx, client.ProcessFilter{}, maxCompletions, nil)
 		for _, p := range page.Processes {
 			ids = append(ids, p.ProcessID)
 		}

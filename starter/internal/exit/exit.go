@@ -70,8 +70,8 @@ func CodeOf(err error) int {
 	case errors.As(err, &e):
 		return e.Code
 	}
-	for _, kind := range usageErrors {
-		if errors.Is(err, kind) {
+	for _, usageErr := range usageErrors {
+		if errors.Is(err, usageErr) {
 			return Usage
 		}
 	}
@@ -82,7 +82,7 @@ func CodeOf(err error) int {
 }
 
 // CodeOfResult returns the exit code for a Result.
-func CodeOfResult(r loop.Result) int {
+func CodeOfResult(r loop.ProcessResult) int {
 	switch r.Status {
 	case loop.StatusCompleted:
 		return Done
@@ -92,7 +92,7 @@ func CodeOfResult(r loop.Result) int {
 		}
 		return Paused
 	case loop.StatusRunning:
-		if slices.ContainsFunc(r.HoldUps, func(h turn.HoldUp) bool { return h.Cause == turn.CodeLLMUnreachable }) {
+		if slices.ContainsFunc(r.HoldUps, func(h turn.HoldUp) bool { return h.CauseCode == turn.CodeLLMUnreachable }) {
 			return Unreachable
 		}
 		for _, i := range r.Instances {

@@ -33,7 +33,7 @@ func ApprovalText(p client.Approval) string {
 	if deciders := p.DecidersInWords(); deciders != "" {
 		Fprintf(&b, "  decided by %s\n", deciders)
 	}
-	for _, line := range p.ReminderSchedule.Lines(func(at time.Time) string {
+	for _, line := range p.ReminderSchedule.DescriptionLines(func(at time.Time) string {
 		return at.Local().Format(time.DateTime)
 	}) {
 		Fprintf(&b, "  %s\n", line)
@@ -42,15 +42,15 @@ func ApprovalText(p client.Approval) string {
 		Fprintf(&b, "  %s\n", line)
 	}
 	if p.Reasoning != "" {
-		Fprintf(&b, "  the LLM's reason: %s\n", FitWidth(p.Reasoning, maxCaseLength))
+		Fprintf(&b, "  the LLM's reason: %s\n", FitWidth(p.Reasoning, maxApprovalValueChars))
 	}
 	for _, f := range p.Fields {
 		if f.Format.Title != "" || f.Format.Display != shown.Plain {
-			Fprintf(&b, "  %s: %s\n", f.Title, FitWidth(f.DisplayText, maxCaseLength))
+			Fprintf(&b, "  %s: %s\n", f.Title, FitWidth(f.DisplayText, maxApprovalValueChars))
 		}
 	}
 	Fprintf(&b, "  params %s\n", jsonval.Encode(jsonval.ToJSONValue(p.Params)))
-	writeCase(&b, p)
+	writeInputAndState(&b, p)
 	if p.ParamsAdaptation != nil {
 		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", OneLineJSON(p.ParamsAdaptation.OriginalParams))
 	}
@@ -61,15 +61,15 @@ func ApprovalText(p client.Approval) string {
 	return b.String()
 }
 
-// maxCaseLength is how many characters of a State or an input are shown.
-const maxCaseLength = 1000
+// maxApprovalValueChars is how many characters of a State or an input are shown.
+const maxApprovalValueChars = 1000
 
-// writeCase shows what the Call is about: the instance's own input, and its State.
-func writeCase(b *strings.Builder, p client.Approval) {
+// writeInputAndState shows what the Call is about: the instance's own input, and its State.
+func writeInputAndState(b *strings.Builder, p client.Approval) {
 	if p.Input != nil {
-		fmt.Fprintf(b, "  input  %s\n", Compact(p.Input, maxCaseLength))
+		fmt.Fprintf(b, "  input  %s\n", Compact(p.Input, maxApprovalValueChars))
 	}
 	if p.State != nil {
-		fmt.Fprintf(b, "  state  %s\n", Compact(p.State, maxCaseLength))
+		fmt.Fprintf(b, "  state  %s\n", Compact(p.State, maxApprovalValueChars))
 	}
 }

@@ -11,17 +11,17 @@ import (
 // InstanceNaming is what people call instances, and how their values are shown. The zero value shows everything as it
 // is.
 type InstanceNaming struct {
-	inputByToken jsonval.Object // the instances' own, by token
-	presenter    *shown.Presenter
-	language     shown.Language
+	inputByInstanceToken jsonval.Object // the instances' own, by token
+	presenter            *shown.Presenter
+	language             shown.Language
 }
 
 // InstanceNamingOf returns the InstanceNaming of an Idea.
 func InstanceNamingOf(idea *ideafile.Idea, l shown.Language) InstanceNaming {
 	n := InstanceNaming{jsonval.Object{}, shown.NewPresenter(idea), l}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
-		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
-			n.inputByToken[token] = input
+		if input := ideafile.OwnInstanceInput(messages, token); token != "" && input != nil {
+			n.inputByInstanceToken[token] = input
 		}
 	}
 	return n
@@ -63,9 +63,9 @@ func (n InstanceNaming) formatValue(f shown.Format, v any) any {
 	if !isObject || f.Properties == nil {
 		return v
 	}
-	out := jsonval.Object{}
+	formatted := jsonval.Object{}
 	for key, member := range object {
-		out[key] = n.formatValue(f.Properties[key], member)
+		formatted[key] = n.formatValue(f.Properties[key], member)
 	}
-	return out
+	return formatted
 }

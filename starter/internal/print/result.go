@@ -14,9 +14,9 @@ import (
 )
 
 // WriteResult prints a Result for people. Tables are no wider than the terminal.
-func WriteResult(w io.Writer, r loop.Result, naming InstanceNaming) error {
+func WriteResult(w io.Writer, r loop.ProcessResult, naming InstanceNaming) error {
 	var b strings.Builder
-	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
+	Fprintf(&b, "%s: %s\n", r.ProcessID, resultHeadline(r))
 	if r.Error != nil {
 		Fprintf(&b, "%s: %s\n", r.Error.Code, r.Error.Message)
 	}
@@ -30,13 +30,13 @@ func WriteResult(w io.Writer, r loop.Result, naming InstanceNaming) error {
 		b.WriteString(line + "\n")
 	}
 	for _, note := range r.ToolNotes {
-		Fprintf(&b, "note: %s\n", FitWidth(note, maxNoteWidth))
+		Fprintf(&b, "note: %s\n", FitWidth(note, maxToolNoteChars))
 	}
 	if r.Output != nil {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(IndentJSON(r.Output), maxOutputLines))
 	}
 	printUnwrittenResults(&b, r.UnwrittenResults)
-	printSteps(&b, r.InstructionStepCounts)
+	printStepCounts(&b, r.InstructionStepCounts)
 	printInstances(&b, r.Instances, naming, TerminalWidth(w))
 	printFailures(&b, r)
 	_, err := io.WriteString(w, b.String())
@@ -44,14 +44,14 @@ func WriteResult(w io.Writer, r loop.Result, naming InstanceNaming) error {
 }
 
 const (
-	maxUnwrittenResults = 10
-	maxNoteWidth        = 300
+	maxUnwrittenResultsShown = 10
+	maxToolNoteChars         = 300
 )
 
 // printUnwrittenResults prints the results of Calls that State did not take.
 func printUnwrittenResults(b *strings.Builder, list []loop.UnwrittenResult) {
 	for n, w := range list {
-		if n == maxUnwrittenResults {
+		if n == maxUnwrittenResultsShown {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
 			return
 		}
@@ -60,12 +60,12 @@ func printUnwrittenResults(b *strings.Builder, list []loop.UnwrittenResult) {
 			instancesText = " in " + Compact(strings.Join(w.Instances, ", "), maxCellWidth)
 		}
 		Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
-			w.Path, instancesText, w.WrittenBy)
+			w.Path, instancesText, w.EarlierAuthor)
 	}
 }
 
-// printSteps prints in how many instances each step of the instructions is fulfilled.
-func printSteps(b *strings.Builder, counts ideafile.StepCounts) {
+// printStepCounts prints in how many instances each step of the instructions is fulfilled.
+func printStepCounts(b *strings.Builder, counts ideafile.StepCounts) {
 	if len(counts) > 0 {
 		b.WriteString("\ninstructions\n")
 	}
@@ -75,22 +75,22 @@ func printSteps(b *strings.Builder, counts ideafile.StepCounts) {
 }
 
 // printFailures prints why Calls did not succeed: each reason once, with the number and names of its Calls.
-func printFailures(b *strings.Builder, r loop.Result) {
+func printFailures(b *strings.Builder, r loop.ProcessResult) {
 	if len(r.Failures) == 0 {
 		return
 	}
 	b.WriteString("\nwhy calls did not succeed\n")
-	unexplainedCount := r.Calls.Failed + r.Calls.Blocked + r.Calls.Rejected
+	unlistedFailureCount := r.Calls.Failed + r.Calls.Blocked + r.Calls.Rejected
 	for _, f := range r.Failures {
-		unexplainedCount -= f.Count
+		unlistedFailureCount -= f.CallCount
 		Fprintf(b, "  %s %s\n", f.Status, f)
 	}
-	if unexplainedCount > 0 {
-		fmt.Fprintf(b, "  (%s more, for other reasons)\n", Plural(unexplainedCount, "Call"))
+	if unlistedFailureCount > 0 {
+		fmt.Fprintf(b, "  (%s more, for other reasons)\n", Plural(unlistedFailureCount, "Call"))
 	}
 }
 
-func headline(r loop.Result) string {
+func resultHeadline(r loop.ProcessResult) string {
 	status := string(r.Status)
 	if r.Simulation != nil {
 		status += " (simulated)"
@@ -123,15 +123,16 @@ func PluralWithVerb(n int, noun string) string {
 
 // printInstances prints what became of each instance. width is the terminal's, or 0 without a terminal.
 func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, naming InstanceNaming, width int) {
-	tokens := ideafiles.SortedTokens(instances)
+	tokens := ideafiles.SortedInstanceTokens(instances)
 	switch len(tokens) {
 	case 0:
 	case 1:
 		printInstance(b, naming, tokens[0], instances[tokens[0]], width)
 	default:
-		valueCounts := countValues(instances)
+		valueCounts := countStateValues(instances)
 		b.WriteByte('\n')
-		b.WriteString(Table(tableColumns(tokens, instances, naming, valueCounts), cmp.Or(width, defaultTableWidth)))
+		b.WriteString(Table(instanceTableColumns(tokens, instances, naming, valueCounts),
+			cmp.Or(width, defaultTableWidth)))
 		printValueCounts(b, valueCounts)
 	}
 }
@@ -177,7 +178,7 @@ func printInstance(b *strings.Builder, naming InstanceNaming, token string, i lo
 	}
 	valueWidth := MaxValueWidth
 	if width > 0 {
-		valueWidth = max(width-columnWidth(keys), minValueWidth)
+		valueWidth = max(width-columnWidthWithGap(keys), minValueWidth)
 	}
 	for _, key := range sortedKeys {
 		values = append(values, Compact(naming.formatStateValue(key, state[key]), valueWidth))
@@ -185,24 +186,25 @@ func printInstance(b *strings.Builder, naming InstanceNaming, token string, i lo
 	WriteColumns(b, [][]string{keys, values})
 }
 
-// tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
-func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming InstanceNaming,
+// instanceTableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of
+// State.
+func instanceTableColumns(tokens []string, instances map[string]loop.InstanceResult, naming InstanceNaming,
 	valueCounts []pathValueCounts) [][]string {
 	nameColumn, statusColumn, costColumn, inputColumn := []string{"instance"}, []string{"status"}, []string{"cost"},
 		[]string{"input"}
-	keys, hasInput, hasCost := map[string]bool{}, false, false
+	stateKeys, hasInput, hasCost := map[string]bool{}, false, false
 	for _, token := range tokens {
 		for key := range jsonval.AsObject(instances[token].State) {
-			keys[key] = true
+			stateKeys[key] = true
 		}
-		input, text := naming.inputByToken[token], ""
+		input, inputText := naming.inputByInstanceToken[token], ""
 		if input != nil {
-			hasInput, text = true, tableCell(naming.formatInput(input))
+			hasInput, inputText = true, tableCell(naming.formatInput(input))
 		}
 		nameColumn = append(nameColumn, Compact(naming.name(token), maxCellWidth))
 		statusColumn = append(statusColumn, instances[token].Standing())
 		costColumn, hasCost = append(costColumn, instances[token].Cost.String()), hasCost || instances[token].Cost > 0
-		inputColumn = append(inputColumn, text)
+		inputColumn = append(inputColumn, inputText)
 	}
 	columns := [][]string{nameColumn, statusColumn}
 	if hasCost {
@@ -211,7 +213,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, nam
 	if hasInput {
 		columns = append(columns, inputColumn)
 	}
-	for _, key := range columnOrder(jsonval.SortedKeys(keys), valueCounts) {
+	for _, key := range putCountedKeysFirst(jsonval.SortedKeys(stateKeys), valueCounts) {
 		columns = append(columns, stateColumn(key, tokens, instances, naming))
 	}
 	return columns
@@ -225,7 +227,7 @@ func Table(columns [][]string, width int) string {
 	var b strings.Builder
 	remainingWidth := width + columnGap
 	for n, c := range columns {
-		if cellWidth := remainingWidth - columnGap; columnWidth(c) > remainingWidth {
+		if cellWidth := remainingWidth - columnGap; columnWidthWithGap(c) > remainingWidth {
 			if cellWidth < minValueWidth {
 				WriteColumns(&b, columns[:n])
 				fmt.Fprintf(&b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
@@ -235,7 +237,7 @@ func Table(columns [][]string, width int) string {
 				c[i] = FitWidth(c[i], cellWidth)
 			}
 		}
-		remainingWidth -= columnWidth(c)
+		remainingWidth -= columnWidthWithGap(c)
 	}
 	WriteColumns(&b, columns)
 	return b.String()
@@ -246,13 +248,14 @@ func Table(columns [][]string, width int) string {
 func WriteSplitTable(b *strings.Builder, columns [][]string, width int) {
 	firstColumn, remainingColumns := columns[0], columns[1:]
 	for {
-		block, remainingWidth := [][]string{firstColumn}, width-columnWidth(firstColumn)
-		for len(remainingColumns) > 0 && (len(block) == 1 || columnWidth(remainingColumns[0]) <= remainingWidth) {
+		block, remainingWidth := [][]string{firstColumn}, width-columnWidthWithGap(firstColumn)
+		for len(remainingColumns) > 0 && (len(block) == 1 ||
+			columnWidthWithGap(remainingColumns[0]) <= remainingWidth) {
 			c := slices.Clone(remainingColumns[0])
 			for i := range c {
 				c[i] = FitWidth(c[i], max(remainingWidth-columnGap, minValueWidth))
 			}
-			block, remainingWidth, remainingColumns = append(block, c), remainingWidth-columnWidth(c),
+			block, remainingWidth, remainingColumns = append(block, c), remainingWidth-columnWidthWithGap(c),
 				remainingColumns[1:]
 		}
 		WriteColumns(b, block)
@@ -268,16 +271,16 @@ func stateColumn(key string, tokens []string, instances map[string]loop.Instance
 	c := []string{Compact(key, maxCellWidth)}
 	for _, token := range tokens {
 		state := jsonval.AsObject(instances[token].State)
-		text := ""
+		cellText := ""
 		if v, ok := state[key]; ok {
-			text = tableCell(naming.formatStateValue(key, v))
+			cellText = tableCell(naming.formatStateValue(key, v))
 		}
-		c = append(c, text)
+		c = append(c, cellText)
 	}
 	return c
 }
 
-func columnWidth(column []string) (width int) {
+func columnWidthWithGap(column []string) (width int) {
 	for _, cell := range column {
 		width = max(width, len([]rune(cell)))
 	}
@@ -291,7 +294,7 @@ const columnGap = 2
 func WriteColumns(b *strings.Builder, columns [][]string) {
 	lines := make([]string, len(columns[0]))
 	for _, c := range columns {
-		width := columnWidth(c)
+		width := columnWidthWithGap(c)
 		for n, cell := range c {
 			lines[n] += cell + strings.Repeat(" ", width-len([]rune(cell)))
 		}

@@ -15,7 +15,7 @@ import (
 	"processidea/model/turn"
 )
 
-func printed(t *testing.T, r loop.Result) string {
+func printed(t *testing.T, r loop.ProcessResult) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteResult(&b, r, InstanceNaming{}); err != nil {
@@ -32,7 +32,7 @@ func want(t *testing.T, got, want string) {
 }
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
-	want(t, printed(t, loop.Result{
+	want(t, printed(t, loop.ProcessResult{
 		ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: 1, RequestCount: 2,
 		Calls:  turn.CallCounts{Done: 1, Skipped: 2},
 		Usage:  turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4},
@@ -56,7 +56,7 @@ settled
 }
 
 func TestManyInstancesArePrintedAsATable(t *testing.T) {
-	want(t, printed(t, loop.Result{
+	want(t, printed(t, loop.ProcessResult{
 		ProcessID: "p", Status: loop.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
 		Instances: map[string]loop.InstanceResult{
 			"②":  {Status: ideafile.InstanceFailed, State: map[string]any{"text": strings.Repeat("long ", 20)}},
@@ -79,7 +79,7 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 		state["key"+strconv.Itoa(n+1)] = strings.Repeat("x", 50)
 	}
 	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
-	text := printed(t, loop.Result{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
+	text := printed(t, loop.ProcessResult{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
 	for line := range strings.Lines(text) {
 		if len([]rune(line)) > defaultTableWidth {
 			t.Errorf("a line of %d characters", len([]rune(line)))
@@ -110,7 +110,7 @@ instance  status   input
 `,
 	} {
 		var b strings.Builder
-		printInstances(&b, instances, InstanceNaming{inputByToken: inputs}, width)
+		printInstances(&b, instances, InstanceNaming{inputByInstanceToken: inputs}, width)
 		want(t, b.String(), lines)
 	}
 }
@@ -160,7 +160,7 @@ func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
 
 func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\u009b31m\u202egood\a"
-	text := printed(t, loop.Result{
+	text := printed(t, loop.ProcessResult{
 		ProcessID: evil, Error: &diag.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
 		Instances: map[string]loop.InstanceResult{evil: {State: map[string]any{evil: evil}}, "b": {}},
 	})
@@ -172,7 +172,7 @@ func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 func TestAnArgumentCanBePastedIntoAShell(t *testing.T) {
 	for arg, want := range map[string]string{"a-b_c.json": "a-b_c.json", "a b": "'a b'", "": "''", "it's": `'it'\''s'`,
 		"$HOME": "'$HOME'", "①": "'①'"} {
-		if got := Quote(arg); got != want {
+		if got := ShellQuote(arg); got != want {
 			t.Errorf("%q is written %s, want %s", arg, got, want)
 		}
 	}
@@ -186,7 +186,7 @@ func TestWhyCallsDidNotSucceedIsPrintedOnceForEachReason(t *testing.T) {
 	}
 	failures = failures.AddFailedCall("1.2@1", ideafile.CallBlocked, "ship",
 		diag.Fault{Code: ideafile.CodeBlocked, Message: "†state.paid is not there"})
-	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1},
+	r := loop.ProcessResult{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1},
 		Failures: failures}
 	want(t, printed(t, r), `p: completed · 0 Ideas · 0 Requests · calls: 8 failed, 1 blocked
 

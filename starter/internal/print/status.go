@@ -15,7 +15,7 @@ import (
 // StatusText describes the status of a process in one line.
 func StatusText(v client.Status) string {
 	parts := []string{string(v.Status)}
-	planCount := 0
+	pendingPlanCount := 0
 	for _, w := range v.WaitingFor {
 		if !strings.HasPrefix(w, protocol.WaitingForPersonPrefix) {
 			parts = append(parts, w)
@@ -26,20 +26,20 @@ func StatusText(v client.Status) string {
 			}
 		}
 		if strings.HasPrefix(w, protocol.WaitingForPlanPrefix) {
-			planCount++
+			pendingPlanCount++
 		}
 	}
-	if planCount > 0 {
-		parts = append(parts, "waits for "+Plural(planCount, "decision")+" on a Plan ("+ProgramName+" plan "+
-			Quote(v.ProcessID)+")")
+	if pendingPlanCount > 0 {
+		parts = append(parts, "waits for "+Plural(pendingPlanCount, "decision")+" on a Plan ("+ProgramName+" plan "+
+			ShellQuote(v.ProcessID)+")")
 	}
-	if v.PendingDecisionCount > planCount {
-		parts = append(parts, "waits for "+Plural(v.PendingDecisionCount-planCount,
+	if v.PendingDecisionCount > pendingPlanCount {
+		parts = append(parts, "waits for "+Plural(v.PendingDecisionCount-pendingPlanCount,
 			"decision")+" ("+ProgramName+" approvals "+
-			Quote(v.ProcessID)+")")
+			ShellQuote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
-		parts = append(parts, statusTally(v.Result))
+		parts = append(parts, instanceStatusTally(v.ProcessResult))
 	}
 	if calls := callCountsText(v.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
@@ -52,12 +52,12 @@ func MostFrequentFailureText(v client.Status) string {
 	if len(v.Failures) == 0 {
 		return ""
 	}
-	failure := slices.MaxFunc(v.Failures, func(a, b turn.CallFailure) int { return a.Count - b.Count })
+	failure := slices.MaxFunc(v.Failures, func(a, b turn.CallFailure) int { return a.CallCount - b.CallCount })
 	return string(failure.Status) + " " + failure.String()
 }
 
-// statusTally counts the instances by status.
-func statusTally(r loop.Result) string {
+// instanceStatusTally counts the instances by status.
+func instanceStatusTally(r loop.ProcessResult) string {
 	countByStatus := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		countByStatus[i.Status]++

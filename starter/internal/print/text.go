@@ -121,8 +121,8 @@ func WriteJSON(w io.Writer, v any) error {
 // OneLineJSON formats a value as JSON on one line, cut to MaxValueWidth.
 func OneLineJSON(v any) string { return FitWidth(Printable(jsonval.EncodeToString(v)), MaxValueWidth) }
 
-// Ranges lists ascending numbers, and joins consecutive numbers: "2, 4 to 7".
-func Ranges(numbers []int) string {
+// RangesText lists ascending numbers, and joins consecutive numbers: "2, 4 to 7".
+func RangesText(numbers []int) string {
 	var parts []string
 	for start := 0; start < len(numbers); {
 		end := start
@@ -145,12 +145,12 @@ func Ranges(numbers []int) string {
 // before a verb begins and does not change afterwards.
 var ProgramName = "starter"
 
-// Quote makes an argument safe to paste into a shell.
-func Quote(arg string) string {
-	isPlain := func(r rune) bool {
+// ShellQuote makes an argument safe to paste into a shell.
+func ShellQuote(arg string) string {
+	isShellSafe := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./=:,@%+", r)
 	}
-	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !isPlain(r) }) < 0 {
+	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !isShellSafe(r) }) < 0 {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"

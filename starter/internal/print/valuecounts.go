@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	minCountedInstances   = 5  // people can count fewer themselves
-	maxDistinctValues     = 6  // a path with more distinct values is not counted
-	maxCountedValueLength = 40 // characters of a value
+	minCountedInstances  = 5  // people can count fewer themselves
+	maxDistinctValues    = 6  // a path with more distinct values is not counted
+	maxCountedValueChars = 40 // characters of a value
 )
 
 // pathValueCounts counts the values at one path in the States of many instances. It shows what a batch decided.
 type pathValueCounts struct {
-	key, path    string // the State's key, and the place below it
-	countByValue map[string]int
+	stateKey, path string // the State's key, and the place below it
+	countByValue   map[string]int
 }
 
-// countValues finds the paths where most instances have a text or a boolean, with few distinct values.
-func countValues(instances map[string]loop.InstanceResult) []pathValueCounts {
+// countStateValues finds the paths where most instances have a text or a boolean, with few distinct values.
+func countStateValues(instances map[string]loop.InstanceResult) []pathValueCounts {
 	if len(instances) < minCountedInstances {
 		return nil
 	}
 	countsByPath := map[string]*pathValueCounts{}
-	count := func(key, path string, v any) {
+	countValue := func(key, path string, v any) {
 		text, isText := v.(string)
 		if _, isBool := v.(bool); isBool {
 			text = fmt.Sprint(v)
@@ -35,25 +35,25 @@ func countValues(instances map[string]loop.InstanceResult) []pathValueCounts {
 			return
 		}
 		if countsByPath[path] == nil {
-			countsByPath[path] = &pathValueCounts{key: key, path: path, countByValue: map[string]int{}}
+			countsByPath[path] = &pathValueCounts{stateKey: key, path: path, countByValue: map[string]int{}}
 		}
-		countsByPath[path].countByValue[Compact(text, maxCountedValueLength)]++
+		countsByPath[path].countByValue[Compact(text, maxCountedValueChars)]++
 	}
 	for _, i := range instances {
 		for key, v := range jsonval.AsObject(i.State) {
-			count(key, key, v)
+			countValue(key, key, v)
 			for name, m := range jsonval.AsObject(v) {
-				count(key, key+"."+name, m)
+				countValue(key, key+"."+name, m)
 			}
 		}
 	}
-	var out []pathValueCounts
+	var informativeCounts []pathValueCounts
 	for _, path := range jsonval.SortedKeys(countsByPath) {
 		if t := countsByPath[path]; t.isInformative(len(instances)) {
-			out = append(out, *t)
+			informativeCounts = append(informativeCounts, *t)
 		}
 	}
-	return out
+	return informativeCounts
 }
 
 // isInformative reports whether the counts say more than the States themselves.
@@ -87,13 +87,13 @@ func printValueCounts(b *strings.Builder, valueCounts []pathValueCounts) {
 	WriteColumns(b, [][]string{paths, values})
 }
 
-// columnOrder puts the keys whose values are counted first.
-func columnOrder(keys []string, valueCounts []pathValueCounts) []string {
-	hasCounts := map[string]bool{}
+// putCountedKeysFirst puts the keys whose values are counted first.
+func putCountedKeysFirst(keys []string, valueCounts []pathValueCounts) []string {
+	isKeyCounted := map[string]bool{}
 	for _, t := range valueCounts {
-		hasCounts[t.key] = true
+		isKeyCounted[t.stateKey] = true
 	}
-	sort.SliceStable(keys, func(i, j int) bool { return hasCounts[keys[i]] && !hasCounts[keys[j]] })
+	sort.SliceStable(keys, func(i, j int) bool { return isKeyCounted[keys[i]] && !isKeyCounted[keys[j]] })
 	return keys
 }
 

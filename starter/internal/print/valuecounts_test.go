@@ -10,7 +10,7 @@ import (
 )
 
 func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
-	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Instances: map[string]loop.InstanceResult{}}
+	r := loop.ProcessResult{ProcessID: "p", Status: loop.StatusCompleted, Instances: map[string]loop.InstanceResult{}}
 	for i := range 10 {
 		decision := "allow"
 		if i >= 7 {

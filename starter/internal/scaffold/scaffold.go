@@ -24,11 +24,11 @@ var templateFiles embed.FS
 
 // Options say what is written.
 type Options struct {
-	Folder         string // it is created; if it exists, it must be empty
-	Program        string // the command, as its user calls it
-	CheckoutFolder string // a checkout of Process Idea, for the Go program; empty: no Go program
-	UsesHTTP       bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
-	TableFile      string // a file with the instances, for HTTP; empty: three invented ones
+	TargetFolder      string // it is created; if it exists, it must be empty
+	ProgramName       string // the command, as its user calls it
+	CheckoutFolder    string // a checkout of Process Idea, for the Go program; empty: no Go program
+	UsesHTTP          bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
+	InstanceTableFile string // a file with the instances, for HTTP; empty: three invented ones
 }
 
 // File is a written file, by its name in the folder.
@@ -60,16 +60,16 @@ func (o Options) templateFileOf(file string) string {
 	return file + ".tmpl"
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+var projectNamePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 // Write writes the files and lists them. It changes nothing that exists.
 func Write(o Options) ([]File, error) {
-	folder, err := filepath.Abs(o.Folder)
+	folder, err := filepath.Abs(o.TargetFolder)
 	if err != nil {
 		return nil, err
 	}
 	projectName := filepath.Base(folder)
-	if !namePattern.MatchString(projectName) {
+	if !projectNamePattern.MatchString(projectName) {
 		return nil,
 			fmt.Errorf("%q is not a valid name: want up to 40 letters, digits, - and _, beginning with a letter",
 				projectName)
@@ -110,8 +110,9 @@ type templateData struct {
 	Table                            instanceTable
 }
 
-func newTemplateData(o Options, name string) templateData {
-	c := templateData{Name: name, HasGoProgram: o.CheckoutFolder != "", Program: o.Program, Command: o.Program}
+func newTemplateData(o Options, projectName string) templateData {
+	c := templateData{Name: projectName, HasGoProgram: o.CheckoutFolder != "", Program: o.ProgramName,
+		Command: o.ProgramName}
 	if o.CheckoutFolder != "" {
 		c.DocsHint = "Everything else is in " + filepath.ToSlash(filepath.Join(o.CheckoutFolder, "docs")) + "."
 		c.Command = "go run ."
@@ -120,10 +121,10 @@ func newTemplateData(o Options, name string) templateData {
 }
 
 // newModulePath returns a module path that cannot clash with another module, whatever the name.
-func newModulePath(name string) string { return "example.com/" + strings.ToLower(name) }
+func newModulePath(projectName string) string { return "example.com/" + strings.ToLower(projectName) }
 
-func fillTemplate(name string, data templateData) ([]byte, error) {
-	t, err := template.New(path.Base(name)).ParseFS(templateFiles, "files/"+name)
+func fillTemplate(templateName string, data templateData) ([]byte, error) {
+	t, err := template.New(path.Base(templateName)).ParseFS(templateFiles, "files/"+templateName)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +175,8 @@ func writeFiles(folder string, contentByFile map[string][]byte) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for name, text := range contentByFile {
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+	for name, content := range contentByFile {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
 			return err
 		}
 	}

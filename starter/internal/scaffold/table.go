@@ -27,18 +27,18 @@ type instanceTable struct {
 func (o Options) readTable() (t instanceTable, err error) {
 	fileName := tableFileName
 	t.csvData = []byte(sampleCSV)
-	if o.TableFile != "" {
-		fileName = filepath.Base(o.TableFile)
+	if o.InstanceTableFile != "" {
+		fileName = filepath.Base(o.InstanceTableFile)
 		if !strings.EqualFold(filepath.Ext(fileName), ".csv") {
-			return t, fmt.Errorf("read table %s: want a file whose name ends with .csv", o.TableFile)
+			return t, fmt.Errorf("read table %s: want a file whose name ends with .csv", o.InstanceTableFile)
 		}
-		if t.csvData, err = ideafiles.ReadFile(o.TableFile); err != nil {
+		if t.csvData, err = ideafiles.ReadFileAsUTF8(o.InstanceTableFile); err != nil {
 			return t, err
 		}
 	}
-	columns, problems := ideafiles.Columns(fileName, t.csvData)
+	columns, problems := ideafiles.CSVInputColumns(fileName, t.csvData)
 	if len(problems) > 0 {
-		return t, fmt.Errorf("read table %s:\n%w", o.TableFile, problems)
+		return t, fmt.Errorf("read table %s:\n%w", o.InstanceTableFile, problems)
 	}
 	for _, c := range columns {
 		if !strings.HasPrefix(c.Name, "_") { // no parameter of a Tool may begin with _
@@ -46,7 +46,8 @@ func (o Options) readTable() (t instanceTable, err error) {
 		}
 	}
 	if len(t.columns) == 0 {
-		return t, fmt.Errorf("read table %s: it has no column whose name begins without an underscore", o.TableFile)
+		return t, fmt.Errorf("read table %s: it has no column whose name begins without an underscore",
+			o.InstanceTableFile)
 	}
 	return t, nil
 }
@@ -54,13 +55,13 @@ func (o Options) readTable() (t instanceTable, err error) {
 // The methods below return JSON for the templates. The first column identifies the row.
 
 // KeyProperty returns the first column as a member of a schema's properties.
-func (t instanceTable) KeyProperty() string { return joinMembers(t.columns[:1], propertySchema) }
+func (t instanceTable) KeyProperty() string { return joinMembers(t.columns[:1], columnSchema) }
 
 // KeyName is the name of the first column.
 func (t instanceTable) KeyName() string { return quoteJSON(t.columns[0].Name) }
 
 // Properties returns the properties of all columns.
-func (t instanceTable) Properties() string { return joinMembers(t.columns, propertySchema) }
+func (t instanceTable) Properties() string { return joinMembers(t.columns, columnSchema) }
 
 // Required returns the names of the columns that are filled in every row.
 func (t instanceTable) Required() string {
@@ -74,10 +75,10 @@ func (t instanceTable) Required() string {
 }
 
 // KeyParam returns the param that passes the first column to a Call.
-func (t instanceTable) KeyParam() string { return joinMembers(t.columns[:1], inputReference) }
+func (t instanceTable) KeyParam() string { return joinMembers(t.columns[:1], columnReference) }
 
 // Params returns the params that pass every column to a Call.
-func (t instanceTable) Params() string { return joinMembers(t.columns, inputReference) }
+func (t instanceTable) Params() string { return joinMembers(t.columns, columnReference) }
 
 func joinMembers(columns []ideafiles.Column, memberValueOf func(ideafiles.Column) string) string {
 	list := make([]string, len(columns))
@@ -87,14 +88,14 @@ func joinMembers(columns []ideafiles.Column, memberValueOf func(ideafiles.Column
 	return strings.Join(list, ", ")
 }
 
-func propertySchema(c ideafiles.Column) string {
+func columnSchema(c ideafiles.Column) string {
 	if c.HasNoEmptyCell || c.Type == "string" { // an empty cell is an empty text
 		return fmt.Sprintf(`{"type": %q}`, c.Type)
 	}
 	return fmt.Sprintf(`{"type": [%q, "null"]}`, c.Type)
 }
 
-func inputReference(c ideafiles.Column) string {
+func columnReference(c ideafiles.Column) string {
 	return quoteJSON(refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{c.Name}}.String())
 }
 

@@ -19,8 +19,8 @@ import (
 // gatewayFile keeps the token and the port of the folder's gateway, so that its address stays the same.
 const gatewayFile = "gateway.json"
 
-// gatewayState is what the file holds.
-type gatewayState struct {
+// savedGatewaySettings is what the file holds.
+type savedGatewaySettings struct {
 	Token string `json:"token"`
 	Port  int    `json:"port"`
 }
@@ -33,8 +33,8 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	if port < 0 {
 		return nil
 	}
-	path := filepath.Join(s.Place.Dir, gatewayFile)
-	var state gatewayState
+	path := filepath.Join(s.Place.DataFolder, gatewayFile)
+	var state savedGatewaySettings
 	if data, err := os.ReadFile(path); err == nil {
 		_ = json.Unmarshal(data, &state)
 	}
@@ -46,8 +46,8 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	o.Client, o.Guard, o.Agents = s.Client, guard, gateway.AgentOptionsFromEnvironment(os.Getenv)
-	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
-	runningGateway, err := listenOn(ctx, candidatePorts(port, state.Port), o)
+	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.serialSimulator()
+	runningGateway, err := listenOnFirstFreePort(ctx, candidateGatewayPorts(port, state.Port), o)
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,9 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	return err
 }
 
-// candidatePorts lists the ports to try: only the asked one if there is one, otherwise the last one and the usual ones.
-func candidatePorts(requestedPort, previousPort int) []int {
+// candidateGatewayPorts lists the ports to try: only the asked one if there is one, otherwise the last one and the
+// usual ones.
+func candidateGatewayPorts(requestedPort, previousPort int) []int {
 	if requestedPort > 0 {
 		return []int{requestedPort}
 	}
@@ -75,7 +76,8 @@ func candidatePorts(requestedPort, previousPort int) []int {
 	return defaultGatewayPorts
 }
 
-func listenOn(ctx context.Context, ports []int, o gateway.Options) (runningGateway *gateway.RunningGateway, err error) {
+func listenOnFirstFreePort(ctx context.Context, ports []int,
+	o gateway.Options) (runningGateway *gateway.RunningGateway, err error) {
 	for _, port := range ports {
 		runningGateway, err = gateway.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), o)
 		if !errors.Is(err, syscall.EADDRINUSE) {
@@ -89,17 +91,17 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (runningGatew
 // signs with its key.
 func (s *Session) gatewayUser() access.Person {
 	person := gateway.SystemUser(os.Getenv)
-	keyPath := os.Getenv(signing.KeyVariable)
+	keyPath := os.Getenv(signing.PrivateKeyVariable)
 	if keyPath == "" {
 		return person
 	}
-	key, err := signing.LoadPrivateKey(keyPath)
+	signingKey, err := signing.LoadPrivateKey(keyPath)
 	if err != nil {
 		s.Place.Note("decisions over HTTP are not signed: %s", err)
 		return person
 	}
-	if name := key.Person(); name != "" {
-		person.Name, person.Groups, person.Signer = name, key.Groups, key
+	if name := signingKey.Person(); name != "" {
+		person.Name, person.Groups, person.Signer = name, signingKey.Groups, signingKey
 	}
 	return person
 }

@@ -29,9 +29,9 @@ import (
 
 // HostOptions are the options of a server that runs in this program.
 type HostOptions struct {
-	Port, UIPort int  // 0: any free port, or a usual one for the UI; a negative UI port: no UI
-	WithWorker   bool // with a worker
-	IsIsolated   bool // the worker reaches nothing but the LLM
+	TemporalPort, UIPort int  // 0: any free port, or a usual one for the UI; a negative UI port: no UI
+	RunsWorker           bool // with a worker
+	IsWorkerIsolated     bool // the worker reaches nothing but the LLM
 	// GatewayPort is the gateway's port; 0 picks a usual one, a negative one disables the gateway.
 	GatewayPort int
 	// WarnOnTerminal also prints the log's warnings on the terminal.
@@ -43,9 +43,9 @@ type HostOptions struct {
 // defaultUIPorts are the ports to try, in this order, for a web UI that has no last port.
 var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
-// host runs the embedded server, and a worker if h.WithWorker is set, in this program until the session is closed. The
-// caller has locked the folder; unlock releases it.
-func (p Place) host(ctx context.Context, unlock func(), h HostOptions) (*Session, error) {
+// hostServer runs the embedded server, and a worker if h.RunsWorker is set, in this program until the session is
+// closed. The caller has locked the folder; unlock releases it.
+func (p Place) hostServer(ctx context.Context, unlock func(), h HostOptions) (*Session, error) {
 	s := &Session{Place: p, IsEmbedded: true, RunsServer: true, cleanups: []func(){unlock}}
 	if err := s.serve(ctx, h); err != nil {
 		s.Close()
@@ -54,33 +54,34 @@ func (p Place) host(ctx context.Context, unlock func(), h HostOptions) (*Session
 	return s, nil
 }
 
-// HostExclusively runs a server on the folder. It refuses if another program runs one there, and waits for one that is
-// stopping.
-func (p Place) HostExclusively(ctx context.Context, h HostOptions) (*Session, error) {
-	if err := p.makeFolder(); err != nil {
+// HostServerExclusively runs a server on the folder. It refuses if another program runs one there, and waits for one
+// that is stopping.
+func (p Place) HostServerExclusively(ctx context.Context, h HostOptions) (*Session, error) {
+	if err := p.makeDataFolder(); err != nil {
 		return nil, err
 	}
-	const interval = 300 * time.Millisecond
-	for wait := time.Duration(0); wait < serverTimeout; wait += interval {
-		unlock, ok, err := p.lock()
+	const retryInterval = 300 * time.Millisecond
+	for waited := time.Duration(0); waited < otherProgramTimeout; waited += retryInterval {
+		unlock, ok, err := p.lockFolder()
 		if err != nil {
-			return nil, exit.Unreachablef("lock %s: %w", p.Dir, err)
+			return nil, exit.Unreachablef("lock %s: %w", p.DataFolder, err)
 		}
 		if ok {
-			return p.host(ctx, unlock, h)
+			return p.hostServer(ctx, unlock, h)
 		}
 		if info, ok := p.RunningServer(); ok {
-			return nil, exit.Usagef("start server in %s: another program (process %d) runs one there, at %s", p.Dir,
+			return nil, exit.Usagef("start server in %s: another program (process %d) runs one there, at %s",
+				p.DataFolder,
 				info.PID, info.Address)
 		}
-		_ = pause.For(ctx, interval)
+		_ = pause.For(ctx, retryInterval)
 	}
-	return nil, exit.Usagef("start server in %s: another program has locked the folder", p.Dir)
+	return nil, exit.Usagef("start server in %s: another program has locked the folder", p.DataFolder)
 }
 
 func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	// A killed program may have left this file, which names a server that is gone.
-	_ = os.Remove(filepath.Join(s.Place.Dir, ServerFile))
+	_ = os.Remove(filepath.Join(s.Place.DataFolder, ServerFile))
 	log, err := s.openLog(h.WarnOnTerminal)
 	if err != nil {
 		return err
@@ -93,13 +94,13 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		MemoryLimit: cfg.memoryLimit, Dir: s.Place.Dir, Port: h.Port, UIPort: h.UIPort,
-		DefaultUIPorts: s.Place.uiPorts(),
+	server, err := s.Place.TemporalHost.Start(ctx, TemporalOptions{
+		MemoryLimitBytes: cfg.memoryLimitBytes, DataFolder: s.Place.DataFolder, Port: h.TemporalPort, UIPort: h.UIPort,
+		DefaultUIPorts: s.Place.candidateUIPorts(),
 		CodecEndpoint:  codecEndpoint,
 	})
 	if err != nil {
-		return exit.Unreachablef("start server in %s: %w", s.Place.Dir, err)
+		return exit.Unreachablef("start server in %s: %w", s.Place.DataFolder, err)
 	}
 	s.cleanups = append(s.cleanups, server.Stop)
 	s.UIURL = server.UIURL()
@@ -111,18 +112,18 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	if err := s.initializeStore(ctx, codecArchive); err != nil {
 		return err
 	}
-	cfg.engineParts.Store = s.Archive().Store()
-	if h.WithWorker {
-		if err := s.startWorker(cfg.engineParts); err != nil {
+	cfg.engineDependencies.Store = s.Archive().Store()
+	if h.RunsWorker {
+		if err := s.startWorker(cfg.engineDependencies); err != nil {
 			return err
 		}
 	}
 	if err := s.serveGateway(ctx, h.GatewayPort, cfg.gateway); err != nil {
 		return err
 	}
-	withdraw, err := s.Place.announce(ServerInfo{
+	withdraw, err := s.Place.announceServer(ServerInfo{
 		Address: o.HostPort, Namespace: o.Namespace, UIURL: s.UIURL, GatewayURL: s.GatewayURL, PID: os.Getpid(),
-		StorePlace: s.Place.StorePlace, HasWorker: h.WithWorker, HasLLM: cfg.engineParts.LLM.IsConfigured(),
+		StorePlace: s.Place.StorePlace, HasWorker: h.RunsWorker, HasLLM: cfg.engineDependencies.LLM.IsConfigured(),
 	})
 	if err != nil {
 		return err
@@ -131,37 +132,38 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	return nil
 }
 
-// settings are the settings of the environment for what runs here.
-type settings struct {
-	engineParts engine.Dependencies // without the store
-	memoryLimit int64               // the limit of the whole program; 0: the default
-	gateway     gateway.Options
+// hostSettings are the settings of the environment for what runs here.
+type hostSettings struct {
+	engineDependencies engine.Dependencies // without the store
+	memoryLimitBytes   int64               // the limit of the whole program; 0: the default
+	gateway            gateway.Options
 }
 
 // readSettings reads all settings before anything is started with them, and reports all that are wrong.
-func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Logger) (cfg settings, err error) {
+func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Logger) (cfg hostSettings, err error) {
 	var errs []error
 	collect := func(err error) { errs = append(errs, err) }
 	_, err = client.KeysFromEnvironment()
 	collect(err)
-	cfg.engineParts = engine.Dependencies{Log: log, ReplyRecorder: h.ReplyRecorder, StopTimeout: drainTimeout}
-	if h.IsIsolated { // a second safeguard: simulated Calls have no runner anyway
-		cfg.engineParts.HTTP, cfg.engineParts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
+	cfg.engineDependencies = engine.Dependencies{Log: log, ReplyRecorder: h.ReplyRecorder, StopTimeout: drainTimeout}
+	if h.IsWorkerIsolated { // a second safeguard: simulated Calls have no runner anyway
+		cfg.engineDependencies.HTTP, cfg.engineDependencies.MCP = httptool.New(httptool.Options{}),
+			mcptool.New(mcptool.Options{})
 	}
-	cfg.engineParts = cfg.engineParts.With(s.Place.Additions)
-	if h.WithWorker {
-		cfg.engineParts, err = cfg.engineParts.FillAndCheck()
+	cfg.engineDependencies = cfg.engineDependencies.With(s.Place.Additions)
+	if h.RunsWorker {
+		cfg.engineDependencies, err = cfg.engineDependencies.FillAndCheck()
 		collect(err)
 	}
-	cfg.engineParts.Limits, err = engine.EmbeddedLimitsFromEnv(os.Getenv)
+	cfg.engineDependencies.Limits, err = engine.EmbeddedLimitsFromEnv(os.Getenv)
 	collect(err)
-	cfg.memoryLimit, err = heap.BytesFromEnv(os.Getenv, heap.LimitEnvVariable)
+	cfg.memoryLimitBytes, err = heap.BytesFromEnv(os.Getenv, heap.LimitEnvVariable)
 	collect(err)
 	if h.GatewayPort >= 0 {
 		cfg.gateway.Log = log
 		cfg.gateway.Hooks, err = gateway.HooksFromEnvironment(os.Getenv)
 		collect(errors.Join(err, gateway.CheckAgentSettings(os.Getenv)))
-		if cfg.gateway.DeciderKeys = cfg.engineParts.DeciderKeys; !h.WithWorker {
+		if cfg.gateway.DeciderKeys = cfg.engineDependencies.DeciderKeys; !h.RunsWorker {
 			cfg.gateway.DeciderKeys, err = signing.FromEnvironment(ctx, os.Getenv)
 			collect(err)
 		}
@@ -207,8 +209,8 @@ func (s *Session) initializeStore(ctx context.Context, codecArchive *client.Arch
 // person waits.
 const drainTimeout = 2 * time.Second
 
-func (s *Session) startWorker(parts engine.Dependencies) error {
-	w, err := engine.NewWorker(s.Temporal(), parts)
+func (s *Session) startWorker(dependencies engine.Dependencies) error {
+	w, err := engine.NewWorker(s.Temporal(), dependencies)
 	if err == nil {
 		err = w.Start()
 	}
@@ -225,7 +227,7 @@ const (
 )
 
 // LogPath is the path of the log of the worker and of its client.
-func (p Place) LogPath() string { return filepath.Join(p.Dir, logFileName) }
+func (p Place) LogPath() string { return filepath.Join(p.DataFolder, logFileName) }
 
 // openLog opens the file that takes the logs of the worker and of its client. If warnOnTerminal is set, warnings also
 // go to the terminal.
@@ -239,11 +241,12 @@ func (s *Session) openLog(warnOnTerminal bool) (*slog.Logger, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	s.cleanups = append(s.cleanups, func() { _ = f.Close() })
-	var sink slog.Handler = slog.NewTextHandler(f, nil)
+	var logHandler slog.Handler = slog.NewTextHandler(f, nil)
 	if warnOnTerminal {
-		sink = slog.NewMultiHandler(sink, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		logHandler = slog.NewMultiHandler(logHandler, slog.NewTextHandler(os.Stderr,
+			&slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	log := slog.New(sink)
+	log := slog.New(logHandler)
 	slog.SetDefault(log) // for what panics, and for libraries
 	return log, nil
 }

@@ -31,9 +31,10 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 			t.Setenv("OPENAI_BASE_URL", " ")
 			t.Setenv("OPENAI_API_KEY", c.key)
 			idea, _ := ideafile.ParseIdea([]byte(`{"context": [` + c.plan + `]}`))
-			d := &ideafiles.Definition{RepliesText: c.script, Source: ideafiles.Source{IsRepliesChosen: c.scripted},
+			d := &ideafiles.Definition{RepliesText: c.script,
+				Source:     ideafiles.Source{AreRepliesFromCaller: c.scripted},
 				ParsedIdea: idea}
-			err := Place{Dir: t.TempDir()}.ChooseReplySource(d)
+			err := Place{DataFolder: t.TempDir()}.ChooseReplySource(d)
 			if (err != nil) != c.refused || d.RepliesText != c.want {
 				t.Errorf("the script is %q, error %v", d.RepliesText, err)
 			}

@@ -25,15 +25,16 @@ import (
 
 // Place is where Temporal and the store are.
 type Place struct {
-	Dir           string       // the folder of the embedded server
-	StorePlace    string       // a folder, or a bucket's URL
-	IsStoreChosen bool         // the user named the store, by a flag or by PROCESSIDEA_STORE
-	Remote        *sdk.Options // nil: the embedded server
-	// configErr says why the configuration of the remote server cannot be read. What needs only the store still works.
-	configErr error
-	Additions engine.Additions // what this program's workers have besides the built-in tools
-	// Temporal runs the embedded server.
-	Temporal TemporalHost
+	DataFolder     string       // the folder of the embedded server
+	StorePlace     string       // a folder, or a bucket's URL
+	IsStoreChosen  bool         // the user named the store, by a flag or by PROCESSIDEA_STORE
+	RemoteTemporal *sdk.Options // nil: the embedded server
+	// remoteConfigErr says why the configuration of the remote server cannot be read. What needs only the store still
+	// works.
+	remoteConfigErr error
+	Additions       engine.Additions // what this program's workers have besides the built-in tools
+	// TemporalHost runs the embedded server.
+	TemporalHost TemporalHost
 	// Note tells the person at the terminal something.
 	Note func(format string, args ...any)
 }
@@ -45,45 +46,45 @@ func FindPlace(dataFolder, storePlace string, note func(format string, args ...a
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Dir: folder, StorePlace: connect.StorePlace(folder),
+	p := Place{DataFolder: folder, StorePlace: connect.StorePathOrURL(folder),
 		IsStoreChosen: os.Getenv(connect.StoreVariable) != "",
 		Note:          note}
-	switch ownStorePlace := connect.DefaultStorePlace(folder); {
+	switch ownStorePlace := connect.DefaultStoreFolder(folder); {
 	case storePlace != "":
-		p.StorePlace, p.IsStoreChosen = connect.AbsoluteStorePlace(storePlace), true
+		p.StorePlace, p.IsStoreChosen = connect.AbsoluteStorePathOrURL(storePlace), true
 	case dataFolder != "" && p.IsStoreChosen && p.StorePlace != ownStorePlace && isFolder(ownStorePlace):
 		return p, exit.Usagef("--data %s has a store of its own, but %s names %s: choose one with --store",
 			dataFolder, connect.StoreVariable, p.StorePlace)
 	}
 	o, isSet, err := connect.TemporalOptionsFromEnvironment()
 	if err != nil {
-		p.configErr = exit.Usagef("%w", err)
+		p.remoteConfigErr = exit.Usagef("%w", err)
 	}
 	if isSet || err != nil {
-		p.Remote = &o
+		p.RemoteTemporal = &o
 	}
 	return p, nil
 }
 
 // Tools describes what is known here about the workers' tools.
-func (p Place) Tools() ideafiles.Tools {
-	parts := engine.Dependencies{}.With(p.Additions)
-	return ideafiles.Tools{
-		Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies,
-		HasOtherWorkers: p.Remote != nil,
+func (p Place) Tools() ideafiles.WorkerTools {
+	dependencies := engine.Dependencies{}.With(p.Additions)
+	return ideafiles.WorkerTools{
+		Registry: kinds.NewKnownTools(dependencies.Tools, dependencies.Runners), CheckReplies: rehearsal.CountReplies,
+		HasOtherWorkers: p.RemoteTemporal != nil,
 	}
 }
 
 const (
 	lockFile = "server.lock"
-	// serverTimeout is the maximum wait for a server that another program is starting or stopping.
-	serverTimeout = 30 * time.Second
+	// otherProgramTimeout is the maximum wait for a server that another program is starting or stopping.
+	otherProgramTimeout = 30 * time.Second
 )
 
-// lock gives this program the sole right to run a server on the folder. The kernel releases the lock when the program
-// dies.
-func (p Place) lock() (unlock func(), ok bool, err error) {
-	l := flock.New(filepath.Join(p.Dir, lockFile))
+// lockFolder gives this program the sole right to run a server on the folder. The kernel releases the lock when the
+// program dies.
+func (p Place) lockFolder() (unlock func(), ok bool, err error) {
+	l := flock.New(filepath.Join(p.DataFolder, lockFile))
 	ok, err = l.TryLock()
 	if err != nil || !ok {
 		return nil, false, err
@@ -94,17 +95,17 @@ func (p Place) lock() (unlock func(), ok bool, err error) {
 // OpenSession connects to Temporal for a verb that may start a server. It uses the remote server, the server that
 // another program runs on the folder, or a server of its own.
 func (p Place) OpenSession(ctx context.Context, h HostOptions) (*Session, error) {
-	if p.Remote != nil {
-		return p.dial(ctx)
+	if p.RemoteTemporal != nil {
+		return p.dialRemote(ctx)
 	}
-	if err := p.makeFolder(); err != nil {
+	if err := p.makeDataFolder(); err != nil {
 		return nil, err
 	}
-	return p.awaitServer(ctx, func(unlock func()) (*Session, error) { return p.host(ctx, unlock, h) })
+	return p.awaitServer(ctx, func(unlock func()) (*Session, error) { return p.hostServer(ctx, unlock, h) })
 }
 
-func (p Place) makeFolder() error {
-	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+func (p Place) makeDataFolder() error {
+	if err := os.MkdirAll(p.DataFolder, 0o700); err != nil {
 		return exit.Usagef("make data folder: %w", err)
 	}
 	return nil
@@ -112,8 +113,8 @@ func (p Place) makeFolder() error {
 
 // Connect connects to Temporal for a verb that starts no server.
 func (p Place) Connect(ctx context.Context) (*Session, error) {
-	if p.Remote != nil {
-		return p.dial(ctx)
+	if p.RemoteTemporal != nil {
+		return p.dialRemote(ctx)
 	}
 	return p.awaitServer(ctx, func(unlock func()) (*Session, error) {
 		unlock()
@@ -123,39 +124,39 @@ func (p Place) Connect(ctx context.Context) (*Session, error) {
 
 func (p Place) noServerError() error {
 	return exit.Unreachablef(`find server in %s: none runs there; start one with "%s dev", or set TEMPORAL_ADDRESS`,
-		p.Dir, print.ProgramName)
+		p.DataFolder, print.ProgramName)
 }
 
 // awaitServer joins the server that runs on the folder, and waits for one that is starting. If no program runs one, it
 // locks the folder and calls free.
-func (p Place) awaitServer(ctx context.Context, onFree func(unlock func()) (*Session, error)) (*Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+func (p Place) awaitServer(ctx context.Context, onNoServer func(unlock func()) (*Session, error)) (*Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, otherProgramTimeout)
 	defer cancel()
 	for {
-		unlock, ok, err := p.lock()
+		unlock, ok, err := p.lockFolder()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, p.noServerError()
 		case err != nil:
-			return nil, exit.Unreachablef("lock %s: %w", p.Dir, err)
+			return nil, exit.Unreachablef("lock %s: %w", p.DataFolder, err)
 		case ok:
-			return onFree(unlock)
+			return onNoServer(unlock)
 		}
-		s, err := p.join(ctx)
+		s, err := p.joinRunningServer(ctx)
 		if err == nil || errors.Is(err, client.ErrKeys) {
 			return s, err
 		}
 		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return nil, exit.Unreachablef("find server in %s: another program has locked the folder, but no server "+
 				"answers: %w",
-				p.Dir, err)
+				p.DataFolder, err)
 		}
 	}
 }
 
-// IsAbandoned reports whether the server that ran on the folder is gone.
-func (p Place) IsAbandoned() bool {
-	unlock, ok, _ := p.lock()
+// IsServerAbandoned reports whether the server that ran on the folder is gone.
+func (p Place) IsServerAbandoned() bool {
+	unlock, ok, _ := p.lockFolder()
 	if ok {
 		unlock()
 	}
@@ -165,14 +166,14 @@ func (p Place) IsAbandoned() bool {
 // StorePlaceInUse returns the store's place: the one given by the user, otherwise the store of the server that runs on
 // the folder. A copied folder names that server too, but no server holds the copy's lock.
 func (p Place) StorePlaceInUse() string {
-	if info, ok := p.RunningServer(); ok && p.Remote == nil && !p.IsStoreChosen && !p.IsAbandoned() {
+	if info, ok := p.RunningServer(); ok && p.RemoteTemporal == nil && !p.IsStoreChosen && !p.IsServerAbandoned() {
 		return info.StorePlace
 	}
 	return p.StorePlace
 }
 
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 

@@ -37,8 +37,8 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := placeOf(t, "")
 	here, _ := os.Getwd()
-	if p.Remote != nil || p.Dir != filepath.Join(here, ".processidea") ||
-		p.StorePlace != filepath.Join(p.Dir, "store") {
+	if p.RemoteTemporal != nil || p.DataFolder != filepath.Join(here, ".processidea") ||
+		p.StorePlace != filepath.Join(p.DataFolder, "store") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -46,10 +46,10 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 func TestTheFlagCountsBeforeTheVariable(t *testing.T) {
 	noTemporal(t)
 	t.Setenv("PROCESSIDEA_DATA", "/from/variable")
-	if p := placeOf(t, ""); p.Dir != "/from/variable" || p.StorePlace != "/from/variable/store" {
+	if p := placeOf(t, ""); p.DataFolder != "/from/variable" || p.StorePlace != "/from/variable/store" {
 		t.Errorf("%+v", p)
 	}
-	if p := placeOf(t, "/from/flag"); p.Dir != "/from/flag" {
+	if p := placeOf(t, "/from/flag"); p.DataFolder != "/from/flag" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -74,8 +74,8 @@ func TestAnythingThatIsSetMeansARemoteServer(t *testing.T) {
 			noTemporal(t)
 			t.Setenv(name, value)
 			p := placeOf(t, "")
-			if p.Remote == nil || p.Remote.HostPort == "" || p.Remote.Namespace == "" {
-				t.Errorf("%+v", p.Remote)
+			if p.RemoteTemporal == nil || p.RemoteTemporal.HostPort == "" || p.RemoteTemporal.Namespace == "" {
+				t.Errorf("%+v", p.RemoteTemporal)
 			}
 		})
 	}
@@ -89,8 +89,9 @@ func TestAProfileMeansARemoteServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TEMPORAL_CONFIG_FILE", file)
-	if p := placeOf(t, ""); p.Remote == nil || p.Remote.HostPort != "far:7233" || p.Remote.Namespace != "mine" {
-		t.Errorf("%+v", p.Remote)
+	if p := placeOf(t, ""); p.RemoteTemporal == nil || p.RemoteTemporal.HostPort != "far:7233" ||
+		p.RemoteTemporal.Namespace != "mine" {
+		t.Errorf("%+v", p.RemoteTemporal)
 	}
 	t.Setenv("TEMPORAL_PROFILE", "other")
 	var e *exit.Error
@@ -101,22 +102,22 @@ func TestAProfileMeansARemoteServer(t *testing.T) {
 }
 
 func TestTheFolderIsHeldByOneAtATime(t *testing.T) {
-	p := Place{Dir: t.TempDir()}
-	unlock, ok, err := p.lock()
+	p := Place{DataFolder: t.TempDir()}
+	unlock, ok, err := p.lockFolder()
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, ok, _ := p.lock(); ok || p.IsAbandoned() {
+	if _, ok, _ := p.lockFolder(); ok || p.IsServerAbandoned() {
 		t.Error("the folder was locked twice")
 	}
 	unlock()
-	if !p.IsAbandoned() {
+	if !p.IsServerAbandoned() {
 		t.Error("the folder is still held")
 	}
 }
 
 func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
-	p := Place{Dir: t.TempDir()}
+	p := Place{DataFolder: t.TempDir()}
 	if _, ok := p.RunningServer(); ok {
 		t.Error("an empty folder has a server")
 	}
@@ -127,14 +128,14 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 	if _, err := gone.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	withdraw, err := p.announce(ServerInfo{Address: "127.0.0.1:1", PID: gone.Pid})
+	withdraw, err := p.announceServer(ServerInfo{Address: "127.0.0.1:1", PID: gone.Pid})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.RunningServer(); ok {
 		t.Error("a dead program has a server")
 	}
-	if _, err := p.announce(ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid()}); err != nil {
+	if _, err := p.announceServer(ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}
 	if n, ok := p.RunningServer(); !ok || n.Address != "127.0.0.1:1" {
@@ -147,16 +148,16 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 }
 
 func TestOnlyLookingMakesNoFolder(t *testing.T) {
-	p := Place{Dir: filepath.Join(t.TempDir(), "none"), StorePlace: filepath.Join(t.TempDir(), "store")}
+	p := Place{DataFolder: filepath.Join(t.TempDir(), "none"), StorePlace: filepath.Join(t.TempDir(), "store")}
 	var e *exit.Error
 	if _, err := p.Connect(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
-		!strings.Contains(err.Error(), p.Dir) {
+		!strings.Contains(err.Error(), p.DataFolder) {
 		t.Errorf("looking gives %v", err)
 	}
 	if _, err := p.OpenArchive(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable {
 		t.Errorf("looking gives %v", err)
 	}
-	for _, dir := range []string{p.Dir, p.StorePlace} {
+	for _, dir := range []string{p.DataFolder, p.StorePlace} {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("looking made %s", dir)
 		}
@@ -167,40 +168,40 @@ func TestOnlyLookingMakesNoFolder(t *testing.T) {
 func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 	noTemporal(t)
 	live := placeOf(t, t.TempDir())
-	unlock, ok, err := live.lock()
+	unlock, ok, err := live.lockFolder()
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	defer unlock()
 	tell := ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid(), StorePlace: "/live/store"}
-	for _, data := range []string{live.Dir, t.TempDir()} {
-		withdraw, err := Place{Dir: data}.announce(tell)
+	for _, data := range []string{live.DataFolder, t.TempDir()} {
+		withdraw, err := Place{DataFolder: data}.announceServer(tell)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer withdraw()
 		p := placeOf(t, data)
 		want := "/live/store"
-		if data != live.Dir {
+		if data != live.DataFolder {
 			want = filepath.Join(data, "store")
 		}
 		if p.StorePlaceInUse() != want {
 			t.Errorf("%s instead of %s", p.StorePlaceInUse(), want)
 		}
 	}
-	p, err := FindPlace(live.Dir, "/backup", nil)
+	p, err := FindPlace(live.DataFolder, "/backup", nil)
 	if err != nil || p.StorePlaceInUse() != "/backup" {
 		t.Errorf("%s, %v", p.StorePlaceInUse(), err)
 	}
 	t.Setenv("PROCESSIDEA_STORE", "/backup")
-	if p := placeOf(t, live.Dir); p.StorePlaceInUse() != "/backup" {
+	if p := placeOf(t, live.DataFolder); p.StorePlaceInUse() != "/backup" {
 		t.Error(p.StorePlaceInUse())
 	}
-	if err := os.Mkdir(filepath.Join(live.Dir, "store"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(live.DataFolder, "store"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var e *exit.Error
-	if _, err := FindPlace(live.Dir, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
+	if _, err := FindPlace(live.DataFolder, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
 		!strings.Contains(err.Error(), "--store") {
 		t.Errorf("two stores give %v", err)
 	}

@@ -30,7 +30,7 @@ type ServerInfo struct {
 // RunningServer reads how to reach the server that runs on the folder. ok is false if there is no such file, or if a
 // killed program left it.
 func (p Place) RunningServer() (info ServerInfo, ok bool) {
-	data, err := os.ReadFile(filepath.Join(p.Dir, ServerFile))
+	data, err := os.ReadFile(filepath.Join(p.DataFolder, ServerFile))
 	if err != nil || json.Unmarshal(data, &info) != nil || info.PID <= 0 {
 		return info, false
 	}
@@ -39,9 +39,9 @@ func (p Place) RunningServer() (info ServerInfo, ok bool) {
 	return info, err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// announce writes the file by which other programs find this program's server.
-func (p Place) announce(info ServerInfo) (withdraw func(), err error) {
-	path := filepath.Join(p.Dir, ServerFile)
+// announceServer writes the file by which other programs find this program's server.
+func (p Place) announceServer(info ServerInfo) (withdraw func(), err error) {
+	path := filepath.Join(p.DataFolder, ServerFile)
 	data, err := json.Marshal(info)
 	if err == nil {
 		// Rename into place, so that nobody reads half of the file.

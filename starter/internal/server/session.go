@@ -31,17 +31,17 @@ func (s *Session) Close() {
 	s.cleanups = nil
 }
 
-// dial opens a session with the remote server.
-func (p Place) dial(ctx context.Context) (*Session, error) {
-	if p.configErr != nil {
-		return nil, p.configErr
+// dialRemote opens a session with the remote server.
+func (p Place) dialRemote(ctx context.Context) (*Session, error) {
+	if p.remoteConfigErr != nil {
+		return nil, p.remoteConfigErr
 	}
 	s := &Session{Place: p}
-	return s, s.open(ctx, *p.Remote, p.StorePlace, nil)
+	return s, s.open(ctx, *p.RemoteTemporal, p.StorePlace, nil)
 }
 
-// join opens a session with the server that another program runs on the folder.
-func (p Place) join(ctx context.Context) (*Session, error) {
+// joinRunningServer opens a session with the server that another program runs on the folder.
+func (p Place) joinRunningServer(ctx context.Context) (*Session, error) {
 	info, ok := p.RunningServer()
 	if !ok {
 		return nil, p.noServerError()
@@ -68,10 +68,10 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, storePlace str
 	return err
 }
 
-// UIAddress is the address of a process in the web UI; empty without a web UI.
-func (s *Session) UIAddress(id string) string {
+// ProcessUIAddress is the address of a process in the web UI; empty without a web UI.
+func (s *Session) ProcessUIAddress(processID string) string {
 	if s.UIURL == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s/namespaces/%s/workflows/%s", s.UIURL, s.Namespace(), url.PathEscape(id))
+	return fmt.Sprintf("%s/namespaces/%s/workflows/%s", s.UIURL, s.Namespace(), url.PathEscape(processID))
 }

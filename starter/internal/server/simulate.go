@@ -11,14 +11,14 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// simulator simulates processes for the desk, one at a time. Each runs on its own temporary server and store, with a
-// worker that reaches nothing but the LLM.
-func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.Report, error) {
-	slot := make(chan struct{}, 1)
+// serialSimulator simulates processes for the desk, one at a time. Each runs on its own temporary server and store,
+// with a worker that reaches nothing but the LLM.
+func (p Place) serialSimulator() func(context.Context, ideafiles.Source) (*simulation.Report, error) {
+	simulationSlot := make(chan struct{}, 1)
 	return func(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
 		select {
-		case slot <- struct{}{}:
-			defer func() { <-slot }()
+		case simulationSlot <- struct{}{}:
+			defer func() { <-simulationSlot }()
 			return p.simulate(ctx, source)
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -28,7 +28,7 @@ func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.
 
 func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
 	prepared, _, err := simulation.Prepare(source, Place{Additions: p.Additions}.Tools(),
-		simulation.Options{HasLLM: HasLLM()})
+		simulation.Options{WorkersHaveLLM: EnvironmentHasLLM()})
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 		return nil, err
 	}
 	defer s.Close()
-	process, err := s.Start(ctx, prepared.StartOptions(client.NewID("simulated-"+source.Name())))
+	process, err := s.Start(ctx, prepared.StartOptions(client.NewProcessID("simulated-"+source.Name())))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 }
 
 // SimulationHostOptions is a server for one simulation. Its worker reaches nothing but the LLM.
-var SimulationHostOptions = HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, IsIsolated: true}
+var SimulationHostOptions = HostOptions{UIPort: -1, GatewayPort: -1, RunsWorker: true, IsWorkerIsolated: true}
 
 // ForSimulation returns a place with a server and a store that nothing real uses: in a folder, or in a temporary one,
 // which cleanup removes, if that is empty.
@@ -68,6 +68,7 @@ func (p Place) ForSimulation(folder string) (isolatedPlace Place, cleanup func()
 		cleanup = func() { _ = os.RemoveAll(folder) }
 	}
 	folder, err = filepath.Abs(folder)
-	return Place{Dir: folder, StorePlace: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
-		Note: p.Note}, cleanup, err
+	return Place{DataFolder: folder, StorePlace: filepath.Join(folder, "store"), Additions: p.Additions,
+		TemporalHost: p.TemporalHost,
+		Note:         p.Note}, cleanup, err
 }

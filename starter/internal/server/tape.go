@@ -24,7 +24,7 @@ type RepliesRecording struct {
 	recorder      *rehearsal.Recorder
 	file          *recordingFile
 	pendingWrites []func() // called by Start: each writes a reply that came before Start
-	err           error
+	recordErr     error
 }
 
 // RecordReply records the reply to a Request. The worker calls it for every process that it serves.
@@ -32,9 +32,9 @@ func (t *RepliesRecording) RecordReply(processID string, requestPosition int, co
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	writeReply := func() {
-		if t.err == nil && processID == t.processID {
-			t.file.nextPosition = requestPosition
-			t.err = t.recorder.Record(content, finishReason, refusal)
+		if t.recordErr == nil && processID == t.processID {
+			t.file.nextRequestPosition = requestPosition
+			t.recordErr = t.recorder.Record(content, finishReason, refusal)
 		}
 	}
 	if t.recorder == nil {
@@ -79,8 +79,8 @@ func (t *RepliesRecording) Stop() error {
 		return nil
 	}
 	err := t.file.closeInOrder()
-	if t.err != nil {
-		err = t.err
+	if t.recordErr != nil {
+		err = t.recordErr
 	}
 	if err != nil {
 		return fmt.Errorf("record %s: %w", t.Path, err)
@@ -92,25 +92,25 @@ func (t *RepliesRecording) Stop() error {
 // lines into the order in which the LLM was asked.
 type recordingFile struct {
 	*os.File
-	startOffset  int64 // the offset in the file at which the recording begins
-	nextPosition int   // the place in that order of the next line
-	lines        []recordedLine
+	startOffset         int64 // the offset in the file at which the recording begins
+	nextRequestPosition int   // the place in that order of the next line
+	lines               []recordedLine
 }
 
 type recordedLine struct {
-	position int
-	text     []byte
+	requestPosition int
+	text            []byte
 }
 
 func (f *recordingFile) Write(line []byte) (int, error) {
-	f.lines = append(f.lines, recordedLine{f.nextPosition, bytes.Clone(line)})
+	f.lines = append(f.lines, recordedLine{f.nextRequestPosition, bytes.Clone(line)})
 	return f.File.Write(line)
 }
 
 func (f *recordingFile) closeInOrder() (err error) {
-	byOrder := func(a, b recordedLine) int { return cmp.Compare(a.position, b.position) }
-	if !slices.IsSortedFunc(f.lines, byOrder) {
-		slices.SortStableFunc(f.lines, byOrder)
+	byRequestPosition := func(a, b recordedLine) int { return cmp.Compare(a.requestPosition, b.requestPosition) }
+	if !slices.IsSortedFunc(f.lines, byRequestPosition) {
+		slices.SortStableFunc(f.lines, byRequestPosition)
 		if err = f.Truncate(f.startOffset); err == nil {
 			_, err = f.Seek(f.startOffset, io.SeekStart)
 		}

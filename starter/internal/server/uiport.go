@@ -12,15 +12,15 @@ import (
 // keep working.
 const uiFile = "ui.json"
 
-// uiState is what the file holds.
-type uiState struct {
+// savedUISettings is what the file holds.
+type savedUISettings struct {
 	Port int `json:"port"`
 }
 
-// uiPorts lists the ports to try: the last one, then the usual ones.
-func (p Place) uiPorts() []int {
-	var state uiState
-	data, err := os.ReadFile(filepath.Join(p.Dir, uiFile))
+// candidateUIPorts lists the ports to try: the last one, then the usual ones.
+func (p Place) candidateUIPorts() []int {
+	var state savedUISettings
+	data, err := os.ReadFile(filepath.Join(p.DataFolder, uiFile))
 	if err != nil || json.Unmarshal(data, &state) != nil || state.Port <= 0 {
 		return defaultUIPorts
 	}
@@ -37,8 +37,8 @@ func (p Place) saveUIPort(uiURL string) {
 	if err != nil { // there is no UI
 		return
 	}
-	data, err := json.Marshal(uiState{port})
+	data, err := json.Marshal(savedUISettings{port})
 	if err == nil {
-		_ = os.WriteFile(filepath.Join(p.Dir, uiFile), append(data, '\n'), 0o600)
+		_ = os.WriteFile(filepath.Join(p.DataFolder, uiFile), append(data, '\n'), 0o600)
 	}
 }

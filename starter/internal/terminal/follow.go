@@ -15,8 +15,8 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// silenceTimeout is how long a server may not answer before it counts as unreachable.
-const silenceTimeout = 15 * time.Second
+// serverSilenceTimeout is how long a server may not answer before it counts as unreachable.
+const serverSilenceTimeout = 15 * time.Second
 
 // ErrServerAbandoned means that the program that ran the used server has ended.
 var ErrServerAbandoned = errors.New("the program that ran the server is gone")
@@ -29,13 +29,13 @@ type Follower struct {
 	WaitExpired   <-chan time.Time // the end of the wait; nil: never
 	IgnoresPauses bool             // a pause does not end following
 	Person        *Person          // the person at the terminal; nil: nobody
-	// LLMTimeout is how long an LLM's server that has never answered the process may be unreachable, since its address
-	// may be wrong; 0: for ever.
-	LLMTimeout  time.Duration
-	llmDeadline <-chan time.Time // the end of LLMWait; nil: the LLM's server is not away
+	// LLMUnreachableTimeout is how long an LLM's server that has never answered the process may be unreachable, since
+	// its address may be wrong; 0: for ever.
+	LLMUnreachableTimeout  time.Duration
+	llmUnreachableDeadline <-chan time.Time // the end of LLMWait; nil: the LLM's server is not away
 
-	lastStatus   *client.Status // as it was last seen
-	lastAnswerAt time.Time      // when the server last answered
+	lastStatus         *client.Status // as it was last seen
+	lastServerAnswerAt time.Time      // when the server last answered
 }
 
 // eventOrError is one step of the events of a process.
@@ -46,12 +46,12 @@ type eventOrError struct {
 
 // Follow returns the process's Result once it has ended or paused, or its current Result when the wait is over. The
 // error is ErrServerAbandoned if the program that ran the used server has ended.
-func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
+func (f *Follower) Follow(ctx context.Context) (loop.ProcessResult, error) {
 	defer f.Progress.Clear()
 	watchCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events := f.watchEvents(watchCtx)
-	f.lastAnswerAt = time.Now()
+	f.lastServerAnswerAt = time.Now()
 	for {
 		select {
 		case s := <-events:
@@ -59,16 +59,16 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 				return s.event.Result, s.err
 			}
 			if err := f.handleEvent(ctx, s.event); err != nil {
-				return loop.Result{}, err
+				return loop.ProcessResult{}, err
 			}
 			if f.isPaused() {
 				return f.Process.WithStates(ctx, *f.lastStatus)
 			}
-			f.watchLLM()
-		case <-f.llmDeadline:
+			f.updateLLMDeadline()
+		case <-f.llmUnreachableDeadline:
 			return f.snapshot(ctx)
 		case <-ctx.Done():
-			return loop.Result{}, ctx.Err()
+			return loop.ProcessResult{}, ctx.Err()
 		case <-f.WaitExpired:
 			return f.snapshot(ctx)
 		case line, ok := <-f.Person.typedLines():
@@ -76,8 +76,8 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 				f.dropPerson()
 				continue
 			}
-			if err := f.Person.answer(ctx, line); err != nil {
-				return loop.Result{}, err
+			if err := f.Person.handleTypedLine(ctx, line); err != nil {
+				return loop.ProcessResult{}, err
 			}
 		}
 	}
@@ -88,16 +88,16 @@ func (f *Follower) dropPerson() {
 	if err := f.Person.inputError; err != nil {
 		f.Progress.Clear()
 		f.Session.Place.Note("what is typed here is not read any more: %s; to see what waits: %s approvals %s", err,
-			print.ProgramName, print.Quote(f.Process.ID()))
+			print.ProgramName, print.ShellQuote(f.Process.ID()))
 	}
 	f.Person = nil
 }
 
 func (f *Follower) watchEvents(ctx context.Context) <-chan eventOrError {
-	out := make(chan eventOrError)
+	events := make(chan eventOrError)
 	send := func(event client.Event, err error) (delivered bool) {
 		select {
-		case out <- eventOrError{event, err}:
+		case events <- eventOrError{event, err}:
 			return true
 		case <-ctx.Done():
 			return false
@@ -115,20 +115,20 @@ func (f *Follower) watchEvents(ctx context.Context) <-chan eventOrError {
 			send(client.Event{}, err)
 		}
 	})
-	return out
+	return events
 }
 
 // handleEvent shows an Event, and notices a server that no longer answers.
 func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 	switch {
 	case e.Kind == client.EventStatus:
-		f.lastStatus, f.lastAnswerAt = &e.Status, time.Now()
+		f.lastStatus, f.lastServerAnswerAt = &e.Status, time.Now()
 		f.Person.askNext(ctx, e.Status, f.Progress.Clear)
 	case !errors.Is(e.Err, client.ErrUnreachable):
-		f.lastStatus, f.lastAnswerAt = nil, time.Now()
-	case f.Session.IsEmbedded && !f.Session.RunsServer && f.Session.Place.IsAbandoned():
+		f.lastStatus, f.lastServerAnswerAt = nil, time.Now()
+	case f.Session.IsEmbedded && !f.Session.RunsServer && f.Session.Place.IsServerAbandoned():
 		return ErrServerAbandoned
-	case time.Since(laterOf(f.lastAnswerAt, e.LastSeenAt)) > silenceTimeout:
+	case time.Since(laterTime(f.lastServerAnswerAt, e.LastSeenAt)) > serverSilenceTimeout:
 		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)
 	default:
 		f.lastStatus = nil
@@ -139,7 +139,7 @@ func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 	return nil
 }
 
-func laterOf(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -150,19 +150,19 @@ func (f *Follower) isPaused() bool {
 	return f.lastStatus != nil && f.lastStatus.Status == loop.StatusPaused && !f.IgnoresPauses
 }
 
-// watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
-func (f *Follower) watchLLM() {
-	neverAnswered := func(h turn.HoldUp) bool { return h.HasNeverWorked && h.Cause == turn.CodeLLMUnreachable }
+// updateLLMDeadline starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
+func (f *Follower) updateLLMDeadline() {
+	neverAnswered := func(h turn.HoldUp) bool { return h.HasNeverWorked && h.CauseCode == turn.CodeLLMUnreachable }
 	switch isLLMUnreachable := f.lastStatus != nil && slices.ContainsFunc(f.lastStatus.HoldUps, neverAnswered); {
 	case !isLLMUnreachable:
-		f.llmDeadline = nil
-	case f.llmDeadline == nil && f.LLMTimeout > 0:
-		f.llmDeadline = time.After(f.LLMTimeout)
+		f.llmUnreachableDeadline = nil
+	case f.llmUnreachableDeadline == nil && f.LLMUnreachableTimeout > 0:
+		f.llmUnreachableDeadline = time.After(f.LLMUnreachableTimeout)
 	}
 }
 
 // snapshot returns the current Result at the end of the wait. A missing worker is no error then.
-func (f *Follower) snapshot(ctx context.Context) (loop.Result, error) {
+func (f *Follower) snapshot(ctx context.Context) (loop.ProcessResult, error) {
 	r, err := f.Process.Snapshot(ctx)
 	if errors.Is(err, client.ErrNoWorker) {
 		f.Session.Place.Note("%s", err)

@@ -31,7 +31,7 @@ type Person struct {
 	out          io.Writer
 	inputLines   <-chan string
 	inputError   error            // why nothing more is read, once inputLines is closed; nil: nothing more is typed
-	lineDone     chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
+	lineHandled  chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
 	openApproval *client.Approval // the open question, or nil
 	isHandled    map[approvalKey]bool
 	onNextLine   func(ctx context.Context, line string) error // handles the next line; nil: it answers the question
@@ -41,8 +41,8 @@ type Person struct {
 // yet. The time is part of the key: amending parameters back to an earlier value makes a new request with the same
 // digest.
 type approvalKey struct {
-	digest string
-	since  int64 // nanoseconds of the epoch
+	digest        string
+	sinceUnixNano int64 // nanoseconds of the epoch
 }
 
 func approvalKeyOf(w client.Approval) approvalKey { return approvalKey{w.Digest, w.Since.UnixNano()} }
@@ -53,12 +53,12 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, name string, grou
 	if !isFile || !term.IsTerminal(int(stdin.Fd())) || terminalWidth(out) == nil {
 		return nil
 	}
-	lines, lineDone := make(chan string), make(chan struct{}, 1)
-	person := &Person{Process: p, Name: name, Groups: groups, out: out, inputLines: lines, lineDone: lineDone,
+	lines, lineHandled := make(chan string), make(chan struct{}, 1)
+	person := &Person{Process: p, Name: name, Groups: groups, out: out, inputLines: lines, lineHandled: lineHandled,
 		isHandled: map[approvalKey]bool{}}
 	safego.Go("starter.person", func() error {
 		scanner := bufio.NewScanner(stdin)
-		for ; scanner.Scan(); <-lineDone {
+		for ; scanner.Scan(); <-lineHandled {
 			lines <- scanner.Text()
 		}
 		return scanner.Err()
@@ -110,9 +110,9 @@ func (p *Person) askNext(ctx context.Context, status client.Status, clearProgres
 	}
 }
 
-// answer handles a typed line.
-func (p *Person) answer(ctx context.Context, line string) error {
-	defer func() { p.lineDone <- struct{}{} }()
+// handleTypedLine handles a typed line.
+func (p *Person) handleTypedLine(ctx context.Context, line string) error {
+	defer func() { p.lineHandled <- struct{}{} }()
 	if p.openApproval == nil {
 		return nil
 	}
@@ -155,8 +155,8 @@ func (p *Person) edit(ctx context.Context) error {
 	return p.amend(ctx, text)
 }
 
-func (p *Person) amend(ctx context.Context, text string) error {
-	v, err := jsonval.Decode([]byte(text))
+func (p *Person) amend(ctx context.Context, editedJSON string) error {
+	v, err := jsonval.Decode([]byte(editedJSON))
 	if err != nil {
 		return p.showError(err.Error())
 	}
@@ -181,8 +181,8 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 	if err := c.Run(); err != nil {
 		return "", err
 	}
-	changed, err := os.ReadFile(f.Name())
-	return string(changed), err
+	editedText, err := os.ReadFile(f.Name())
+	return string(editedText), err
 }
 
 // showError says what is wrong and asks again.

@@ -11,7 +11,7 @@ import (
 // Progress writes the status of a process whenever it changes: on a terminal in place, elsewhere on a line of its own.
 type Progress struct {
 	out                 io.Writer
-	id                  string
+	processID           string
 	widthFunc           func() int // columns of the terminal; nil elsewhere
 	lastText            string
 	lastFailure         string        // the failure that was last shown
@@ -23,8 +23,9 @@ type Progress struct {
 const workerGracePeriod = 5 * time.Second
 
 // NewProgress shows the progress of a process on a writer.
-func NewProgress(out io.Writer, id string) *Progress {
-	return &Progress{out: out, id: id, widthFunc: terminalWidth(out), noAnswerGracePeriod: workerGracePeriod}
+func NewProgress(out io.Writer, processID string) *Progress {
+	return &Progress{out: out, processID: processID, widthFunc: terminalWidth(out),
+		noAnswerGracePeriod: workerGracePeriod}
 }
 
 // terminalWidth returns a function that reads the terminal's width in characters; nil if the writer is not a terminal.
@@ -62,7 +63,7 @@ func (p *Progress) statusText(v client.Status) string {
 }
 
 func (p *Progress) draw(text string) {
-	text = print.OneLine(p.id + ": " + text)
+	text = print.OneLine(p.processID + ": " + text)
 	if text == p.lastText {
 		return
 	}

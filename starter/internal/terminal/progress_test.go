@@ -23,7 +23,7 @@ func want(t *testing.T, got, want string) {
 func viewOf(status loop.Status, waiting string) client.Event {
 	return client.Event{Kind: client.EventStatus, Status: client.Status{
 		WaitingFor: []string{waiting},
-		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1},
+		ProcessResult: loop.ProcessResult{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1},
 			Instances: map[string]loop.InstanceResult{
 				"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
 			}},
@@ -32,7 +32,7 @@ func viewOf(status loop.Status, waiting string) client.Event {
 
 func TestProgressIsALineForEveryChange(t *testing.T) {
 	var b bytes.Buffer
-	p := &Progress{out: &b, id: "p"}
+	p := &Progress{out: &b, processID: "p"}
 	for range 3 {
 		p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	}
@@ -44,7 +44,7 @@ func TestProgressIsALineForEveryChange(t *testing.T) {
 
 func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 	var b bytes.Buffer
-	p := &Progress{out: &b, id: "p", widthFunc: func() int { return 20 }}
+	p := &Progress{out: &b, processID: "p", widthFunc: func() int { return 20 }}
 	p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	p.Clear()
@@ -53,7 +53,7 @@ func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 
 func TestAProcessThatNobodyAnswersForIsSaidSoAfterAWhile(t *testing.T) {
 	var b bytes.Buffer
-	p := &Progress{out: &b, id: "p", noAnswerGracePeriod: time.Hour}
+	p := &Progress{out: &b, processID: "p", noAnswerGracePeriod: time.Hour}
 	noWorker := client.Event{Kind: client.EventNoAnswer,
 		Err: errors.New("no worker answers on task queue process-idea: late")}
 	p.Show(noWorker)
@@ -69,7 +69,7 @@ func TestLinesOfProgressTellAFailureOnce(t *testing.T) {
 	failed := func(waiting, message string) client.Event {
 		e := viewOf(loop.StatusRunning, waiting)
 		e.Status.Failures = turn.Failures{{Status: ideafile.CallFailed, Tool: "pay", Code: "tool_failed",
-			Message: message, Count: 1}}
+			Message: message, CallCount: 1}}
 		return e
 	}
 	var b bytes.Buffer

@@ -31,13 +31,14 @@ import (
 
 // Execute runs one command line and returns the program's exit code. additions are the tools that a program adds;
 // temporal runs the embedded server.
-func Execute(args []string, stdout, stderr io.Writer, additions engine.Additions, temporal server.TemporalHost) int {
+func Execute(args []string, stdout, stderr io.Writer, additions engine.Additions,
+	temporalHost server.TemporalHost) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
 	heap.SetSoftLimit(1) // large tables leave much garbage; servers and workers set their own limit
-	a := &app.App{In: os.Stdin, Out: stdout, Err: stderr, Additions: additions, Temporal: temporal}
+	a := &app.App{In: os.Stdin, Out: stdout, Err: stderr, Additions: additions, TemporalHost: temporalHost}
 	root := Root(a)
 	flags.SetArgsCollectingErrors(root, args)
 	language := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
@@ -87,18 +88,18 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		setup.Schema(a),
 	)
 	root.AddCommand(people.ActionCommands(a)...)
-	arguments.CheckAndComplete(a, root)
-	renameProgram(root)
+	arguments.InstallArgumentHandling(a, root)
+	setProgramNameInHelp(root)
 	return root
 }
 
 var programNamePattern = regexp.MustCompile(`(^|[\s"(])starter `)
 
-// renameProgram puts the program's name into the help texts of the verbs.
-func renameProgram(c *cobra.Command) {
+// setProgramNameInHelp puts the program's name into the help texts of the verbs.
+func setProgramNameInHelp(c *cobra.Command) {
 	c.Long, c.Example = programNamePattern.ReplaceAllString(c.Long, "${1}"+print.ProgramName+" "),
 		programNamePattern.ReplaceAllString(c.Example, "${1}"+print.ProgramName+" ")
 	for _, sub := range c.Commands() {
-		renameProgram(sub)
+		setProgramNameInHelp(sub)
 	}
 }

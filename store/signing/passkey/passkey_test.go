@@ -61,7 +61,7 @@ func here() *passkey.Site { return must(passkey.SiteAt(origin)) }
 
 func (d *device) entry(t testing.TB, groups ...string) map[string]any {
 	t.Helper()
-	line, err := signing.PasskeyEntry(passkey.Registration{ID: d.id, PublicKey: d.secret.Public()}, here(), d.person,
+	line, err := signing.PasskeyJWK(passkey.Registration{ID: d.id, PublicKey: d.secret.Public()}, here(), d.person,
 		groups)
 	if err != nil {
 		t.Fatal(err)
@@ -388,14 +388,14 @@ func TestAPasskeyIsTakenInThatWasMadeHereAndNow(t *testing.T) {
 		"nothing":              {[]byte("{}"), "no passkey"},
 		"no JSON":              {[]byte("x"), "no passkey"},
 	} {
-		m, err := here().Register(c.answer, challenge)
+		m, err := here().VerifyRegistration(c.answer, challenge)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 		if err != nil {
 			continue
 		}
-		line, err := signing.PasskeyEntry(m, here(), "ann", []string{"finance"})
+		line, err := signing.PasskeyJWK(m, here(), "ann", []string{"finance"})
 		if err != nil || !strings.Contains(string(line), `"passkey":{"origins":["`+origin+`"],"rpId":"`+site+`"}`) ||
 			!strings.Contains(string(line), `"alg":"ES256"`) {
 			t.Errorf("%s: %s, %v", name, line, err)

@@ -21,9 +21,9 @@ type Registration struct {
 	PublicKey crypto.PublicKey
 }
 
-// Register reads the response of a browser that made a passkey (PublicKeyCredential as JSON), and checks it against the
-// Use and the challenge. The make of the device is not checked.
-func (u *Site) Register(response []byte, challenge string) (Registration, error) {
+// VerifyRegistration reads the response of a browser that made a passkey (PublicKeyCredential as JSON), and checks it
+// against the Use and the challenge. The make of the device is not checked.
+func (u *Site) VerifyRegistration(response []byte, challenge string) (Registration, error) {
 	credential, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
 		return Registration{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))

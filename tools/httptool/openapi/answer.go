@@ -53,16 +53,16 @@ func (t *toolBuilder) responseSchema(status string, response any) (schema any, i
 	if len(content) == 0 {
 		return nullSchema, true
 	}
-	types := jsonval.SortedKeys(content)
+	mediaTypes := jsonval.SortedKeys(content)
 	for _, isMatch := range []func(string) bool{isJSONMediaType, isWildcardMediaType} {
-		if index := slices.IndexFunc(types, isMatch); index >= 0 {
-			schema = t.doc.valueAt(content[types[index]], "schema")
+		if index := slices.IndexFunc(mediaTypes, isMatch); index >= 0 {
+			schema = t.doc.valueAt(content[mediaTypes[index]], "schema")
 			return schema, schema != nil
 		}
 	}
-	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
+	if slices.ContainsFunc(mediaTypes, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
 		return jsonval.Object{"type": "string"}, true
 	}
-	t.note("an answer of type %s is no result: HTTP tools read JSON and text", strings.Join(types, " or "))
+	t.note("an answer of type %s is no result: HTTP tools read JSON and text", strings.Join(mediaTypes, " or "))
 	return nil, false
 }

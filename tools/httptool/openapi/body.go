@@ -38,7 +38,7 @@ func (t *toolBuilder) readBody() error {
 	case key == "":
 		err = fmt.Errorf("an HTTP tool cannot send %s",
 			strings.Join(jsonval.SortedKeys(content), " or "))
-	case isJSONMediaType(mediaType) && t.doc.isFile(schema):
+	case isJSONMediaType(mediaType) && t.doc.isFileSchema(schema):
 		err = errFileUpload
 	}
 	if err != nil {
@@ -53,9 +53,9 @@ func (t *toolBuilder) readBody() error {
 	}
 	switch {
 	case mediaType == mediaForm:
-		return t.readForm(schema, content[key], isRequired)
+		return t.readFormBody(schema, content[key], isRequired)
 	case isJSONMediaType(mediaType):
-		t.readJSON(schema, textOf(body["description"]), isRequired)
+		t.readJSONBody(schema, textOf(body["description"]), isRequired)
 	default:
 		t.addBodyParameter(toolParam{schema: jsonval.Object{"type": "string"},
 			description: textOf(body["description"])}, isRequired)
@@ -87,64 +87,65 @@ func chooseContent(content jsonval.Object) (mediaType, key string) {
 		func(s string) bool { return strings.HasPrefix(s, "text/") },
 	} {
 		for _, key := range jsonval.SortedKeys(content) {
-			name, _, err := mime.ParseMediaType(key)
-			if err != nil || !isMatch(name) {
+			parsedMediaType, _, err := mime.ParseMediaType(key)
+			if err != nil || !isMatch(parsedMediaType) {
 				continue
 			}
 			switch {
-			case strings.HasPrefix(name, "text/*"):
-				name = "text/plain"
-			case strings.Contains(name, "*"):
-				name = mediaJSON
+			case strings.HasPrefix(parsedMediaType, "text/*"):
+				parsedMediaType = "text/plain"
+			case strings.Contains(parsedMediaType, "*"):
+				parsedMediaType = mediaJSON
 			}
-			return name, key
+			return parsedMediaType, key
 		}
 	}
 	return "", ""
 }
 
-// formatFile is the format of a string that represents a file.
-const formatFile = "binary"
+// fileSchemaFormat is the format of a string that represents a file.
+const fileSchemaFormat = "binary"
 
-// typeFile is the type of such a string in Swagger 2.
-const typeFile = "file"
+// fileSchemaType is the type of such a string in Swagger 2.
+const fileSchemaType = "file"
 
 var errFileUpload = errors.New("an HTTP tool cannot send a file")
 
-func (d *document) isFile(schema any) bool {
+func (d *document) isFileSchema(schema any) bool {
 	m := d.unwrapSchema(schema)
-	return m["format"] == formatFile || m["type"] == typeFile
+	return m["format"] == fileSchemaFormat || m["type"] == fileSchemaType
 }
 
 func isJSONMediaType(mediaType string) bool {
-	name, _, err := mime.ParseMediaType(mediaType)
-	return err == nil && (name == mediaJSON || name == "text/json" || strings.HasSuffix(name, "+json"))
+	parsedMediaType, _, err := mime.ParseMediaType(mediaType)
+	return err == nil && (parsedMediaType == mediaJSON || parsedMediaType == "text/json" ||
+		strings.HasSuffix(parsedMediaType, "+json"))
 }
 
 // isWildcardMediaType reports whether a media type allows any type, as Spring writes it.
 func isWildcardMediaType(mediaType string) bool {
-	name, _, err := mime.ParseMediaType(mediaType)
-	return err == nil && (name == "*/*" || name == "application/*")
+	parsedMediaType, _, err := mime.ParseMediaType(mediaType)
+	return err == nil && (parsedMediaType == "*/*" || parsedMediaType == "application/*")
 }
 
-// readJSON makes each member of an object a parameter; any other value becomes one parameter.
-func (t *toolBuilder) readJSON(schema any, description string, isBodyRequired bool) {
+// readJSONBody makes each member of an object a parameter; any other value becomes one parameter.
+func (t *toolBuilder) readJSONBody(schema any, description string, isBodyRequired bool) {
 	members, ok := t.doc.objectFields(schema)
 	if !ok || t.doc.hasSubtypes(schema) {
 		t.addBodyParameter(toolParam{schema: schema, description: description}, isBodyRequired)
 		return
 	}
 	template := jsonval.Object{}
-	t.noteRequired(members, isBodyRequired)
+	t.noteRequiredMembers(members, isBodyRequired)
 	for _, m := range members {
 		template[m.name] = t.addParam(m, "body")
 	}
 	t.bodyTemplate = template
 }
 
-// noteRequired adds a note if members are required although the body is not. Hardly any document declares a body as
-// required, but a server that requires a member requires the body.
-func (t *toolBuilder) noteRequired(fields []toolParam, isBodyRequired bool) {
+// noteRequiredMembers adds a note if members are required although the body is not. Hardly any document declares a body
+// as required, but a server that requires a member requires the body.
+func (t *toolBuilder) noteRequiredMembers(fields []toolParam, isBodyRequired bool) {
 	if !isBodyRequired && slices.ContainsFunc(fields, func(f toolParam) bool { return f.isRequired }) {
 		t.note("the request's body is optional there, but required here: so are its required members")
 	}
@@ -159,22 +160,22 @@ func (t *toolBuilder) addBodyParameter(param toolParam, isBodyRequired bool) {
 	t.bodyTemplate = t.addParam(param, "request")
 }
 
-// readForm makes each member of a form a parameter. HTTP tools send the items of a list one by one.
-func (t *toolBuilder) readForm(schema, content any, isBodyRequired bool) error {
+// readFormBody makes each member of a form a parameter. HTTP tools send the items of a list one by one.
+func (t *toolBuilder) readFormBody(schema, content any, isBodyRequired bool) error {
 	members, ok := t.doc.objectFields(schema)
 	if !ok {
 		return errors.New("its form is no list of named members")
 	}
 	template := jsonval.Object{}
-	t.noteRequired(members, isBodyRequired)
+	t.noteRequiredMembers(members, isBodyRequired)
 	for _, m := range members {
 		name := m.name
 		style := jsonval.AsText(t.doc.valueAt(content, "encoding", name, "style"))
 		var err error
 		switch {
-		case t.doc.isFile(m.schema):
+		case t.doc.isFileSchema(m.schema):
 			err = errFileUpload
-		case t.doc.valueType(m.schema) == "object",
+		case t.doc.nonNullValueType(m.schema) == "object",
 			style != "" && style != "form":
 			err = errParamStyle
 		}

@@ -59,7 +59,7 @@ func (c *converter) convertAt(schema any, depth int) any {
 	if ref, ok := m["$ref"].(string); ok {
 		return c.followRef(ref, m, depth)
 	}
-	if part, annotations, ok := soleSchema(m); ok {
+	if part, annotations, ok := soleConstrainingSchema(m); ok {
 		return c.convertAnnotated(part, annotations, depth)
 	}
 	out := jsonschema.MapSubschemas(c.withoutOmittedMembers(c.convertKeywords(m)), func(_ string, part any) any {
@@ -180,7 +180,7 @@ func (c *converter) addDefinition(ref string, target any) string {
 		return name
 	}
 	lastStep := ref[strings.LastIndex(ref, "/")+1:]
-	name := reserveUniqueName(toolName(lastStep), 1<<10, c.usedNames)
+	name := reserveUniqueName(toolNameFromID(lastStep), 1<<10, c.usedNames)
 	c.nameByRef[ref] = name
 	key := c.omitKey + " " + ref
 	if c.doc.minNodesByRef[key] > c.maxNodes-maxNodesAboveRef {
@@ -199,21 +199,21 @@ const maxNodesAboveRef = 16
 // stubSchema returns the rest of a schema that is cut off: its description and its type.
 func (c *converter) stubSchema(m jsonval.Object) any {
 	out := jsonval.Object{}
-	plain := c.doc.unwrapSchema(m)
-	for _, source := range []jsonval.Object{plain, m} {
+	unwrapped := c.doc.unwrapSchema(m)
+	for _, source := range []jsonval.Object{unwrapped, m} {
 		if d := jsonval.AsText(source["description"]); d != "" {
 			out["description"] = d
 		}
 	}
-	kind := c.doc.schemaType(m)
-	if kind == "" {
+	schemaType := c.doc.schemaType(m)
+	if schemaType == "" {
 		return out
 	}
-	out["type"] = kind
-	if types, ok := plain["type"].([]any); ok {
+	out["type"] = schemaType
+	if types, ok := unwrapped["type"].([]any); ok {
 		out["type"] = types
 	}
-	if plain["nullable"] == true || m["nullable"] == true {
+	if unwrapped["nullable"] == true || m["nullable"] == true {
 		return allowNull(out)
 	}
 	return out

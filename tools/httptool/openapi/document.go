@@ -28,9 +28,9 @@ type document struct {
 	// A schema that was too large before is not followed again.
 	minNodesByRef map[string]int
 	// subtypesByRef has the result of buildSubtypesSchema by reference.
-	subtypesByRef map[string]jsonval.Object
-	isUsableByKey map[string]bool // by keyword and value
-	fieldCount    int             // how many fields have got a place
+	subtypesByRef          map[string]jsonval.Object
+	isUsableByKeywordValue map[string]bool // by keyword and value
+	placedFieldCount       int             // how many fields have got a place
 }
 
 // maxValidatedBytes bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
@@ -38,7 +38,7 @@ type document struct {
 const maxValidatedBytes = 1 << 20
 
 // loadDocument reads a decoded document. size is its size in bytes.
-func loadDocument(v any, size int) (*document, error) {
+func loadDocument(v any, byteCount int) (*document, error) {
 	root, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, fmt.Errorf("it is no OpenAPI document, but %s: %s", jsonval.TypeOf(v),
@@ -55,20 +55,20 @@ func loadDocument(v any, size int) (*document, error) {
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(version, 20))
 	}
 	d := &document{root: root, isVersion30: hasVersion("3.0") || version == "3", minNodesByRef: map[string]int{},
-		subtypesByRef: map[string]jsonval.Object{}, isUsableByKey: map[string]bool{}}
-	d.validate(size)
+		subtypesByRef: map[string]jsonval.Object{}, isUsableByKeywordValue: map[string]bool{}}
+	d.noteIfInvalid(byteCount)
 	return d, nil
 }
 
-// validate notes that the document is not valid. An invalid example or pattern does not prevent calling an operation,
-// and a reference that leaves the document only prevents calling the operations that need it.
-func (d *document) validate(size int) {
+// noteIfInvalid notes that the document is not valid. An invalid example or pattern does not prevent calling an
+// operation, and a reference that leaves the document only prevents calling the operations that need it.
+func (d *document) noteIfInvalid(byteCount int) {
 	loader := openapi3.NewLoader() // by default it loads no other files
 	doc, err := loader.LoadFromData(jsonval.Encode(d.root))
 	switch {
 	case err != nil && strings.Contains(err.Error(), "disallowed external reference"):
 		return
-	case size > maxValidatedBytes:
+	case byteCount > maxValidatedBytes:
 		d.notes = append(d.notes,
 			fmt.Sprintf("the document is larger than %d KB and was not checked", maxValidatedBytes>>10))
 		return
@@ -95,10 +95,10 @@ func (e outsideRefError) Error() string {
 // decodeDocument reads a document, JSON or YAML, as a JSON value.
 func decodeDocument(data []byte) (any, error) {
 	v, keyOrder, err := jsonval.DecodeWithKeyOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
-		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
+		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberBytes: 400})
 	if err != nil {
 		var problem *diag.Problem
-		if v, keyOrder, problem = yamlvalue.DecodeForeign(data); problem != nil {
+		if v, keyOrder, problem = yamlvalue.DecodeLenient(data); problem != nil {
 			return nil, errors.New(strings.TrimPrefix(problem.JSONPath+": "+problem.Message, "$: "))
 		}
 	}

@@ -39,8 +39,8 @@ type Result struct {
 	Notes []string
 	// DescriptionBySecret are the environment variables that the Tools need, with their security schemes.
 	DescriptionBySecret map[string]string
-	// Hosts are the hosts that PROCESSIDEA_HTTP_ALLOW must name.
-	Hosts []string
+	// HostsToAllow are the hosts that PROCESSIDEA_HTTP_ALLOW must name.
+	HostsToAllow []string
 }
 
 // Import makes Tools from an OpenAPI 3.0 or 3.1 document, in JSON or YAML. An error means that no Tool could be made.
@@ -59,7 +59,8 @@ func Import(data []byte, o Options) (*Result, error) {
 	}
 	all := d.operations()
 	if len(all) == 0 {
-		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(listedNotes(d.notes), "; "), ": ")
+		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(listedNotes(d.notes), "; "),
+			": ")
 		return nil, fmt.Errorf("openapi: import: %s", text)
 	}
 	chosenOperations, err := chooseOperations(all, o.OperationNames)
@@ -80,10 +81,10 @@ func Import(data []byte, o Options) (*Result, error) {
 		r.Tools[op.toolName] = t.asIdeaTool()
 		r.Notes = append(r.Notes, t.notes...)
 		maps.Copy(r.DescriptionBySecret, t.descriptionBySecret)
-		hosts[t.host] = true
+		hosts[t.allowListHost] = true
 	}
 	delete(hosts, "")
-	r.Hosts = jsonval.SortedKeys(hosts)
+	r.HostsToAllow = jsonval.SortedKeys(hosts)
 	r.Notes = listedNotes(r.Notes)
 	if len(r.Tools) == 0 {
 		return nil, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
@@ -162,6 +163,6 @@ func (t *toolBuilder) verify() error {
 	if errs := ps.Errors(); len(errs) > 0 {
 		return errs
 	}
-	_, err := httptool.ParseSpec(t.spec())
+	_, err := httptool.ParseSpec(t.httpSpec())
 	return err
 }

@@ -53,7 +53,8 @@ func TestALargeDocumentWhoseSchemasReferToEachOtherIsImported(t *testing.T) {
 
 func TestOfVeryManyNotesTheFirstAreListedAndTheOthersCounted(t *testing.T) {
 	t.Parallel()
-	for name, method := range map[string]string{"no Tool can be made": "get", "the document describes no operation": "trace"} {
+	for name, method := range map[string]string{"no Tool can be made": "get",
+		"the document describes no operation": "trace"} {
 		var b strings.Builder
 		b.WriteString(`{"openapi": "3.0.0", "info": {"title": "S", "version": "1"}, "paths": {"/x0": {}`)
 		for n := range 1000 {

@@ -7,23 +7,23 @@ import (
 	"unicode"
 )
 
-const maxToolName = 64 // bytes, as in package ideafile
+const maxToolNameBytes = 64 // bytes, as in package ideafile
 
 var (
 	nonToolNameChars  = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 	nonParamNameChars = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 	nonEnvNameChars   = regexp.MustCompile(`[^A-Z0-9_]+`)
 	envNamePattern    = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
-	camelCasePattern  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	camelCaseBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
-// toolName turns an operationId into a Tool's name.
-func toolName(id string) string {
+// toolNameFromID turns an operationId into a Tool's name.
+func toolNameFromID(id string) string {
 	name := strings.Trim(nonToolNameChars.ReplaceAllString(id, "_"), "_.-")
 	if name == "" {
 		return "operation"
 	}
-	return name[:min(len(name), maxToolName)]
+	return name[:min(len(name), maxToolNameBytes)]
 }
 
 // nameFromMethodAndPath names an operation that has no id: getPetsByPetId for GET /pets/{petId}.
@@ -44,8 +44,8 @@ func nameFromMethodAndPath(method, path string) string {
 	return b.String()
 }
 
-// paramName returns a parameter's name that templates can contain, and that is no meta property.
-func paramName(name string) string {
+// templateParamName returns a parameter's name that templates can contain, and that is no meta property.
+func templateParamName(name string) string {
 	return strings.Trim(nonParamNameChars.ReplaceAllString(name, "_"), "_-")
 }
 
@@ -62,7 +62,7 @@ func reserveUniqueName(name string, maxLength int, usedNames map[string]bool) st
 
 // envName returns a variable's name: API_KEY for api-key or apiKey.
 func envName(name string) string {
-	name = strings.ToUpper(camelCasePattern.ReplaceAllString(name, "${1}_${2}"))
+	name = strings.ToUpper(camelCaseBoundary.ReplaceAllString(name, "${1}_${2}"))
 	name = strings.Trim(nonEnvNameChars.ReplaceAllString(name, "_"), "_")
 	if name == "" || (name[0] >= '0' && name[0] <= '9') {
 		name = "KEY_" + name

@@ -20,8 +20,8 @@ func (o *operation) methodAndPath() string { return o.method + " " + o.path }
 
 func (o *operation) id() string { return textOf(o.definition["operationId"]) }
 
-// methods are the supported methods, in the order in which a path's operations are imported.
-var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+// supportedMethods are the supported methods, in the order in which a path's operations are imported.
+var supportedMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 // operations lists all operations, by path and method, each with a unique name. An operation whose id is a valid name
 // gets that name before operations whose names must be adapted.
@@ -35,7 +35,7 @@ func (d *document) operations() []*operation {
 		case strings.HasPrefix(path, "x-"):
 			continue
 		}
-		for _, method := range methods {
+		for _, method := range supportedMethods {
 			if def, ok := item[strings.ToLower(method)].(jsonval.Object); ok {
 				all = append(all, &operation{method: method, path: path, pathItem: item, definition: def})
 			}
@@ -51,9 +51,9 @@ func (d *document) operations() []*operation {
 	usedNames := map[string]bool{}
 	for _, isExactOnly := range []bool{true, false} {
 		for _, o := range all {
-			name := toolName(cmp.Or(o.id(), nameFromMethodAndPath(o.method, o.path)))
+			name := toolNameFromID(cmp.Or(o.id(), nameFromMethodAndPath(o.method, o.path)))
 			if o.toolName == "" && (!isExactOnly || name == o.id()) {
-				o.toolName = reserveUniqueName(name, maxToolName, usedNames)
+				o.toolName = reserveUniqueName(name, maxToolNameBytes, usedNames)
 			}
 		}
 	}
@@ -88,13 +88,13 @@ func (d *document) parameters(o *operation) (list []parameter, err error) {
 
 // parameter is a parameter of an operation.
 type parameter struct {
-	def             jsonval.Object
+	definition      jsonval.Object
 	name, in, style string
 	isRequired      bool
 }
 
-// maxDescriptionLength bounds the part of a description that an LLM sees, in characters.
-const maxDescriptionLength = 1000
+// maxDescriptionChars bounds the part of a description that an LLM sees, in characters.
+const maxDescriptionChars = 1000
 
 func (o *operation) description() string {
 	parts := []string{strings.TrimSpace(textOf(o.definition["summary"]))}
@@ -105,7 +105,7 @@ func (o *operation) description() string {
 		parts = append(parts, "It is deprecated.")
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	return jsonval.Clip(strings.Join(parts, "\n"), maxDescriptionLength)
+	return jsonval.Clip(strings.Join(parts, "\n"), maxDescriptionChars)
 }
 
 // mayWrite reports whether an operation may change something.

@@ -49,16 +49,16 @@ func (t *toolBuilder) readParameter(p parameter) error {
 
 // readParamSchema reads a parameter's schema. A parameter with a media type must be a JSON object.
 func (t *toolBuilder) readParamSchema(p parameter) (f toolParam, jsonType string, err error) {
-	content := jsonval.AsObject(p.def["content"])
-	f = toolParam{name: p.name, description: strings.TrimSpace(textOf(p.def["description"])),
-		isRequired: p.isRequired || p.in == "path", schema: p.def["schema"]}
+	content := jsonval.AsObject(p.definition["content"])
+	f = toolParam{name: p.name, description: strings.TrimSpace(textOf(p.definition["description"])),
+		isRequired: p.isRequired || p.in == "path", schema: p.definition["schema"]}
 	for mediaType, one := range content {
 		if !isJSONMediaType(mediaType) {
 			return f, "", errParamStyle
 		}
 		f.schema = t.doc.valueAt(one, "schema")
 	}
-	jsonType = t.doc.valueType(f.schema)
+	jsonType = t.doc.nonNullValueType(f.schema)
 	if len(content) > 0 && jsonType != "object" {
 		return f, "", errParamStyle // as JSON, a text would need quotes
 	}
@@ -85,9 +85,9 @@ var separatorByStyle = map[string]string{"": ",", "form": ",", "spaceDelimited":
 
 func (t *toolBuilder) readQueryParameter(p parameter, f toolParam, jsonType string) error {
 	isForm := p.style == "" || p.style == "form"
-	isExploded := isTrue(p.def["explode"]) || isForm && p.def["explode"] == nil
+	isExploded := isTrue(p.definition["explode"]) || isForm && p.definition["explode"] == nil
 	switch {
-	case jsonType == "object" && p.def["content"] != nil:
+	case jsonType == "object" && p.definition["content"] != nil:
 	case jsonType == "object" && p.style == "deepObject":
 		return t.addMembersAsParams(p, f, func(name string) string { return p.name + "[" + name + "]" })
 	case jsonType == "object" && isForm && isExploded:
@@ -101,7 +101,7 @@ func (t *toolBuilder) readQueryParameter(p parameter, f toolParam, jsonType stri
 		}
 		f.separator = separator
 	}
-	t.query = append(t.query, escapeQueryLiteral(p.name)+"="+t.addParam(f, "query"))
+	t.queryPairs = append(t.queryPairs, escapeQueryLiteral(p.name)+"="+t.addParam(f, "query"))
 	return nil
 }
 
@@ -112,7 +112,7 @@ func (t *toolBuilder) addMembersAsParams(p parameter, f toolParam, wireNameOf fu
 		return errParamStyle
 	}
 	for _, m := range members {
-		jsonType := t.doc.valueType(m.schema)
+		jsonType := t.doc.nonNullValueType(m.schema)
 		if jsonType == "array" || jsonType == "object" {
 			if m.isRequired && p.isRequired {
 				return errParamStyle
@@ -122,8 +122,8 @@ func (t *toolBuilder) addMembersAsParams(p parameter, f toolParam, wireNameOf fu
 		}
 		name := wireNameOf(m.name)
 		m.isRequired = m.isRequired && p.isRequired
-		m.name = paramName(name)
-		t.query = append(t.query, escapeQueryLiteral(name)+"="+t.addParam(m, "query"))
+		m.name = templateParamName(name)
+		t.queryPairs = append(t.queryPairs, escapeQueryLiteral(name)+"="+t.addParam(m, "query"))
 	}
 	return nil
 }

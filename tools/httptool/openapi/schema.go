@@ -37,8 +37,9 @@ func (d *document) schemaType(schema any) string {
 	return ""
 }
 
-// valueType returns the type of a schema's values other than null. Generators for 3.1 write null as one of two schemas.
-func (d *document) valueType(schema any) string {
+// nonNullValueType returns the type of a schema's values other than null. Generators for 3.1 write null as one of two
+// schemas.
+func (d *document) nonNullValueType(schema any) string {
 	m := d.unwrapSchema(schema)
 	for _, k := range []string{"anyOf", "oneOf"} {
 		list, _ := m[k].([]any)
@@ -53,10 +54,10 @@ func (d *document) valueType(schema any) string {
 // maxRefChain bounds how far references to references are followed.
 const maxRefChain = 20
 
-// soleSchema returns the only schema of an allOf that constrains values; people use such an allOf to describe a
-// reference. annotations are those of the allOf's other schemas and of m itself. ok is false if there is another such
-// schema.
-func soleSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bool) {
+// soleConstrainingSchema returns the only schema of an allOf that constrains values; people use such an allOf to
+// describe a reference. annotations are those of the allOf's other schemas and of m itself. ok is false if there is
+// another such schema.
+func soleConstrainingSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
 		if a, isObject := p.(jsonval.Object); isObject && hasOnlyAnnotations(a) {
@@ -97,7 +98,7 @@ func (d *document) unwrapSchema(schema any) jsonval.Object {
 				return nil
 			}
 			schema = next
-		} else if part, _, ok := soleSchema(m); ok {
+		} else if part, _, ok := soleConstrainingSchema(m); ok {
 			schema = part
 		} else {
 			return m
@@ -188,7 +189,7 @@ func (d *document) hasSubtypes(schema any) bool {
 	for range maxRefChain {
 		m := jsonval.AsObject(schema)
 		ref := jsonval.AsText(m["$ref"])
-		if part, _, ok := soleSchema(m); ref == "" && ok {
+		if part, _, ok := soleConstrainingSchema(m); ref == "" && ok {
 			schema = part
 			continue
 		}
@@ -228,9 +229,9 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 			continue
 		}
 		list = append(list, toolParam{name: name, schema: schema, isRequired: slices.Contains(required, any(name)),
-			position: d.fieldCount + slices.Index(fieldOrder, name) + 1})
+			displayPosition: d.placedFieldCount + slices.Index(fieldOrder, name) + 1})
 	}
-	d.fieldCount += len(properties)
+	d.placedFieldCount += len(properties)
 	return list, true
 }
 
@@ -253,7 +254,7 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 	for _, k := range []string{"exclusiveMinimum", "exclusiveMaximum", "items"} {
 		jsonschema.RewriteForNewestDraft(m, k)
 	}
-	if m["type"] == typeFile {
+	if m["type"] == fileSchemaType {
 		m["type"] = "string"
 	}
 	if list, isList := m["required"].([]any); isList { // no validator accepts repeated names
@@ -307,10 +308,10 @@ func (d *document) isUsableKeyword(k string, v any) bool {
 		return true
 	}
 	key := k + " " + jsonval.EncodeToString(v)
-	isUsable, isKnown := d.isUsableByKey[key]
+	isUsable, isKnown := d.isUsableByKeywordValue[key]
 	if !isKnown {
 		isUsable = jsonschema.IsValidKeyword(nil, k, v)
-		d.isUsableByKey[key] = isUsable
+		d.isUsableByKeywordValue[key] = isUsable
 	}
 	return isUsable
 }

@@ -32,8 +32,8 @@ func (t *toolBuilder) readSecurity() error {
 		for _, name := range jsonval.SortedKeys(r) {
 			t.addSecret(name, t.doc.securityScheme(name))
 		}
-		if optionalNames := t.supportedSchemeNames(requirements); len(r) == 0 && len(optionalNames) > 0 {
-			t.note("it is called without %s, which is optional there", strings.Join(optionalNames, " or "))
+		if optionalSchemeNames := t.supportedSchemeNames(requirements); len(r) == 0 && len(optionalSchemeNames) > 0 {
+			t.note("it is called without %s, which is optional there", strings.Join(optionalSchemeNames, " or "))
 		}
 		return nil
 	}
@@ -60,14 +60,14 @@ func (t *toolBuilder) unsupportedSchemeNames(r jsonval.Object) []string {
 }
 
 // securityScheme is a way in which a server knows its callers.
-type securityScheme struct{ kind, in, name, scheme string }
+type securityScheme struct{ kind, in, name, httpScheme string }
 
-func (d *document) schemes() jsonval.Object {
+func (d *document) securitySchemes() jsonval.Object {
 	return jsonval.AsObject(d.valueAt(d.root, "components", "securitySchemes"))
 }
 
 func (d *document) securityScheme(name string) securityScheme {
-	def, _ := d.resolveObject(d.schemes()[name])
+	def, _ := d.resolveObject(d.securitySchemes()[name])
 	return securityScheme{jsonval.AsText(def["type"]), jsonval.AsText(def["in"]), textOf(def["name"]),
 		strings.ToLower(jsonval.AsText(def["scheme"]))}
 }
@@ -75,7 +75,7 @@ func (d *document) securityScheme(name string) securityScheme {
 func (s securityScheme) isSupported() bool {
 	switch s.kind {
 	case "http":
-		return s.scheme == "bearer" || s.scheme == "basic"
+		return s.httpScheme == "bearer" || s.httpScheme == "basic"
 	case "apiKey":
 		return s.in == "query" || httpguts.ValidHeaderFieldName(s.name)
 	}
@@ -83,44 +83,44 @@ func (s securityScheme) isSupported() bool {
 }
 
 // addSecret adds a scheme's secret to the query or the headers.
-func (t *toolBuilder) addSecret(name string, s securityScheme) {
-	variable := t.doc.secretVariable(name, t.options.SecretPrefix)
-	secret, description := "$env:"+variable, "the key of "+name
+func (t *toolBuilder) addSecret(schemeName string, s securityScheme) {
+	variable := t.doc.secretVariable(schemeName, t.options.SecretPrefix)
+	secret, description := "$env:"+variable, "the key of "+schemeName
 	switch {
 	case s.kind == "apiKey" && s.in == "query":
-		t.query = append(t.query, escapeQueryLiteral(s.name)+"="+secret)
+		t.queryPairs = append(t.queryPairs, escapeQueryLiteral(s.name)+"="+secret)
 	case s.kind == "apiKey" && s.in == "cookie":
 		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.name+"="+secret, "; ")
 	case s.kind == "apiKey":
 		t.headers[s.name] = secret
-	case s.kind == "http" && s.scheme == "basic":
-		description = "user:password of " + name + ", in Base64"
+	case s.kind == "http" && s.httpScheme == "basic":
+		description = "user:password of " + schemeName + ", in Base64"
 		t.headers["Authorization"] = "Basic " + secret
 	default:
-		description = "the token of " + name
+		description = "the token of " + schemeName
 		if s.kind != "http" {
-			description = "an access token of " + name + ", which nothing here renews"
+			description = "an access token of " + schemeName + ", which nothing here renews"
 		}
 		t.headers["Authorization"] = "Bearer " + secret
 	}
 	t.descriptionBySecret[variable] = description
 }
 
-// reservedPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
-var reservedPrefixes = strings.Fields("OPENAI_ PROCESSIDEA_ TEMPORAL_ AWS_ AZURE_ GOOGLE_ PATH HOME USER")
+// reservedVariablePrefixes begin variables that are the worker's own, or the machine's: no document may name one.
+var reservedVariablePrefixes = strings.Fields("OPENAI_ PROCESSIDEA_ TEMPORAL_ AWS_ AZURE_ GOOGLE_ PATH HOME USER")
 
 // secretVariable returns the name of the variable for a scheme's secret, made from the scheme's name.
-func (d *document) secretVariable(name, prefix string) string {
+func (d *document) secretVariable(schemeName, prefix string) string {
 	usedNames := map[string]bool{}
 	variable := ""
-	for _, scheme := range jsonval.SortedKeys(d.schemes()) {
+	for _, scheme := range jsonval.SortedKeys(d.securitySchemes()) {
 		env := prefix + envName(scheme)
-		if slices.ContainsFunc(reservedPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) &&
+		if slices.ContainsFunc(reservedVariablePrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) &&
 			prefix == "" {
 			env = "API_" + env
 		}
 		env = reserveUniqueName(env, 1<<10, usedNames)
-		if scheme == name {
+		if scheme == schemeName {
 			variable = env
 		}
 	}

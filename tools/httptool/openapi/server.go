@@ -20,20 +20,20 @@ func (t *toolBuilder) readServer() error {
 		if server == nil {
 			return errors.New("the document names no server: say which, with --server")
 		}
-		address := writtenURL
+		substitutedURL := writtenURL
 		for name, v := range jsonval.Sorted(jsonval.AsObject(server["variables"])) {
-			address = strings.ReplaceAll(address, "{"+name+"}", textOf(jsonval.AsObject(v)["default"]))
+			substitutedURL = strings.ReplaceAll(substitutedURL, "{"+name+"}", textOf(jsonval.AsObject(v)["default"]))
 		}
-		if err := t.setBaseURL(address); err != nil {
+		if err := t.setBaseURL(substitutedURL); err != nil {
 			example := ""
-			if strings.HasPrefix(address, "/") {
-				example = " https://HOST" + address
+			if strings.HasPrefix(substitutedURL, "/") {
+				example = " https://HOST" + substitutedURL
 			}
 			return fmt.Errorf("server %q %w: say which, with --server%s", writtenURL, err, example)
 		}
 	}
 	if u, err := url.Parse(t.baseURL); err == nil {
-		t.host = u.Host
+		t.allowListHost = u.Host
 	}
 	return nil
 }
@@ -76,12 +76,12 @@ func (t *toolBuilder) readPath() error {
 		return errors.New("its path is none of an address")
 	}
 	if query != "" {
-		t.query = append([]string{query}, t.query...)
+		t.queryPairs = append([]string{query}, t.queryPairs...)
 	}
 	offset := 0
 	var b strings.Builder
 	for _, m := range pathParameterPattern.FindAllStringSubmatchIndex(path, -1) {
-		b.WriteString(pathLiteral(path[offset:m[0]]))
+		b.WriteString(escapePathLiteral(path[offset:m[0]]))
 		offset = m[1]
 		name := path[m[2]:m[3]]
 		placeholder, ok := t.placeholderByParam[name]
@@ -93,16 +93,16 @@ func (t *toolBuilder) readPath() error {
 		}
 		b.WriteString(placeholder)
 	}
-	t.path = b.String() + pathLiteral(path[offset:])
+	t.pathTemplate = b.String() + escapePathLiteral(path[offset:])
 	return nil
 }
 
-// pathLiteral is escapeQueryLiteral, but leaves the characters unescaped that paths may contain.
-func pathLiteral(s string) string {
+// escapePathLiteral is escapeQueryLiteral, but leaves the characters unescaped that paths may contain.
+func escapePathLiteral(s string) string {
 	parts := strings.Split(s, "/")
 	for n, p := range parts {
-		if plain, err := url.PathUnescape(p); err == nil {
-			p = plain
+		if unescaped, err := url.PathUnescape(p); err == nil {
+			p = unescaped
 		}
 		parts[n] = strings.NewReplacer("%3A", ":", "%40", "@", "%2C", ",", "%3B", ";", "%3D",
 			"=").Replace(escapeQueryLiteral(p))

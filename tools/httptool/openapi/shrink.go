@@ -14,8 +14,8 @@ const maxParamSchemaBytes = 32 << 10
 // minNodeBytes is the minimum size of a schema within another, in bytes of JSON.
 const minNodeBytes = 6
 
-// maxCutDepth bounds the depth of a schema that is too large as a whole.
-const maxCutDepth = 8
+// maxCutSchemaDepth bounds the depth of a schema that is too large as a whole.
+const maxCutSchemaDepth = 8
 
 // fitSchema converts schemas completely if they are not too large, or else to the greatest depth that fits. Every
 // Request sends every schema to the LLM, and documents whose parts all refer to each other are common.
@@ -30,7 +30,7 @@ func (t *toolBuilder) fitSchema(label string, maxBytes int, build func(*converte
 	c, out, fits := convert(-1)
 	if !fits {
 		c, out, _ = convert(0)
-		for maxDepth := 1; maxDepth <= maxCutDepth; maxDepth++ {
+		for maxDepth := 1; maxDepth <= maxCutSchemaDepth; maxDepth++ {
 			deeperConverter, deeperSchema, fits := convert(maxDepth)
 			if !fits {
 				break
@@ -56,8 +56,8 @@ func (t *toolBuilder) readSchemas() error {
 		outsideRefErr = cmp.Or(outsideRefErr, c.outsideRefErr)
 		return c.withDefinitions(jsonval.Object{"properties": properties})
 	}, "readOnly").(jsonval.Object)
-	t.properties, _ = out["properties"].(jsonval.Object)
-	t.definitions, _ = out["$defs"].(jsonval.Object)
+	t.paramSchemas, _ = out["properties"].(jsonval.Object)
+	t.paramDefinitions, _ = out["$defs"].(jsonval.Object)
 	if outsideRefErr != (outsideRefError{}) {
 		return outsideRefErr
 	}
@@ -72,7 +72,7 @@ func (f toolParam) toSchema(c *converter) any {
 	if f.separator != "" {
 		description = strings.TrimSpace(description + "\nSeveral are separated by " + nameBySeparator[f.separator] +
 			".")
-		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescriptionLength)}
+		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescriptionChars)}
 	}
 	var schema any = jsonval.Object{}
 	if f.schema != nil {
@@ -83,7 +83,7 @@ func (f toolParam) toSchema(c *converter) any {
 		m = jsonval.Object{"allOf": []any{schema}}
 	}
 	if description != "" {
-		m["description"] = jsonval.Clip(description, maxDescriptionLength)
+		m["description"] = jsonval.Clip(description, maxDescriptionChars)
 	}
 	return m
 }

@@ -18,19 +18,19 @@ type toolBuilder struct {
 	options Options
 
 	params              []toolParam
-	usedNames           map[string]bool // names of parameters
+	usedParamNames      map[string]bool // names of parameters
 	baseURL             string          // the address before the path
-	host                string          // for the allow-list; empty if it is a secret
-	path                string
+	allowListHost       string          // for the allow-list; empty if it is a secret
+	pathTemplate        string
 	placeholderByParam  map[string]string // placeholders of the path, by parameter
-	query               []string
+	queryPairs          []string
 	headers             map[string]string
 	bodyTemplate        any // the template; nil if there is none
 	resultSchema        any // the schema of the result; nil if unknown
 	descriptionBySecret map[string]string
 	notes               []string
-	// properties are the converted schemas of the parameters; definitions are the schemas that they refer to.
-	properties, definitions jsonval.Object
+	// paramSchemas are the converted schemas of the parameters; definitions are the schemas that they refer to.
+	paramSchemas, paramDefinitions jsonval.Object
 }
 
 // toolParam is a parameter of a Tool.
@@ -39,12 +39,12 @@ type toolParam struct {
 	schema            any // as written in the document; nil for any value
 	isRequired        bool
 	separator         string // the separator of the items, for a list that is passed as a text
-	position          int    // the position in which people see it; 0: after the fields so far
+	displayPosition   int    // the position in which people see it; 0: after the fields so far
 }
 
 // newToolBuilder reads one operation.
 func newToolBuilder(d *document, op *operation, o Options) (*toolBuilder, error) {
-	t := &toolBuilder{doc: d, op: op, options: o, usedNames: map[string]bool{}, headers: map[string]string{},
+	t := &toolBuilder{doc: d, op: op, options: o, usedParamNames: map[string]bool{}, headers: map[string]string{},
 		descriptionBySecret: map[string]string{}}
 	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity} {
 		if err := read(); err != nil {
@@ -61,24 +61,24 @@ func (t *toolBuilder) note(format string, args ...any) {
 
 // addParam adds a parameter to the Tool and returns its placeholder.
 func (t *toolBuilder) addParam(f toolParam, location string) string {
-	name := paramName(f.name)
-	if name == "" || t.usedNames[name] {
+	name := templateParamName(f.name)
+	if name == "" || t.usedParamNames[name] {
 		name = strings.TrimSuffix(location+"_"+name, "_")
 	}
-	f.name = reserveUniqueName(name, 1<<10, t.usedNames)
-	if f.position == 0 {
-		t.doc.fieldCount++
-		f.position = t.doc.fieldCount
+	f.name = reserveUniqueName(name, 1<<10, t.usedParamNames)
+	if f.displayPosition == 0 {
+		t.doc.placedFieldCount++
+		f.displayPosition = t.doc.placedFieldCount
 	}
 	t.params = append(t.params, f)
 	return "{" + f.name + "}"
 }
 
-// spec returns the request of the HTTP tool.
-func (t *toolBuilder) spec() jsonval.Object {
-	address := t.baseURL + t.path
-	if len(t.query) > 0 {
-		address += "?" + strings.Join(t.query, "&")
+// httpSpec returns the request of the HTTP tool.
+func (t *toolBuilder) httpSpec() jsonval.Object {
+	address := t.baseURL + t.pathTemplate
+	if len(t.queryPairs) > 0 {
+		address += "?" + strings.Join(t.queryPairs, "&")
 	}
 	spec := jsonval.Object{"url": address, "method": t.op.method}
 	if len(t.headers) > 0 {
@@ -102,19 +102,19 @@ func (t *toolBuilder) asIdeaTool() jsonval.Object {
 			required = append(required, f.name)
 		}
 	}
-	toolSource := jsonval.Object{"type": "object", "properties": t.properties,
-		"_activity": jsonval.Object{"http": t.spec()}}
+	toolSource := jsonval.Object{"type": "object", "properties": t.paramSchemas,
+		"_activity": jsonval.Object{"http": t.httpSpec()}}
 	if len(required) > 0 {
 		toolSource["required"] = required
 	}
 	orderedParams := slices.SortedFunc(slices.Values(t.params),
-		func(a, b toolParam) int { return a.position - b.position })
+		func(a, b toolParam) int { return a.displayPosition - b.displayPosition })
 	jsonschema.SetPropertyOrder(toolSource, jsonval.Map(orderedParams, func(f toolParam) string { return f.name }))
 	if d := t.op.description(); d != "" {
 		toolSource["description"] = d
 	}
-	if len(t.definitions) > 0 {
-		toolSource["$defs"] = t.definitions
+	if len(t.paramDefinitions) > 0 {
+		toolSource["$defs"] = t.paramDefinitions
 	}
 	if t.resultSchema != nil {
 		toolSource["_output"] = t.resultSchema

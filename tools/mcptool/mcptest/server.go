@@ -41,8 +41,8 @@ func RunIfServer() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
-	if odd := os.Getenv("ODD"); odd != "" {
-		serveOddAnswers(odd)
+	if oddAnswerText := os.Getenv("ODD"); oddAnswerText != "" {
+		serveOddAnswers(oddAnswerText)
 		os.Exit(0)
 	}
 	description := "Adds two numbers."
@@ -60,13 +60,13 @@ func RunIfServer() {
 func serveOddAnswers(answerText string) {
 	var waitingID json.RawMessage
 	var isOddCalled bool
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+	for requestScanner := bufio.NewScanner(os.Stdin); requestScanner.Scan(); {
 		var request struct {
 			ID     json.RawMessage       `json:"id"`
 			Method string                `json:"method"`
 			Params struct{ Name string } `json:"params"`
 		}
-		_ = json.Unmarshal(in.Bytes(), &request)
+		_ = json.Unmarshal(requestScanner.Bytes(), &request)
 		reply := func(id json.RawMessage, result string) {
 			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "result": %s}`+"\n", id, result)
 		}
@@ -141,15 +141,15 @@ func New(description string, callCount *atomic.Int32) *mcp.Server {
 		func(_ context.Context, _ *mcp.CallToolRequest, in textParams) (*mcp.CallToolResult, any, error) {
 			return nil, nil, errors.New("it is not allowed: " + in.Text)
 		})
-	count := func() {
+	countCall := func() {
 		if callCount != nil {
 			callCount.Add(1)
 		}
 	}
-	addPlainTool := func(name, description string, do func(*mcp.CallToolRequest) *mcp.CallToolResult) {
+	addPlainTool := func(name, description string, answerCall func(*mcp.CallToolRequest) *mcp.CallToolResult) {
 		mcp.AddTool(s, &mcp.Tool{Name: name, Description: description},
 			func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-				return do(r), nil, nil
+				return answerCall(r), nil, nil
 			})
 	}
 	addPlainTool("environment", "Lists its environment.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
@@ -163,11 +163,11 @@ func New(description string, callCount *atomic.Int32) *mcp.Server {
 		return nil
 	})
 	addPlainTool("count", "Counts its calls.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
-		count()
+		countCall()
 		return textResult("counted")
 	})
 	addPlainTool("book", "Books a table, after asking for how many.", func(r *mcp.CallToolRequest) *mcp.CallToolResult {
-		count()
+		countCall()
 		return book(r)
 	})
 	addPlainTool("draw", "Draws a picture.", func(*mcp.CallToolRequest) *mcp.CallToolResult {

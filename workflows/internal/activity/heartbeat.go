@@ -12,29 +12,30 @@ import (
 // NewHeartbeatInterceptor returns a worker's interceptor that gives its workflows a timeout other than
 // protocol.HeartbeatTimeout.
 func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
-	return &workerInterceptor{heartbeatTimeout: timeout}
+	return &heartbeatWorkerInterceptor{heartbeatTimeout: timeout}
 }
 
-type workerInterceptor struct {
+type heartbeatWorkerInterceptor struct {
 	interceptor.WorkerInterceptorBase
 	heartbeatTimeout time.Duration
 }
 
-func (w *workerInterceptor) InterceptWorkflow(_ workflow.Context,
+func (w *heartbeatWorkerInterceptor) InterceptWorkflow(_ workflow.Context,
 	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
-	n := &workflowInterceptor{heartbeatTimeout: w.heartbeatTimeout}
+	n := &heartbeatWorkflowInterceptor{heartbeatTimeout: w.heartbeatTimeout}
 	n.Next = next
 	return n
 }
 
-type workflowInterceptor struct {
+type heartbeatWorkflowInterceptor struct {
 	interceptor.WorkflowInboundInterceptorBase
 	heartbeatTimeout time.Duration
 }
 
 type heartbeatTimeoutKey struct{}
 
-func (n *workflowInterceptor) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+func (n *heartbeatWorkflowInterceptor) ExecuteWorkflow(ctx workflow.Context,
+	in *interceptor.ExecuteWorkflowInput) (any, error) {
 	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, heartbeatTimeoutKey{}, n.heartbeatTimeout), in)
 }
 

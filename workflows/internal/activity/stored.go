@@ -14,28 +14,29 @@ import (
 // RunLocallyFirst runs an activity that uses the store. It first tries a local activity, within the workflow task, for
 // the time localActivityTimeout. If the store does not answer, RunLocallyFirst waits for as long as it takes in an
 // ordinary activity, which an operator sees; attemptTimeout bounds each of its attempts.
-func RunLocallyFirst(ctx workflow.Context, name, summary string, localActivityTimeout, attemptTimeout time.Duration, in,
+func RunLocallyFirst(ctx workflow.Context, activityName, summary string, localActivityTimeout,
+	attemptTimeout time.Duration, in,
 	out any) error {
-	err := runAsLocalActivity(ctx, name, summary, localActivityTimeout, in, out)
+	err := runAsLocalActivity(ctx, activityName, summary, localActivityTimeout, in, out)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: attemptTimeout, Summary: summary,
-	}), name, in).Get(ctx, out)
+	}), activityName, in).Get(ctx, out)
 }
 
-func runAsLocalActivity(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
+func runAsLocalActivity(ctx workflow.Context, activityName, summary string, timeout time.Duration, in, out any) error {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then RunLocallyFirst waits in an activity
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
-	}), name, in).Get(ctx, out)
+	}), activityName, in).Get(ctx, out)
 }
 
 // LoadObject reads members of a stored object, by RunLocallyFirst. Without members, it reads all.
-func LoadObject(ctx workflow.Context, handle any, members []string) (object jsonval.Object) {
+func LoadObject(ctx workflow.Context, handle any, memberNames []string) (object jsonval.Object) {
 	err := RunLocallyFirst(ctx, protocol.ActivityLoadObject, "load what the Calls use", time.Minute, 2*time.Minute,
-		protocol.LoadObjectInput{Handle: handle, MemberNames: members}, &object)
+		protocol.LoadObjectInput{Handle: handle, MemberNames: memberNames}, &object)
 	if err != nil && ctx.Err() == nil {
 		workflow.GetLogger(ctx).Error("what the Calls use could not be loaded", "error", err)
 	}

@@ -14,7 +14,7 @@ const (
 	// MaxShownPending is how many of the Calls that wait are shown; the query has them all.
 	MaxShownPending         = 8
 	maxShownRefusals        = 3
-	maxFencedJSONBytes          = 1200 // bytes of one Call's parameters
+	maxFencedJSONBytes      = 1200 // bytes of one Call's parameters
 	maxApprovalContextBytes = 500  // bytes of the Call's input and State
 )
 
@@ -50,7 +50,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	if deciders := a.DecidersInWords(); deciders != "" {
 		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(deciders))
 	}
-	for _, line := range a.ReminderSchedule.Lines(formatTime) {
+	for _, line := range a.ReminderSchedule.DescriptionLines(formatTime) {
 		fmt.Fprintf(b, "; %s", EscapeMarkdown(line))
 	}
 	for _, line := range a.Explanation() {
@@ -67,7 +67,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
 		fencedJSON(details), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions),
 		a.AllowedDecisions[0],
-		fencedJSON(examplePayload(a.AllowedDecisions[0], a.PendingCall)))
+		fencedJSON(exampleDecisionPayload(a.AllowedDecisions[0], a.PendingCall)))
 }
 
 // maxShownPlanCalls is how many Calls of a Plan are listed; the query has them all.
@@ -137,13 +137,13 @@ func outputPathSuffix(a protocol.Approval) string {
 	return " → " + EscapeMarkdown(a.OutputPath.ReferenceText())
 }
 
-// examplePayload returns the payload of a decision's signal, with placeholders for what only a person knows.
-func examplePayload(kind string, p approval.PendingCall) jsonval.Object {
+// exampleDecisionPayload returns the payload of a decision's signal, with placeholders for what only a person knows.
+func exampleDecisionPayload(decisionKind string, p approval.PendingCall) jsonval.Object {
 	m := jsonval.Object{"call": p.CallID, "digest": p.Digest, "by": approval.PlaceholderName}
 	if p.Deciders.RequiresGroups() {
 		m["groups"] = []string{approval.PlaceholderGroup}
 	}
-	switch kind {
+	switch decisionKind {
 	case policy.Reject:
 		m["reason"] = approval.PlaceholderReason
 	case policy.Amend:
@@ -162,8 +162,8 @@ func writeRefusals(b *strings.Builder, fates *approval.FateLog) {
 		return
 	}
 	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", fates.RefusedCount)
-	list := fates.Refusals()
-	for _, refusal := range list[max(0, len(list)-maxShownRefusals):] {
+	refusals := fates.Refusals()
+	for _, refusal := range refusals[max(0, len(refusals)-maxShownRefusals):] {
 		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", refusal.Signal, EscapeMarkdown(refusal.CallID), formatTime(refusal.ReceivedAt),
 			EscapeMarkdown(TruncateBytes(refusal.RefusalReason, 300)))
 	}

@@ -14,13 +14,13 @@ import (
 type SearchAttributes struct{ AreRegistered bool }
 
 var (
-	pathAttribute     = temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath)
-	awaitingAttribute = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
-	statusAttribute   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
+	ideaPathAttribute      = temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath)
+	awaitingCountAttribute = temporal.NewSearchAttributeKeyInt64(protocol.AttributePendingDecisions)
+	statusAttribute        = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
 )
 
-// maxPathLength is the limit of all databases that Temporal uses.
-const maxPathLength = 255 // bytes
+// maxIdeaPathBytes is the limit of all databases that Temporal uses.
+const maxIdeaPathBytes = 255 // bytes
 
 // ForChildStart returns the attributes with which a child of a process starts, so that a search for an Idea's path
 // finds it too.
@@ -28,10 +28,10 @@ func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttribut
 	if !a.AreRegistered || ideaPath == "" {
 		return temporal.SearchAttributes{}
 	}
-	if len(ideaPath) > maxPathLength {
-		ideaPath = strings.ToValidUTF8(ideaPath[:maxPathLength], "")
+	if len(ideaPath) > maxIdeaPathBytes {
+		ideaPath = strings.ToValidUTF8(ideaPath[:maxIdeaPathBytes], "")
 	}
-	return temporal.NewSearchAttributes(pathAttribute.ValueSet(ideaPath))
+	return temporal.NewSearchAttributes(ideaPathAttribute.ValueSet(ideaPath))
 }
 
 // SetAwaitingCount sets how many Calls wait for a person.
@@ -39,9 +39,9 @@ func (a SearchAttributes) SetAwaitingCount(ctx workflow.Context, count int) {
 	if !a.AreRegistered {
 		return
 	}
-	current, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaitingAttribute)
+	current, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaitingCountAttribute)
 	if current != int64(count) {
-		upsertSearchAttribute(ctx, awaitingAttribute.ValueSet(int64(count)))
+		upsertSearchAttribute(ctx, awaitingCountAttribute.ValueSet(int64(count)))
 	}
 }
 

@@ -86,5 +86,5 @@ func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, r
 }
 
 func (i *instance) batchSummary(calls []dataflow.ReadyCall) string {
-	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.start.Token, calls[0].Record), len(calls)-1)
+	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.start.InstanceToken, calls[0].Record), len(calls)-1)
 }

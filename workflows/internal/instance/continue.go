@@ -22,7 +22,7 @@ type ContinueAsNewInput struct {
 	BrokenRequests        []int                  `json:"broke,omitempty"`
 	LastReport            ReportState            `json:"told"`
 	WorkerLossCountByCall map[string]int         `json:"deaths,omitempty"`
-	QueuedCalls           []string               `json:"queue,omitempty"` // ids of Calls
+	QueuedCallIDs         []string               `json:"queue,omitempty"` // ids of Calls
 	Fates                 approval.FateLog       `json:"refusals"`
 	UnreportedFates       []approval.Fate        `json:"untold,omitempty"`
 	Delegates             []protocol.DelegateRef `json:"delegates,omitempty"`
@@ -33,12 +33,12 @@ type ContinueAsNewInput struct {
 
 // CarriedFields holds the fields of an instance that continue-as-new carries unchanged.
 type CarriedFields struct {
-	LastClosedRequest   int  `json:"closed,omitempty"`    // the highest Request that is closed here
-	LastRefusedRequest  int  `json:"refused,omitempty"`   // the highest Request whose activity may send no more Calls
-	LastReportedRequest int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
-	IsHeldByPause       bool `json:"held,omitempty"`      // the process is paused: nothing new starts
-	RevertedStartCount  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
-	LastResumeNumber    int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
+	LastClosedRequest           int  `json:"closed,omitempty"`    // the highest Request that is closed here
+	CallsRefusedThroughRequest  int  `json:"refused,omitempty"`   // the highest Request whose activity may send no more Calls
+	CallsReportedThroughRequest int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
+	IsHeldByPause               bool `json:"held,omitempty"`      // the process is paused: nothing new starts
+	RevertedStartCount          int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
+	LastResumeNumber            int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
 	// HasUnhandledChange: something happened since startReadyCalls last looked, so that more may be able to start.
 	HasUnhandledChange bool `json:"dirty,omitempty"`
 	// MustCheckAncestors: the instance has waited for a person since it last checked that its process still exists.
@@ -51,17 +51,17 @@ type CarriedFields struct {
 
 // ReportState is what has been reported to the process.
 type ReportState struct {
-	ReportCount                  int                     `json:"reports,omitempty"`
-	HistoryLength                int                     `json:"events,omitempty"` // of the runs before this one
-	LastClosedRequest            int                     `json:"closed,omitempty"`
-	LastRefusedRequest           int                     `json:"refused,omitempty"`
-	LastReportedRequest          int                     `json:"toldCalls,omitempty"`
-	CorrectionCount              int                     `json:"corrected,omitempty"`
-	IsIdle                       bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
-	RunningCallCount             int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
-	PendingApprovalsFingerprint  string                  `json:"pending,omitempty"` // see pendingApprovalsFingerprint
-	QuotaAndDelegatesFingerprint string                  `json:"others,omitempty"`  // what it needs, and the state of its delegates
-	Calls                        []dataflow.ReportedCall `json:"calls,omitempty"`
+	ReportCount                  int                         `json:"reports,omitempty"`
+	EarlierRunsHistoryLength     int                         `json:"events,omitempty"` // of the runs before this one
+	LastClosedRequest            int                         `json:"closed,omitempty"`
+	CallsRefusedThroughRequest   int                         `json:"refused,omitempty"`
+	CallsReportedThroughRequest  int                         `json:"toldCalls,omitempty"`
+	CorrectionCount              int                         `json:"corrected,omitempty"`
+	IsIdle                       bool                        `json:"quiet,omitempty"`   // nothing of the instance runs
+	RunningCallCount             int                         `json:"running,omitempty"` // Calls that ran on while the process was paused
+	PendingApprovalsFingerprint  string                      `json:"pending,omitempty"` // see pendingApprovalsFingerprint
+	QuotaAndDelegatesFingerprint string                      `json:"others,omitempty"`  // what it needs, and the state of its delegates
+	Calls                        []dataflow.LastReportedCall `json:"calls,omitempty"`
 }
 
 // maxContinueAsNewHold is how long an instance of which nothing runs starts no Call because it should continue as new.
@@ -110,10 +110,10 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandledSignals(),
 		UnsentSignals: i.outbox.QueuedSignals(),
 	}
-	c.LastReport.HistoryLength = i.totalHistoryLength(ctx)
+	c.LastReport.EarlierRunsHistoryLength = i.totalHistoryLength(ctx)
 	c.BrokenRequests = jsonval.SortedKeys(i.isBrokenRequest)
 	for _, r := range i.queuedCalls {
-		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
+		c.QueuedCallIDs = append(c.QueuedCallIDs, r.Record.ID)
 	}
 	start := i.start
 	start.Reopened = nil // its start is carried
@@ -139,8 +139,8 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 	for _, ref := range c.Delegates {
 		i.delegateByCall[ref.CallID] = ref
 	}
-	for _, id := range c.QueuedCalls {
-		i.queuedCalls = append(i.queuedCalls, i.dataflow.FindStartedCall(id))
+	for _, callID := range c.QueuedCallIDs {
+		i.queuedCalls = append(i.queuedCalls, i.dataflow.FindStartedCall(callID))
 	}
 	i.lastReport.restore(c.LastReport)
 }
@@ -157,17 +157,18 @@ func (r *indexedReportState) restore(c ReportState) {
 func inputForReopened(setup protocol.InstanceSetup, start protocol.InstanceStart) *ContinueAsNewInput {
 	r := start.Reopened
 	c := &ContinueAsNewInput{
-		Dataflow: dataflow.RebuildFromReports(start.Token, r.ClosedThroughRequest, r.Writes, r.Calls),
+		Dataflow: dataflow.RebuildFromReports(start.InstanceToken, r.ClosedThroughRequest, r.Writes, r.Calls),
 		CarriedFields: CarriedFields{
-			LastClosedRequest: r.ClosedThroughRequest, LastRefusedRequest: r.ClosedThroughRequest,
+			LastClosedRequest: r.ClosedThroughRequest, CallsRefusedThroughRequest: r.ClosedThroughRequest,
 			IsHeldByPause:    setup.IsHeld,
 			LastResumeNumber: r.ResumeNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited,
 			OwnQuotaUse: r.QuotaUse,
 		},
 		LastReport: ReportState{
-			ReportCount: r.LastReportNumber, HistoryLength: r.HistoryLength, LastClosedRequest: r.ClosedThroughRequest,
-			LastRefusedRequest: r.ClosedThroughRequest,
-			CorrectionCount:    r.CorrectionCount, IsIdle: true,
+			ReportCount: r.LastReportNumber, EarlierRunsHistoryLength: r.HistoryLength,
+			LastClosedRequest:          r.ClosedThroughRequest,
+			CallsRefusedThroughRequest: r.ClosedThroughRequest,
+			CorrectionCount:            r.CorrectionCount, IsIdle: true,
 		},
 	}
 	if start.Quota != nil {
@@ -175,7 +176,7 @@ func inputForReopened(setup protocol.InstanceSetup, start protocol.InstanceStart
 	}
 	for _, call := range r.Calls {
 		c.LastReport.Calls = append(c.LastReport.Calls,
-			dataflow.ReportedCall{ID: call.CallKey().ID(start.Token), Status: call.Status,
+			dataflow.LastReportedCall{ID: call.CallKey().ID(start.InstanceToken), Status: call.Status,
 				DecisionAndRemarkCount: len(call.Decisions)})
 	}
 	return c

@@ -29,24 +29,24 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	callID := r.Record.ID
 	start, err := i.delegateStartInput(ctx, r)
 	if err != nil {
-		i.failDelegate(ctx, callID, err.Error())
+		i.failDelegateCall(ctx, callID, err.Error())
 		return
 	}
 	ref := protocol.DelegateRef{CallID: callID,
 		ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.ProcessID, callID)}}
 	childCtx := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy,
-		StaticSummary: callSummary(i.start.Token, r.Record),
+		StaticSummary: callSummary(i.start.InstanceToken, r.Record),
 		Memo: protocol.Memo(&ideafile.Idea{ProcessPath: r.Tool.Name,
 			Simulation: r.Binding.Simulation}),
 		TypedSearchAttributes: display.SearchAttributes{
-			AreRegistered: i.setup.HasSearchAttributes}.ForChildStart(r.Tool.Name),
+			AreRegistered: i.setup.CanSetSearchAttributes}.ForChildStart(r.Tool.Name),
 	})
 	f := workflow.ExecuteChildWorkflow(childCtx, protocol.ProcessType, start)
 	var execution workflow.Execution
 	err = f.GetChildWorkflowExecution().Get(ctx, &execution)
 	if err != nil {
-		i.failDelegate(ctx, callID, "it could not be started: "+err.Error())
+		i.failDelegateCall(ctx, callID, "it could not be started: "+err.Error())
 		return
 	}
 	ref.FirstRunID, ref.QuotaClaim.GrantedQuota = execution.RunID, i.initialDelegateQuota()
@@ -55,7 +55,7 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 		// By now the delegate has signalled its result, unless it was ended from outside or could not begin.
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
-			i.failDelegate(ctx, callID, protocol.FaultOf(err).Message)
+			i.failDelegateCall(ctx, callID, protocol.FaultOf(err).Message)
 		}
 	})
 }
@@ -72,14 +72,14 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		return start, err
 	}
 	idea := delegate.NewIdea(r.Tool, file, i.setup.LLMConfig, r.Params, r.ScopeValues)
-	resumedKey := ""
+	resumedIdeaKey := ""
 	if d.Depth == 0 || d.ResumedIdeaKey != "" {
-		resumedKey = delegate.ResumedIdeaKey(d.ResumedIdeaKey, r.Record.ID)
+		resumedIdeaKey = delegate.ResumedIdeaKey(d.ResumedIdeaKey, r.Record.ID)
 	}
-	if carriedIdea, ok := loadFile(ctx, d.Files[resumedKey]); ok {
-		key, idea = resumedKey, carriedIdea
+	if carriedIdea, ok := loadFile(ctx, d.Files[resumedIdeaKey]); ok {
+		key, idea = resumedIdeaKey, carriedIdea
 	} else {
-		resumedKey = ""
+		resumedIdeaKey = ""
 	}
 	if r.Binding.Simulation != nil {
 		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a simulated Call is real
@@ -91,12 +91,12 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 	}
 	return protocol.ProcessStart{
 		Quota: start.Quota, Idea: idea, ScriptedReplies: i.setup.ScriptedReplies,
-		HasSearchAttributes: i.setup.HasSearchAttributes,
-		IterationsPerRun:    i.setup.IterationsPerRun,
+		CanSetSearchAttributes: i.setup.CanSetSearchAttributes,
+		IterationsPerRun:       i.setup.IterationsPerRun,
 		StartedBy: append(slices.Clone(i.setup.StartedBy),
 			i.dataflow.CausersOf(r.Record)...), MinimizesActions: i.setup.MinimizesActions,
 		Delegation: protocol.DelegationContext{
-			Files: d.Files, FileKey: key, ResumedIdeaKey: resumedKey, Depth: d.Depth + 1,
+			Files: d.Files, FileKey: key, ResumedIdeaKey: resumedIdeaKey, Depth: d.Depth + 1,
 			Ancestors: append(i.setup.Owners(), self),
 			Caller: &protocol.ParentCall{InstanceWorkflowID: self.ID, CallID: r.Record.ID,
 				WritablePaths: r.Tool.DelegateWritablePaths},
@@ -108,19 +108,19 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 // delegateFile returns the path and content of the Idea file that a Tool delegates to. For an anonymous delegate, which
 // has no file of its own, the content is nil.
 func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
-	t *ideafile.Tool) (key string, file map[string]any, err error) {
+	t *ideafile.Tool) (fileKey string, file map[string]any, err error) {
 	if t.DelegateFile == ideafile.AnonymousDelegate {
 		return d.FileKey, nil, nil
 	}
-	key, err = delegate.ResolveFileKey(d.FileKey, t.DelegateFile)
+	fileKey, err = delegate.ResolveFileKey(d.FileKey, t.DelegateFile)
 	if err != nil {
 		return "", nil, err
 	}
-	file, ok := loadFile(ctx, d.Files[key])
+	file, ok := loadFile(ctx, d.Files[fileKey])
 	if !ok {
-		return "", nil, fmt.Errorf("the start brings no file %s", key)
+		return "", nil, fmt.Errorf("the start brings no file %s", fileKey)
 	}
-	return key, file, nil
+	return fileKey, file, nil
 }
 
 // onDelegateReport handles the report of a delegate.
@@ -142,7 +142,7 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 		if r.Error != nil {
 			reason = r.Error.Message
 		}
-		i.failDelegate(ctx, r.CallID, reason)
+		i.failDelegateCall(ctx, r.CallID, reason)
 		return
 	}
 	i.markChanged(ctx)
@@ -151,8 +151,8 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 	i.dataflow.ApplyDelegateResult(r.CallID, i.dataflow.FindStartedCall(r.CallID).Tool, r.Output, r.HandedBackValues)
 }
 
-// failDelegate ends a Call whose delegate did not complete.
-func (i *instance) failDelegate(ctx workflow.Context, callID, reason string) {
+// failDelegateCall ends a Call whose delegate did not complete.
+func (i *instance) failDelegateCall(ctx workflow.Context, callID, reason string) {
 	i.markChanged(ctx)
 	i.removeDelegate(callID)
 	i.dataflow.FailCall(callID,
@@ -207,18 +207,18 @@ func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
 	for _, n := range indexes {
 		i.delegateByCall[refs[n].CallID] = refs[n]
 		q := refs[n].QuotaClaim.GrantedQuota
-		i.steerChild(ctx, refs[n], protocol.SteerChildSignal{Quota: &q})
+		i.steerDelegate(ctx, refs[n], protocol.SteerChildSignal{Quota: &q})
 	}
 }
 
 // steerDelegates pauses the delegates with the instance, or lets them go on.
 func (i *instance) steerDelegates(ctx workflow.Context, s protocol.SteerChildSignal) {
 	for _, ref := range i.runningDelegateRefs() {
-		i.steerChild(ctx, ref, s)
+		i.steerDelegate(ctx, ref, s)
 	}
 }
 
-func (i *instance) steerChild(ctx workflow.Context, ref protocol.DelegateRef, s protocol.SteerChildSignal) {
+func (i *instance) steerDelegate(ctx workflow.Context, ref protocol.DelegateRef, s protocol.SteerChildSignal) {
 	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{SignalName: protocol.SignalSteerChild, Payload: s})
 }
 
@@ -227,7 +227,7 @@ func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
 		list = append(list, turn.DelegateView{
 			CallID: ref.CallID, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.WaitingFor,
-			HoldUps: ref.HoldUps, Code: ref.PauseCode,
+			HoldUps: ref.HoldUps, PauseCode: ref.PauseCode,
 		})
 	}
 	return list
@@ -269,7 +269,7 @@ func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.runningDelegateRefs() {
 		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
 			if _, isRunning := i.delegateByCall[ref.CallID]; isRunning {
-				i.failDelegate(ctx, ref.CallID, "it was ended from outside")
+				i.failDelegateCall(ctx, ref.CallID, "it was ended from outside")
 			}
 		})
 	}

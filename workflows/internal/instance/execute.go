@@ -113,10 +113,10 @@ func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
 
 // queueThrottled queues a Call again that its Tool's server refused without reading it. The Call starts when the server
 // allows it.
-func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, refusal error) {
+func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, throttleErr error) {
 	i.requeueCall(r, dataflow.Throttle{WaitCount: 1,
-		ThrottledUntil: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
-		AttemptsLeft:   protocol.AttemptsLeft(refusal)})
+		ThrottledUntil: workflow.Now(ctx).Add(protocol.RetryDelay(throttleErr)),
+		AttemptsLeft:   protocol.AttemptsLeft(throttleErr)})
 	i.startThrottleTimer(ctx, r.Record)
 }
 
@@ -134,7 +134,7 @@ func (i *instance) requeueCall(r dataflow.ReadyCall, t dataflow.Throttle) {
 func (i *instance) startThrottleTimer(ctx workflow.Context, rec *dataflow.CallRecord) {
 	t := rec.Throttle
 	timer := workflow.NewTimerWithOptions(ctx, t.ThrottledUntil.Sub(workflow.Now(ctx)), workflow.TimerOptions{
-		Summary: callSummary(i.start.Token, rec) + ": wait for the tool's server"})
+		Summary: callSummary(i.start.InstanceToken, rec) + ": wait for the tool's server"})
 	i.inbox.OnFutureReady(timer, func(f workflow.Future) {
 		if f.Get(ctx, nil) != nil {
 			return // the instance ends
@@ -179,7 +179,7 @@ func (i *instance) watchExecution(ctx workflow.Context, r dataflow.ReadyCall, f 
 }
 
 func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
-	summary := callSummary(i.start.Token, r.Record)
+	summary := callSummary(i.start.InstanceToken, r.Record)
 	if r.Binding.Simulation != nil {
 		return "simulated: " + summary
 	}
@@ -254,15 +254,16 @@ func callRetryPolicy(attemptsLeft int) *temporal.RetryPolicy {
 func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		UndoneCall: r.Record.Undoes,
-		ProcessID:  i.setup.ProcessID, Token: i.start.Token, CallID: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, ScopeValues: r.ScopeValues, ResultContract: i.dataflow.ResultContract(r.Record),
-		OutputSchema:    r.Tool.Source["_output"],
-		Spec:            r.Tool.RunnerSpec(r.Binding, i.setup.MCPServers),
-		IsForWholeState: r.Record.OutputPath.WritesWholeState(),
-		LostWorkerCount: i.workerLossCountByCall[r.Record.ID],
+		ProcessID:  i.setup.ProcessID, InstanceToken: i.start.InstanceToken, CallID: r.Record.ID, Tool: r.Tool.Name,
+		Binding: r.Binding,
+		Params:  r.Params, ScopeValues: r.ScopeValues, ResultContract: i.dataflow.ResultContract(r.Record),
+		OutputSchema:          r.Tool.Source["_output"],
+		RunnerSpec:            r.Tool.RunnerSpec(r.Binding, i.setup.MCPServers),
+		IsResultForWholeState: r.Record.OutputPath.WritesWholeState(),
+		LostWorkerCount:       i.workerLossCountByCall[r.Record.ID],
 	}
 	if r.Record.Throttle != nil {
-		in.WaitCount = r.Record.Throttle.WaitCount
+		in.RefusalWaitCount = r.Record.Throttle.WaitCount
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.ParamsSchema = r.Tool.Source
@@ -275,8 +276,9 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 
 // rateLimitInput describes a Call that waits for its turn.
 func (i *instance) rateLimitInput(r dataflow.ReadyCall) protocol.ExecuteInput {
-	return protocol.ExecuteInput{ProcessID: i.setup.ProcessID, Token: i.start.Token, CallID: r.Record.ID,
-		Tool: r.Tool.Name, UndoneCall: r.Record.Undoes, RateLimit: r.Tool.RateLimit}
+	return protocol.ExecuteInput{ProcessID: i.setup.ProcessID, InstanceToken: i.start.InstanceToken,
+		CallID: r.Record.ID,
+		Tool:   r.Tool.Name, UndoneCall: r.Record.Undoes, RateLimit: r.Tool.RateLimit}
 }
 
 // onCallExecuted handles the end of a Call's activity. If its worker was lost, or the Tool says so, it is unknown
@@ -285,26 +287,26 @@ func (i *instance) rateLimitInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, wasResumedSince bool) {
 	i.runningActivityCount--
 	i.markChanged(ctx)
-	id := r.Record.ID
+	callID := r.Record.ID
 	var value any
 	err := f.Get(ctx, &value)
 	switch {
 	case err == nil:
-		i.dataflow.SucceedCall(id, value)
+		i.dataflow.SucceedCall(callID, value)
 	case protocol.FaultCodeOf(err) == ideafile.CodeStoreUnavailable:
 		i.executeAfterWait(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
 	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
-		i.executeAfterWait(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn",
+		i.executeAfterWait(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitLimitTurn, "its turn",
 			i.rateLimitInput(r))
 	case protocol.FaultCodeOf(err) == turn.CodeToolBusy:
 		i.queueThrottled(ctx, r, err)
 	case protocol.FaultCodeOf(err) == ideafile.CodeMCPInputRequired:
-		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
+		i.dataflow.RequireResultFromPerson(callID, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
-		i.dataflow.RequireUnknownOutcomeReview(id,
+		i.dataflow.RequireUnknownOutcomeReview(callID,
 			protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
-		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
+		i.dataflow.PostponeCall(callID, protocol.FaultOf(err))
 		if wasResumedSince {
 			_ = i.dataflow.TakePauseFault() // what it lacked may be there now: retry without a pause
 		} else {
@@ -315,9 +317,9 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 		if _, isTimeout := errors.AsType[*temporal.TimeoutError](err); isTimeout && !r.Binding.IsPureFunction {
 			f.Code = ideafile.CodeOutcomeUnknown
 		}
-		i.dataflow.FailCall(id, f)
+		i.dataflow.FailCall(callID, f)
 	case r.Tool.MaxAttempts == 1:
-		i.dataflow.RequireUnknownOutcomeReview(id,
+		i.dataflow.RequireUnknownOutcomeReview(callID,
 			"the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	default:
 		i.onWorkerLost(ctx, r)
@@ -326,22 +328,22 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 
 // onWorkerLost runs a Call again after the loss of its worker, unless too many workers were lost.
 func (i *instance) onWorkerLost(ctx workflow.Context, r dataflow.ReadyCall) {
-	id := r.Record.ID
-	i.workerLossCountByCall[id]++
-	if i.workerLossCountByCall[id] < maxWorkerLosses {
+	callID := r.Record.ID
+	i.workerLossCountByCall[callID]++
+	if i.workerLossCountByCall[callID] < maxWorkerLosses {
 		i.executeCall(ctx, r)
 		return
 	}
-	i.dataflow.FailCall(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf(
+	i.dataflow.FailCall(callID, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf(
 		"%d workers were lost while the tool ran: it may be what takes them down, and is not run again",
 		maxWorkerLosses)})
 }
 
 // callSummary is what the Temporal UI shows of a Call: ② analyzeSentiment → sentiment.
-func callSummary(token string, rec *dataflow.CallRecord) string {
+func callSummary(instanceToken string, rec *dataflow.CallRecord) string {
 	s := rec.Tool
-	if token != "" {
-		s = token + " " + s
+	if instanceToken != "" {
+		s = instanceToken + " " + s
 	}
 	if len(rec.OutputPath) > 0 {
 		path := rec.OutputPath.String()
@@ -370,7 +372,7 @@ func (i *instance) startBlobUpdates(ctx workflow.Context) {
 		i.runningActivityCount++
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
-			Summary: "update what is stored: " + callSummary(i.start.Token, i.dataflow.FindCall(u.CallID)),
+			Summary: "update what is stored: " + callSummary(i.start.InstanceToken, i.dataflow.FindCall(u.CallID)),
 		}), protocol.ActivityUpdateBlobs, protocol.BlobUpdateInput{OutputMethod: u.OutputMethod, Updates: u.Updates,
 			ResultContract: u.ResultContract})
 		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onBlobUpdateDone(ctx, u, f) })

@@ -56,14 +56,14 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start proto
 		cancelWaitByCall: map[string]workflow.CancelFunc{}, workerLossCountByCall: map[string]int{},
 		delegateByCall: map[string]protocol.DelegateRef{},
 		CarriedFields:  CarriedFields{Quota: turn.Unlimited},
-		lastReport:     indexedReportState{ReportState{IsIdle: true}, map[string]dataflow.ReportedCall{}},
+		lastReport:     indexedReportState{ReportState{IsIdle: true}, map[string]dataflow.LastReportedCall{}},
 		isToolLoaded:   map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox, i.inbox.SendsReports = mailbox.NewOutbox(i.inbox), true
 	i.outbox.AlwaysSignalsByCommand = setup.MinimizesActions
 	palette := ideafile.Palette{
-		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, Oversight: setup.Oversight,
-		AdaptValuesWithLLM: setup.LLMMayAdapt, KeepsUndoableCallParams: setup.UndoOnFailure,
+		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOversight: setup.Oversight,
+		AdaptValuesWithLLM: setup.LLMMayAdaptParams, KeepsUndoableCallParams: setup.UndoOnFailure,
 	}
 	context := readContextMessages(setup.Context, start.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx,
@@ -72,14 +72,14 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start proto
 		carriedInput = inputForReopened(setup, start)
 	}
 	if carriedInput != nil {
-		i.dataflow = dataflow.Restore(palette, context, start.Token, carriedInput.Dataflow)
+		i.dataflow = dataflow.Restore(palette, context, start.InstanceToken, carriedInput.Dataflow)
 		i.restore(carriedInput)
 	} else {
-		i.dataflow = dataflow.New(palette, context, start.Token)
+		i.dataflow = dataflow.New(palette, context, start.InstanceToken)
 	}
 	i.dataflow.SetStartersAndPriorDecisions(setup.StartedBy, setup.PriorDecisions)
 	i.dataflow.SetCausers(start.CausedBy)
-	i.registerHandlers(ctx)
+	i.registerSignalHandlers(ctx)
 	if carriedInput == nil {
 		i.startFirstRun(ctx)
 	} else {
@@ -109,17 +109,19 @@ func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.dataflow.StartDirectPlan()
 }
 
-// registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
-// changes.
-func (i *instance) registerHandlers(ctx workflow.Context) {
+// registerSignalHandlers registers the handlers of signals. The selector offers pending signals in this order, which
+// never changes.
+func (i *instance) registerSignalHandlers(ctx workflow.Context) {
 	b := i.inbox
 	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.",
 		i.onCallsSignal)
-	mailbox.OnSignal(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onCloseRequest)
+	mailbox.OnSignal(b, ctx, protocol.SignalCloseRequest, "From the process: a Request broke off.", i.onCloseRequest)
 	mailbox.OnSignal(b, ctx, protocol.SignalDelegateReport, "From a delegate: what it has come to.", i.onDelegateReport)
-	mailbox.OnSignal(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHoldSignal)
-	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrectSignal)
-	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.",
+	mailbox.OnSignal(b, ctx, protocol.SignalHoldInstance, "From the process: it is paused, or goes on.", i.onHoldSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalCorrectInstance, "From the process: a person's correction.",
+		i.onCorrectSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalEndInstance,
+		"From the process: the instance has reached its goal, or failed.",
 		i.onEndSignal)
 	signals.RegisterInstanceSignals(ctx, b, i.setup.ProcessID, i.applyDecision)
 }
@@ -137,7 +139,7 @@ func (i *instance) addCausers(people ...policy.Identity) {
 func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	i.loadMissingTools(ctx, toolNamesOfCalls(s))
 	i.markChanged(ctx)
-	if s.RequestNumber <= i.LastRefusedRequest && !s.IsRestOfRequest && !s.WantsReview {
+	if s.RequestNumber <= i.CallsRefusedThroughRequest && !s.IsRestOfRequest && !s.WantsReview {
 		return // from a worker that was thought dead
 	}
 	i.addCausers(s.CausedBy...)
@@ -151,7 +153,8 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 			i.startReadyCalls(ctx) // what could start by now does not wait for a person
 		}
 		if (isAccepted || s.WantsReview) && c.ReviewReason != "" {
-			i.dataflow.RequireReview(ideafile.FormatCallID(s.RequestNumber, c.Index, i.start.Token), c.ReviewReason)
+			i.dataflow.RequireReview(ideafile.FormatCallID(s.RequestNumber, c.Index, i.start.InstanceToken),
+				c.ReviewReason)
 		}
 	}
 	for _, r := range s.LLMAnswers {
@@ -168,7 +171,7 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	}
 }
 
-func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) {
+func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseRequestSignal) {
 	i.markChanged(ctx)
 	i.isBrokenRequest[s.RequestNumber] = true
 	if s.MustReportCalls {
@@ -176,18 +179,19 @@ func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) 
 	}
 	if s.WillSendRest {
 		i.dataflow.StopAcceptingCalls(s.RequestNumber)
-		i.LastRefusedRequest = max(i.LastRefusedRequest, s.RequestNumber)
+		i.CallsRefusedThroughRequest = max(i.CallsRefusedThroughRequest, s.RequestNumber)
 		return
 	}
 	i.closeRequest(s.RequestNumber)
 }
 
-func (i *instance) closeRequest(request int) {
-	i.dataflow.CloseRequest(request)
-	i.LastClosedRequest, i.LastRefusedRequest = max(i.LastClosedRequest, request), max(i.LastRefusedRequest, request)
+func (i *instance) closeRequest(requestNumber int) {
+	i.dataflow.CloseRequest(requestNumber)
+	i.LastClosedRequest, i.CallsRefusedThroughRequest = max(i.LastClosedRequest, requestNumber),
+		max(i.CallsRefusedThroughRequest, requestNumber)
 }
 
-func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
+func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldInstanceSignal) {
 	if s.Quota != nil {
 		i.Quota = *s.Quota
 	}
@@ -205,7 +209,7 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	}
 }
 
-func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSignal) {
+func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectInstanceSignal) {
 	context := readContextMessages(s.Context)
 	i.loadMissingTools(ctx, toolNamesOfPlans(context))
 	i.markChanged(ctx)
@@ -214,7 +218,7 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 	i.CorrectionCount++
 }
 
-func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
+func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndInstanceSignal) {
 	if s.MustUndo {
 		i.addCausers(s.CausedBy...)
 		i.beginUndo(ctx, s.UndoOrder)
@@ -226,11 +230,11 @@ func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
 // beginUndo makes the instance undo what it did, or the part of it that a person wants undone.
 func (i *instance) beginUndo(ctx workflow.Context, requestedUndo *approval.UndoOrder) {
 	palette, _, _ := i.dataflow.StartParameters()
-	var names []string
+	var undoToolNames []string
 	for _, t := range palette.Tools {
-		names = append(names, t.EffectiveUndo(palette.BindingByTool[t.Name]).Tool)
+		undoToolNames = append(undoToolNames, t.EffectiveUndo(palette.BindingByTool[t.Name]).Tool)
 	}
-	i.loadMissingTools(ctx, names)
+	i.loadMissingTools(ctx, undoToolNames)
 	i.markChanged(ctx)
 	var order approval.UndoOrder
 	if requestedUndo != nil {
@@ -246,7 +250,7 @@ func (i *instance) beginUndo(ctx workflow.Context, requestedUndo *approval.UndoO
 // applyDecision takes a person's decision on a Call, and returns how many people have decided the same so far.
 func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (votes approval.VoteCount, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
-	i.requestReadyDecisions(ctx, d.CallID)
+	i.startReadyBeforeDecision(ctx, d.CallID)
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
 	if err := i.dataflow.ApplyDecision(d); err != nil {
@@ -256,15 +260,15 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (vot
 		return approval.VoteCount{Have: 1, Want: 1}, nil
 	}
 	i.MustCheckAncestors = true
-	call := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))
+	call := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.InstanceToken))
 	return approval.CountAgreeingDecisions(call.Decisions, d.SignalID), nil
 }
 
-// requestReadyDecisions asks people about a Call that became ready just before their decision on it arrived. They may
-// have been asked already, in a workflow task that was lost: a task that continues as new is lost if a signal arrives
-// meanwhile.
-func (i *instance) requestReadyDecisions(ctx workflow.Context, callID string) {
-	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(callID, i.start.Token))
+// startReadyBeforeDecision asks people about a Call that became ready just before their decision on it arrived. They
+// may have been asked already, in a workflow task that was lost: a task that continues as new is lost if a signal
+// arrives meanwhile.
+func (i *instance) startReadyBeforeDecision(ctx workflow.Context, callID string) {
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(callID, i.start.InstanceToken))
 	if rec != nil && rec.Status == ideafile.CallWaiting && mailbox.IsPatched(ctx, "who decides was asked") {
 		i.markChanged(ctx)
 		i.startReadyCalls(ctx)
@@ -278,13 +282,13 @@ func (i *instance) markChanged(ctx workflow.Context) {
 }
 
 // setAwaitingAttribute updates the search attribute that counts the Calls that wait for a person.
-func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
-	display.SearchAttributes{AreRegistered: i.setup.HasSearchAttributes}.SetAwaitingCount(ctx, count)
+func (i *instance) setAwaitingAttribute(ctx workflow.Context, awaitingCallCount int) {
+	display.SearchAttributes{AreRegistered: i.setup.CanSetSearchAttributes}.SetAwaitingCount(ctx, awaitingCallCount)
 }
 
 // verifyProof has a worker check the proof of a decision, if there is one.
 func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
-	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.InstanceToken))
 	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
 		return // there is nothing to prove
 	}

@@ -17,7 +17,7 @@ import (
 // indexedReportState is a ReportState with its Calls by id.
 type indexedReportState struct {
 	ReportState
-	callByID map[string]dataflow.ReportedCall
+	callByID map[string]dataflow.LastReportedCall
 }
 
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
@@ -38,8 +38,9 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	last := &i.lastReport
 	becameIdle := isIdle && (!last.IsIdle || i.LastClosedRequest != last.LastClosedRequest)
 	becameActiveWhileHeld := !isIdle && last.IsIdle && i.IsHeldByPause
-	hasClosedBrokenRequest := (i.isBrokenRequest[i.LastRefusedRequest] &&
-		i.LastRefusedRequest != last.LastRefusedRequest) || i.LastReportedRequest != last.LastReportedRequest
+	hasClosedBrokenRequest := (i.isBrokenRequest[i.CallsRefusedThroughRequest] &&
+		i.CallsRefusedThroughRequest != last.CallsRefusedThroughRequest) ||
+		i.CallsReportedThroughRequest != last.CallsReportedThroughRequest
 	quotaUse, delegates, isStalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	quotaFingerprint := quotaAndDelegatesFingerprint(quotaUse, i.Quota, delegates, isStalled)
 	hasChangeToReport := pendingFingerprint != last.PendingApprovalsFingerprint ||
@@ -54,7 +55,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	last.IsIdle, last.LastClosedRequest, last.CorrectionCount = isIdle, i.LastClosedRequest, i.CorrectionCount
 	last.PendingApprovalsFingerprint, i.isReportWanted = pendingFingerprint, false
 	last.QuotaAndDelegatesFingerprint = quotaFingerprint
-	last.LastRefusedRequest, last.LastReportedRequest = i.LastRefusedRequest, i.LastReportedRequest
+	last.CallsRefusedThroughRequest, last.CallsReportedThroughRequest = i.CallsRefusedThroughRequest,
+		i.CallsReportedThroughRequest
 	if last.RunningCallCount = 0; i.IsHeldByPause {
 		last.RunningCallCount = runningCount
 	}
@@ -64,7 +66,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	r.ReportNumber, r.WorkflowHistoryLength = last.ReportCount, i.totalHistoryLength(ctx)
 	r.IsIdle, r.PauseFault, r.Fates, r.IsHeldByPause, r.RunningCallCount = isIdle, pauseFault, fates, i.IsHeldByPause,
 		last.RunningCallCount
-	r.AckedResumeNumber, r.UndoResult = i.LastResumeNumber, undoResult
+	r.AckedResumeCount, r.UndoResult = i.LastResumeNumber, undoResult
 	var payload any = r
 	if i.setup.AcceptsReportLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
@@ -91,7 +93,7 @@ func (i *instance) takeUndoResult(ctx workflow.Context) *turn.UndoResult {
 
 // totalHistoryLength counts the events of this run's history and of those before.
 func (i *instance) totalHistoryLength(ctx workflow.Context) int {
-	return i.lastReport.HistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
+	return i.lastReport.EarlierRunsHistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
 // pendingApprovalsFingerprint distinguishes sets of pending approvals by their digests, decisions so far, remarks and
@@ -100,7 +102,7 @@ func pendingApprovalsFingerprint(list []approval.PendingCall) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + strings.Repeat("+", len(p.VotesSoFar)+len(p.Remarks)) +
-			p.ReminderSchedule.NotificationKey() + " ")
+			p.ReminderSchedule.NotificationProgressKey() + " ")
 	}
 	return b.String()
 }
@@ -120,30 +122,31 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 // reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
-		Token: i.start.Token, ClosedThroughRequest: i.LastClosedRequest, RefusedThroughRequest: i.LastRefusedRequest,
-		ReportedThroughRequest: i.LastReportedRequest,
+		InstanceToken: i.start.InstanceToken, ClosedThroughRequest: i.LastClosedRequest,
+		RefusedThroughRequest:  i.CallsRefusedThroughRequest,
+		ReportedThroughRequest: i.CallsReportedThroughRequest,
 		AckedCorrectionCount:   i.CorrectionCount, InstanceStatusDetails: i.dataflow.StatusDetails(),
 		CausedBy: i.start.CausedBy,
 	}
 	r.Writes = i.dataflow.TakeUnreportedWrites()
-	r.Calls = i.dataflow.ReportChangedCalls(i.lastReport.callByID, i.mustReportCall)
+	r.Calls = i.dataflow.ReportChangedCalls(i.lastReport.callByID, i.mustReportWrittenCall)
 	return r
 }
 
 // markCallsUnreported makes the next report include every Call of a Request that broke off, even those already
 // reported.
-func (i *instance) markCallsUnreported(request int) {
+func (i *instance) markCallsUnreported(requestNumber int) {
 	for _, rec := range i.dataflow.CallRecords() {
-		if rec.Request == request {
+		if rec.Request == requestNumber {
 			delete(i.lastReport.callByID, rec.ID)
 		}
 	}
-	i.LastReportedRequest = max(i.LastReportedRequest, request)
+	i.CallsReportedThroughRequest = max(i.CallsReportedThroughRequest, requestNumber)
 }
 
-// mustReportCall reports whether the report must contain how a Call was written. The process does not know the Calls of
-// a Request that broke off, nor those of a Request that the LLM is still answering.
-func (i *instance) mustReportCall(rec *dataflow.CallRecord) bool {
+// mustReportWrittenCall reports whether the report must contain how a Call was written. The process does not know the
+// Calls of a Request that broke off, nor those of a Request that the LLM is still answering.
+func (i *instance) mustReportWrittenCall(rec *dataflow.CallRecord) bool {
 	return i.isBrokenRequest[rec.Request] || rec.Request > i.LastClosedRequest || rec.Key().IsUndo() ||
 		rec.Status == ideafile.CallUndone
 }

@@ -61,7 +61,7 @@ const maxShownCalls = 20
 // showDetails shows the state of the instance.
 func (i *instance) showDetails(ctx workflow.Context) {
 	var b strings.Builder
-	name := i.start.Token
+	name := i.start.InstanceToken
 	if name == "" {
 		name = "the only one"
 	}
@@ -69,7 +69,7 @@ func (i *instance) showDetails(ctx workflow.Context) {
 	var pendingApprovals []protocol.Approval
 	for _, p := range i.dataflow.PendingApprovals() {
 		pendingApprovals = append(pendingApprovals, protocol.Approval{Process: i.setup.ProcessID,
-			Instance: i.start.Token, PendingCall: p,
+			Instance: i.start.InstanceToken, PendingCall: p,
 			ApprovalContext: i.approvalContext()})
 	}
 	display.WritePendingAndRefused(&b, nil, pendingApprovals, &i.inbox.Fates)
@@ -140,7 +140,7 @@ func callStatusText(rec *dataflow.CallRecord) string {
 		s += ": " + rec.Fault.Message
 	}
 	for _, n := range rec.UnwrittenPaths {
-		s += "; " + n.Path + " was not written, as " + n.WrittenBy + " had written it"
+		s += "; " + n.Path + " was not written, as " + n.EarlierAuthor + " had written it"
 	}
 	return jsonval.Clip(s, 200)
 }

@@ -86,7 +86,7 @@ func (i *instance) startAndReport(ctx workflow.Context) {
 
 // waitForEvent waits for the next event, at most until the next deadline of a decision.
 func (i *instance) waitForEvent(ctx workflow.Context) {
-	deadline, _ := i.dataflow.NextDueTime()
+	deadline, _ := i.dataflow.NextReviewDueTime()
 	i.inbox.WakeAt(ctx, deadline, "until a decision is due")
 	i.inbox.Wait(ctx)
 }
@@ -113,14 +113,14 @@ func (i *instance) applyDeadlines(ctx workflow.Context) {
 
 // readContextMessages reads messages that the process has checked.
 func readContextMessages(lists ...[]any) []ideafile.Message {
-	var out []ideafile.Message
+	var messages []ideafile.Message
 	for _, list := range lists {
 		for _, raw := range list {
 			m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 			if ok {
-				out = append(out, m)
+				messages = append(messages, m)
 			}
 		}
 	}
-	return out
+	return messages
 }

@@ -41,7 +41,7 @@ func TestAnOutageIsNoAnswer(t *testing.T) {
 			}, activity.RegisterOptions{Name: protocol.ActivityIsProcessGone})
 			env.RegisterActivityWithOptions(func(context.Context, []protocol.SignalDelivery) ([]string, error) {
 				return nil, answer()
-			}, activity.RegisterOptions{Name: protocol.ActivityDeliver})
+			}, activity.RegisterOptions{Name: protocol.ActivityDeliverSignals})
 			env.ExecuteWorkflow(func(ctx workflow.Context) (bool, error) { return run(ctx), nil })
 			var is bool
 			if err := env.GetWorkflowResult(&is); err != nil || !is || attempts != 9 {

@@ -18,7 +18,7 @@ const idleTimeout = 2 * limit.TurnLease
 // Run answers the Updates that ask for turns. It ends when no Update comes any more and nothing spent still counts.
 func Run(ctx workflow.Context, queue limit.Queue) error {
 	isInUse := true
-	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
+	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateLimitTurns,
 		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.TurnAnswer, error) {
 			isInUse = true
 			return queue.RequestTurns(workflow.Now(ctx), q), nil

@@ -28,7 +28,7 @@ const (
 // acts under an order, since no person sent these.
 func (b *Inbox) RecordSignalStart(ctx workflow.Context, signalName string, payload jsonval.Object) {
 	f := approval.NewFate(signalName, payload, workflow.Now(ctx))
-	if f.StandingOrderID == "" && f.ID != protocol.ForwardedSignalID {
+	if f.StandingOrderID == "" && f.ID != protocol.ForwardedSteeringSignalID {
 		b.Fates.MarkUnderWay(f.ID)
 	}
 }
@@ -47,7 +47,7 @@ func (b *Inbox) recordOutcomeWithVotes(ctx workflow.Context, signalName string, 
 	f.Votes = votes
 	if err != nil {
 		f.RefusalReason = strings.TrimPrefix(err.Error(), "model: ")
-		f.HasNothingToDo = errors.As(err, new(approval.NothingDoneError))
+		f.HasNothingToDo = errors.As(err, new(approval.NothingToDoError))
 		if r, isRefusal := errors.AsType[approval.Refusal](err); isRefusal {
 			f.RefusalCode = r.Code
 		}
@@ -102,7 +102,7 @@ func (b *Inbox) TakeUnreportedFates() []approval.Fate {
 // as it would be alone.
 func (b *Inbox) refuseUndelivered(ctx workflow.Context, signalName string, payload jsonval.Object, reason error) {
 	decisions, err := approval.ReadDecisionBatch(payload)
-	if signalName != approval.SteerDecide || err != nil {
+	if signalName != approval.SteerDecideMany || err != nil {
 		b.RecordSignalOutcome(ctx, signalName, payload, reason)
 		return
 	}
@@ -114,18 +114,18 @@ func (b *Inbox) refuseUndelivered(ctx workflow.Context, signalName string, paylo
 // registerOutcomeHandlers registers the Update and the query for the outcomes of acts. Every workflow registers them in
 // its first task.
 func (b *Inbox) registerOutcomeHandlers(ctx workflow.Context) {
-	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateOutcome, b.awaitOutcomes,
+	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateActOutcomes, b.awaitOutcomes,
 		workflow.UpdateHandlerOptions{
-			Validator: func(_ workflow.Context, q protocol.OutcomeQuestion) error {
+			Validator: func(_ workflow.Context, q protocol.ActOutcomesQuestion) error {
 				return approval.CheckActIDs(q.ActIDs)
 			},
 			Description: `What became of acts, once it is known of each: {"ids": [those of their payloads]}.`,
 		})
 	if err == nil {
-		answerQuestion := func(q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
-			return protocol.OutcomeAnswer{Outcomes: b.Fates.Outcomes(q.ActIDs, true)}, nil
+		answerQuestion := func(q protocol.ActOutcomesQuestion) (protocol.ActOutcomesAnswer, error) {
+			return protocol.ActOutcomesAnswer{Outcomes: b.Fates.Outcomes(q.ActIDs, true)}, nil
 		}
-		err = workflow.SetQueryHandlerWithOptions(ctx, protocol.UpdateOutcome, answerQuestion,
+		err = workflow.SetQueryHandlerWithOptions(ctx, protocol.UpdateActOutcomes, answerQuestion,
 			workflow.QueryHandlerOptions{
 				Description: `What the Update "outcome" answers, as it is known: for a workflow that has ended.`,
 			})
@@ -136,36 +136,37 @@ func (b *Inbox) registerOutcomeHandlers(ctx workflow.Context) {
 }
 
 // awaitOutcomes waits until each of the acts has a Fate, or none can come any more.
-func (b *Inbox) awaitOutcomes(ctx workflow.Context, q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
+func (b *Inbox) awaitOutcomes(ctx workflow.Context,
+	q protocol.ActOutcomesQuestion) (protocol.ActOutcomesAnswer, error) {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	err := workflow.Await(ctx, func() bool {
-		return b.isClosing || b.Fates.AreOutcomesKnown(q.ActIDs, b.hasHandledAllSignals())
+		return b.answersOutcomesNow || b.Fates.AreOutcomesKnown(q.ActIDs, b.hasHandledAllSignals())
 	})
-	if b.mustWakeWhenAnswered {
+	if b.mustWakeOnOutcomeAnswer {
 		b.outcomeAnsweredChannel.SendAsync(nil)
 	}
-	return protocol.OutcomeAnswer{Outcomes: b.Fates.Outcomes(q.ActIDs, b.hasHandledAllSignals())}, err
+	return protocol.ActOutcomesAnswer{Outcomes: b.Fates.Outcomes(q.ActIDs, b.hasHandledAllSignals())}, err
 }
 
 // hasHandledAllSignals reports whether every signal that has arrived was handled, or is being handled now.
 func (b *Inbox) hasHandledAllSignals() bool {
-	return b.isOpen && !slices.ContainsFunc(b.arrivals.unhandledSignalNames, b.hasHandlerFor)
+	return b.hasBegunHandling && !slices.ContainsFunc(b.arrivals.unhandledSignalNames, b.hasHandlerFor)
 }
 
 // PrepareContinueAsNew reports whether every question for outcomes was answered; Wait returns once every question is.
 // With hurry, open questions are answered now, and their callers ask the next run of the workflow.
-func (b *Inbox) PrepareContinueAsNew(ctx workflow.Context, isClosing bool) bool {
-	b.isClosing, b.mustWakeWhenAnswered = isClosing, true
+func (b *Inbox) PrepareContinueAsNew(ctx workflow.Context, answerOutcomesNow bool) bool {
+	b.answersOutcomesNow, b.mustWakeOnOutcomeAnswer = answerOutcomesNow, true
 	return workflow.AllHandlersFinished(ctx)
 }
 
 // CancelContinueAsNew reverts the closing that PrepareContinueAsNew began.
-func (b *Inbox) CancelContinueAsNew() { b.isClosing, b.mustWakeWhenAnswered = false, false }
+func (b *Inbox) CancelContinueAsNew() { b.answersOutcomesNow, b.mustWakeOnOutcomeAnswer = false, false }
 
 // Close answers all open queries for outcomes before the workflow ends.
 func (b *Inbox) Close(ctx workflow.Context) {
-	b.isClosing = true
+	b.answersOutcomesNow = true
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })

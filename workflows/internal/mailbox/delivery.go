@@ -20,7 +20,7 @@ func deliverSignals(ctx workflow.Context, deliveries ...protocol.SignalDelivery)
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(deliveries),
 		ScheduleToCloseTimeout: time.Hour, // for all attempts, while Temporal is unavailable
-	}), protocol.ActivityDeliver, deliveries)
+	}), protocol.ActivityDeliverSignals, deliveries)
 }
 
 func deliverySummary(deliveries []protocol.SignalDelivery) string {

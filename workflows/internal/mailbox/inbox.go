@@ -24,8 +24,8 @@ type Inbox struct {
 	arrivals         *signalArrivals
 	handlerBySignal  map[string]signalHandler // by the signal's name
 
-	wakeTime    time.Time // when the timer fires; zero: there is none
-	cancelTimer workflow.CancelFunc
+	wakeTime        time.Time // when the timer fires; zero: there is none
+	cancelWakeTimer workflow.CancelFunc
 
 	// How many signals had arrived when Wait blocked last, whether people's signals were handled since, and whether the
 	// timer of WakeInNextTask is set: see quiet.go.
@@ -33,10 +33,10 @@ type Inbox struct {
 	hasHandledPersonSignal bool
 	isNextTaskTimerSet     bool
 
-	// isOpen: signals are being handled. isClosing: queries for the outcome of acts are answered immediately.
-	// outcomeAnsweredChannel becomes readable when a query was answered that the workflow waited for.
-	isOpen, isClosing, mustWakeWhenAnswered bool
-	outcomeAnsweredChannel                  workflow.Channel
+	// hasBegunHandling: signals are being handled. answersOutcomesNow: queries for the outcome of acts are answered
+	// immediately. outcomeAnsweredChannel becomes readable when a query was answered that the workflow waited for.
+	hasBegunHandling, answersOutcomesNow, mustWakeOnOutcomeAnswer bool
+	outcomeAnsweredChannel                                        workflow.Channel
 }
 
 // signalHandler is the channel of one kind of signal, and what handles it.
@@ -65,24 +65,24 @@ const maxEventsPerWait = 500
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
 // instead of one each. It handles only a part of a flood; the next Wait goes on with the rest.
 func (b *Inbox) Wait(ctx workflow.Context) {
-	b.isOpen = true
+	b.hasBegunHandling = true
 	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
 		b.arrivedCountBeforeWait, b.hasHandledPersonSignal = b.arrivals.arrivedCount, false
 	}
 	b.selector.Select(ctx)
-	b.handlePendingBatch(ctx)
+	b.handlePendingEvents(ctx)
 }
 
 // Drain handles all that has happened, without waiting for more.
 func (b *Inbox) Drain(ctx workflow.Context) {
-	b.isOpen = true
+	b.hasBegunHandling = true
 	for ctx.Err() == nil && b.selector.HasPending() {
-		b.handlePendingBatch(ctx)
+		b.handlePendingEvents(ctx)
 	}
 }
 
-func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
+func (b *Inbox) handlePendingEvents(ctx workflow.Context) {
 	for n := 0; ctx.Err() == nil && b.selector.HasPending(); n++ {
 		if n == maxEventsPerWait {
 			yieldToOtherCoroutines(ctx)
@@ -104,20 +104,20 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 	if t.Equal(b.wakeTime) {
 		return
 	}
-	if b.cancelTimer != nil {
-		b.cancelTimer()
-		b.cancelTimer = nil
+	if b.cancelWakeTimer != nil {
+		b.cancelWakeTimer()
+		b.cancelWakeTimer = nil
 	}
 	b.wakeTime = t
 	if t.IsZero() {
 		return
 	}
-	ctx, b.cancelTimer = workflow.WithCancel(ctx)
+	ctx, b.cancelWakeTimer = workflow.WithCancel(ctx)
 	timer := workflow.NewTimerWithOptions(ctx, max(t.Sub(workflow.Now(ctx)), time.Millisecond),
 		workflow.TimerOptions{Summary: summary})
 	b.OnFutureReady(timer, func(f workflow.Future) {
 		if f.Get(ctx, nil) == nil && t.Equal(b.wakeTime) {
-			b.wakeTime, b.cancelTimer = time.Time{}, nil
+			b.wakeTime, b.cancelWakeTimer = time.Time{}, nil
 		}
 	})
 }

@@ -17,7 +17,7 @@ type Outbox struct {
 	// signals that wait behind it, for their turn, or for ReleaseSignals
 	queuedSignalsByWorkflow map[string][]OutgoingSignal
 	waitingWorkflowIDs      []string // the workflows whose turn has not come; all of them have something queued
-	isHeld                  bool
+	isHoldingSignals        bool
 
 	// AlwaysSignalsByCommand sends every signal by command, unless it is Gathered. By command, a signal costs one
 	// action of a hosted server; from inside the workflow task it costs two actions, and less time.
@@ -42,9 +42,9 @@ type OutgoingSignal struct {
 	IsSentInBatch bool `json:"gathered,omitempty"`
 	// WaitsForTurn: one of many, which waits for its turn (see SendInTurn).
 	WaitsForTurn bool `json:"inTurn,omitempty"`
-	// RefusalReason is the reason for refusing the act in the signal if nobody receives it; empty: the failure is only
-	// logged.
-	RefusalReason string `json:"refusal,omitempty"`
+	// RefusalIfUndelivered is the reason for refusing the act in the signal if nobody receives it; empty: the failure
+	// is only logged.
+	RefusalIfUndelivered string `json:"refusal,omitempty"`
 }
 
 // CarriedOutgoingSignal is a signal that the next run of the workflow sends.
@@ -60,7 +60,7 @@ func NewOutbox(b *Inbox) *Outbox {
 
 // Send sends a signal behind everything that was sent to the same workflow before.
 func (o *Outbox) Send(ctx workflow.Context, workflowID string, s OutgoingSignal) {
-	if o.isHeld || o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID) {
+	if o.isHoldingSignals || o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID) {
 		o.queuedSignalsByWorkflow[workflowID] = append(o.queuedSignalsByWorkflow[workflowID], s)
 		return
 	}
@@ -71,7 +71,7 @@ func (o *Outbox) Send(ctx workflow.Context, workflowID string, s OutgoingSignal)
 // Each workflow still receives its signals in order.
 func (o *Outbox) SendInTurn(ctx workflow.Context, workflowID string, s OutgoingSignal) {
 	s.WaitsForTurn = true
-	if o.isHeld || o.isSendingTo[workflowID] || len(o.queuedSignalsByWorkflow[workflowID]) > 0 ||
+	if o.isHoldingSignals || o.isSendingTo[workflowID] || len(o.queuedSignalsByWorkflow[workflowID]) > 0 ||
 		len(o.isSendingTo) < maxSignalsInFlight {
 		o.Send(ctx, workflowID, s)
 		return
@@ -95,7 +95,7 @@ func (o *Outbox) sendNow(ctx workflow.Context, workflowID string, s OutgoingSign
 
 // sendNextInTurn sends the queued signals of the workflows whose turn has come.
 func (o *Outbox) sendNextInTurn(ctx workflow.Context) {
-	for !o.isHeld && len(o.waitingWorkflowIDs) > 0 && len(o.isSendingTo) < maxSignalsInFlight {
+	for !o.isHoldingSignals && len(o.waitingWorkflowIDs) > 0 && len(o.isSendingTo) < maxSignalsInFlight {
 		workflowID := o.waitingWorkflowIDs[0]
 		o.waitingWorkflowIDs = o.waitingWorkflowIDs[1:]
 		o.sendQueued(ctx, workflowID)
@@ -103,7 +103,7 @@ func (o *Outbox) sendNextInTurn(ctx workflow.Context) {
 }
 
 func (o *Outbox) sendQueued(ctx workflow.Context, workflowID string) {
-	if o.isHeld {
+	if o.isHoldingSignals {
 		return
 	}
 	queuedSignals := o.queuedSignalsByWorkflow[workflowID]
@@ -124,8 +124,8 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 	if o.HandleUndelivered != nil && o.HandleUndelivered(jsonval.AsObject(s.Payload)) {
 		return
 	}
-	if s.RefusalReason != "" {
-		o.inbox.refuseUndelivered(ctx, s.SignalName, jsonval.AsObject(s.Payload), errors.New(s.RefusalReason))
+	if s.RefusalIfUndelivered != "" {
+		o.inbox.refuseUndelivered(ctx, s.SignalName, jsonval.AsObject(s.Payload), errors.New(s.RefusalIfUndelivered))
 		return
 	}
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.SignalName, "error", err)
@@ -133,14 +133,14 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 
 // HoldSignals holds all signals until ReleaseSignals: the workflow is about to continue as new, and carries the queue
 // along.
-func (o *Outbox) HoldSignals() { o.isHeld = true }
+func (o *Outbox) HoldSignals() { o.isHoldingSignals = true }
 
 // ReleaseSignals sends the held signals.
 func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
-	if !o.isHeld {
+	if !o.isHoldingSignals {
 		return
 	}
-	o.isHeld = false
+	o.isHoldingSignals = false
 	for _, workflowID := range jsonval.SortedKeys(o.queuedSignalsByWorkflow) {
 		switch {
 		case o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID):

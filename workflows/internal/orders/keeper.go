@@ -51,7 +51,7 @@ type OrderContext struct {
 // AcceptStandingOrder accepts an order, and returns the entry for the log of the process.
 func (k *Keeper) AcceptStandingOrder(ctx workflow.Context, o approval.StandingOrder,
 	orderContext OrderContext) (logEntry approval.Decision, err error) {
-	if err := k.refuseInPart(o.Signal()); err != nil {
+	if err := k.refuseInPart(o.GivingSignalName()); err != nil {
 		return logEntry, err
 	}
 	var verification *proof.Verification
@@ -71,7 +71,8 @@ func (k *Keeper) AcceptStandingOrder(ctx workflow.Context, o approval.StandingOr
 		return logEntry, err
 	}
 	return approval.Decision{
-		Kind: o.Signal(), RecipientName: o.DeputyName, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason,
+		Kind: o.GivingSignalName(), RecipientName: o.DeputyName, DecidedBy: giver.Name, Groups: giver.Groups,
+		Reason:   o.Reason,
 		Proof:    o.Proof,
 		SignalID: o.ID, DecidedAt: now, Order: &o,
 	}, nil
@@ -79,7 +80,7 @@ func (k *Keeper) AcceptStandingOrder(ctx workflow.Context, o approval.StandingOr
 
 // EndStandingOrder ends an order.
 func (k *Keeper) EndStandingOrder(ctx workflow.Context, standingOrderID string, s approval.SteeringPayload) error {
-	if err := k.refuseInPart(approval.SteerDisallow); err != nil {
+	if err := k.refuseInPart(approval.SteerEndStandingOrder); err != nil {
 		return err
 	}
 	return k.Orders.End(standingOrderID, approval.OrderEnding{EndedBy: s.SentBy, Reason: s.Reason,
@@ -87,34 +88,34 @@ func (k *Keeper) EndStandingOrder(ctx workflow.Context, standingOrderID string, 
 }
 
 // refuseInPart returns an error in a part, for a signal that only the whole process takes.
-func (k *Keeper) refuseInPart(signal string) error {
+func (k *Keeper) refuseInPart(signalName string) error {
 	if k.ownPart == nil {
 		return nil
 	}
-	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.ownPart.SplitProcess.ID,
-		k.ownPart.Number)
+	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signalName, k.ownPart.SplitProcess.ID,
+		k.ownPart.PartNumber)
 }
 
-// CheckDecision refuses a person's decision that claims to be under an order: the process itself finds and counts the
-// Calls that an order covers. A part accepts such a decision, since the whole sends it.
-func (k *Keeper) CheckDecision(d approval.Decision) error {
+// RefuseClaimedOrder refuses a person's decision that claims to be under an order: the process itself finds and counts
+// the Calls that an order covers. A part accepts such a decision, since the whole sends it.
+func (k *Keeper) RefuseClaimedOrder(d approval.Decision) error {
 	if d.Order == nil || k.ownPart != nil {
 		return nil
 	}
 	return fmt.Errorf("%s may not name an order: only the process itself approves under standing orders and names "+
-		"deputies; %s gives an order", d.Kind, d.Order.Signal())
+		"deputies; %s gives an order", d.Kind, d.Order.GivingSignalName())
 }
 
 // ApproveCoveredCalls sends approvals of the waiting Calls of an owner, an instance or a part, that orders cover. If an
 // order names a deputy, it sends the deputy to the Call instead.
 func (k *Keeper) ApproveCoveredCalls(
-	ctx workflow.Context, idea *ideafile.Idea, owner string, pending []approval.PendingCall,
+	ctx workflow.Context, idea *ideafile.Idea, instanceOrPart string, pending []approval.PendingCall,
 	send func(signal, call string, payload jsonval.Object),
 ) {
 	if len(k.Orders) == 0 {
 		return
 	}
-	for _, a := range k.Orders.ApproveCovered(owner, pending, policy.ReadStarters(idea.Source),
+	for _, a := range k.Orders.ApproveCovered(instanceOrPart, pending, policy.ReadStarters(idea.Source),
 		workflow.Now(ctx)) {
 		signal := policy.Approve
 		if a.Order.DeputyName != "" {

@@ -20,7 +20,7 @@ func (c *processCore) askLLM(ctx workflow.Context, input, inputWithoutStates *tu
 	states protocol.RequestStates) workflow.Future {
 	c.setRequestNumberInFlight(input.RequestNumber)
 	if !c.sendsRequestsByBatch() {
-		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
+		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequestLLM, c.setup,
 			inputWithoutStates, states)
 	}
 	future, settable := workflow.NewFuture(ctx)
@@ -30,7 +30,7 @@ func (c *processCore) askLLM(ctx workflow.Context, input, inputWithoutStates *tu
 			settable.SetError(err)
 			return
 		}
-		settable.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
+		settable.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequestLLM, c.setup,
 			inputWithoutStates, states, batchAnswer))
 	})
 	return future
@@ -48,11 +48,11 @@ func (c *processCore) asksRealLLM() bool {
 }
 
 // requestTaskQueue returns the task queue of Requests to these LLMs; empty means the process's own. The rate of
-// protocol.RequestQueue is that of the LLM without a server name.
+// protocol.RequestTaskQueue is that of the LLM without a server name.
 func (c *processCore) requestTaskQueue(llms ideafile.LLMs) string {
 	usesDefaultServer := func(llmSettings ideafile.LLM) bool { return llmSettings.Server == "" }
 	if c.asksRealLLM() && !llms.UsesBatch() && slices.ContainsFunc(llms, usesDefaultServer) {
-		return protocol.RequestQueue
+		return protocol.RequestTaskQueue
 	}
 	return ""
 }

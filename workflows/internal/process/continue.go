@@ -41,7 +41,7 @@ type CarriedCore struct {
 	// LastReportedProgress is the last report to the Call that this delegate runs for; empty: none.
 	LastReportedProgress string `json:"progress,omitempty"`
 	NotifiesPeople       bool   `json:"notifies,omitempty"` // the worker can notify people of what waits
-	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
+	LLMMayAdaptValues    bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
 	// MinimizesActions: actions that a hosted server bills are saved, at the price of time.
 	MinimizesActions bool `json:"savesActions,omitempty"`
 	// ReportedHoldUps are what workers report, by cause and worker: a wait is reported once.
@@ -51,12 +51,12 @@ type CarriedCore struct {
 // CarriedUnsplit holds the fields that an unsplit process carries unchanged.
 type CarriedUnsplit struct {
 	// BaseIdea is the Idea of the chain relative to which Requests describe changes; zero: there is none.
-	BaseIdea          protocol.IdeaRef           `json:"base"`
-	AreInstancesHeld  bool                       `json:"held,omitempty"`      // they were notified of the pause
-	UnsealedRevisions []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
-	SentReportCount   int                        `json:"reports,omitempty"`   // to the process that this is a part of
-	ResumeCount       int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
-	SentNotices       loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
+	BaseIdea            protocol.IdeaRef           `json:"base"`
+	AreInstancesHeld    bool                       `json:"held,omitempty"`      // they were notified of the pause
+	UnsealedRevisions   []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
+	SentPartReportCount int                        `json:"reports,omitempty"`   // to the process that this is a part of
+	ParentResumeCount   int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
+	SentNotices         loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
 }
 
 // CarriedParts is what a process that is split carries.
@@ -152,12 +152,12 @@ func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNew
 	if isDue {
 		p.sendConfirmedInstanceEnds(ctx, true)
 	}
-	return p.decideContinueAsNewTiming(ctx, isDue, !p.isNotifying && len(p.pendingStarts) == 0 &&
+	return p.decideContinueAsNewTiming(ctx, isDue, !p.isNotifyingPeople && len(p.pendingStarts) == 0 &&
 		len(p.endQueue.instanceEnds) == 0)
 }
 
 func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
-	p.setAttributes(ctx, statusContinuedAsNew, 0)
+	p.setSearchAttributes(ctx, statusContinuedAsNew, 0)
 	c := p.continueAsNewInput()
 	c.Loop, c.CarriedUnsplit = p.loop.CarryIntoNextRun(), p.CarriedUnsplit
 	c.UnsealedStateDelta, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)

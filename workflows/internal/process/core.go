@@ -72,7 +72,7 @@ type processVariant interface {
 	// beginFirstRun begins the process, in its first run.
 	beginFirstRun(ctx workflow.Context) error
 	// run is the main loop, from the first Request or part to the result; cancel ends the process as cancelled.
-	run(ctx workflow.Context) (*loop.Result, error)
+	run(ctx workflow.Context) (*loop.ProcessResult, error)
 	cancel(ctx workflow.Context) error
 
 	pause(ctx workflow.Context, s approval.SteeringPayload)
@@ -157,16 +157,16 @@ func (c *processCore) setIdea(idea *ideafile.Idea) {
 
 // recordCauser records who has added or revised instances; the token "" stands for all. The start carries the record
 // into later runs.
-func (c *processCore) recordCauser(person policy.Identity, tokens ...string) {
-	c.start.Idea = policy.WithCauser(c.start.Idea, person, tokens...)
+func (c *processCore) recordCauser(person policy.Identity, instanceTokens ...string) {
+	c.start.Idea = policy.WithCauser(c.start.Idea, person, instanceTokens...)
 	c.setIdea(c.idea)
 }
 
 // recordCausers is recordCauser for the people that an instance reports.
-func (c *processCore) recordCausers(token string, people []policy.Identity) {
+func (c *processCore) recordCausers(instanceToken string, people []policy.Identity) {
 	for _, person := range people {
-		if !slices.Contains(policy.ReadCausers(c.idea.Source, token), person) {
-			c.recordCauser(person, token)
+		if !slices.Contains(policy.ReadCausers(c.idea.Source, instanceToken), person) {
+			c.recordCauser(person, instanceToken)
 		}
 	}
 }
@@ -183,9 +183,9 @@ func (c *processCore) recordReviser(s approval.SteeringPayload) {
 }
 
 // causersOf lists who has added or revised any of these instances. Without tokens, it is about the only instance.
-func (c *processCore) causersOf(tokens []string) []policy.Identity {
+func (c *processCore) causersOf(instanceTokens []string) []policy.Identity {
 	list := policy.ReadCausers(c.idea.Source, "")
-	for _, token := range tokens {
+	for _, token := range instanceTokens {
 		list = append(list, policy.ReadCausers(c.idea.Source, token)...)
 	}
 	return list
@@ -205,7 +205,7 @@ func (c *processCore) markEnded(outcome loop.Status) {
 func (c *processCore) markCancelled(ctx workflow.Context) {
 	c.markEnded(loop.StatusCancelled)
 	c.logStatus(ctx, loop.StatusCancelled, nil)
-	c.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	c.setSearchAttributes(ctx, string(loop.StatusCancelled), 0)
 }
 
 // status is the process's status, given why it is paused; nil if it is not paused.
@@ -218,7 +218,7 @@ func (c *processCore) status(pauseFault *diag.Fault) loop.Status {
 
 // oversight is the process's addition to the approval policies of the Tools.
 func (c *processCore) oversight() policy.Oversight {
-	o := c.idea.Config.ApprovalOverride
+	o := c.idea.Config.ApprovalOversight
 	o.OuterOversights = c.start.Delegation.Oversight
 	return o
 }
@@ -232,9 +232,9 @@ func (c *processCore) title() string {
 	return title
 }
 
-// setAttributes keeps the search attributes up to date.
-func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitingCount int) {
-	a := display.SearchAttributes{AreRegistered: c.start.HasSearchAttributes}
+// setSearchAttributes keeps the search attributes up to date.
+func (c *processCore) setSearchAttributes(ctx workflow.Context, status string, awaitingCount int) {
+	a := display.SearchAttributes{AreRegistered: c.start.CanSetSearchAttributes}
 	a.SetAwaitingCount(ctx, awaitingCount)
 	a.SetStatus(ctx, status)
 }

@@ -28,9 +28,9 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 		return nil, err
 	}
 	p.continueReopenedInstances(ctx)
-	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
+	messages, _, _ := ideafile.ExtractTokensToReopen(s.Context)
 	for _, m := range affectedInstances {
-		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{
+		p.sendCorrection(ctx, m.Token, protocol.CorrectInstanceSignal{
 			Context: messagesForInstance(messages, m.Token), By: s.SentBy, Account: s.Account, Reason: s.Reason,
 		})
 	}
@@ -65,7 +65,7 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 // addInstances starts instances. The act takes effect once they have started.
 func (p *unsplitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	if p.phase == phaseOpening {
-		return nil, nil, p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
+		return nil, nil, p.deferUntilRunning(approval.SteerAddInstances, s, p.AddInstances)
 	}
 	tokens, err := p.loop.AddInstances(s)
 	if err != nil {
@@ -77,9 +77,10 @@ func (p *unsplitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Ide
 
 // revise sends each part the messages that concern it. Parts that have not started will start with theirs.
 func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
-	s.Context = ideafile.WithTokensNormalized(
-		ideafile.NumberDirectPlans(p.idea.Context, s.Context), spelling.NewTokenIndex(p.instanceTokens()).FindToken)
-	messages, reopenedTokens, err := ideafile.ExtractReopenedTokens(s.Context)
+	s.Context = ideafile.WithInstanceTokensNormalized(
+		ideafile.NumberDirectPlans(p.idea.Context, s.Context),
+		spelling.NewInstanceTokenIndex(p.instanceTokens()).FindToken)
+	messages, reopenedTokens, err := ideafile.ExtractTokensToReopen(s.Context)
 	if err == nil {
 		err = p.checkReopenable(reopenedTokens)
 	}
@@ -95,11 +96,11 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	}
 	p.splitState.Limits = p.splitState.Limits.OverriddenBy(s.Limits)
 	for _, number := range p.splitState.RunningPartNumbers() {
-		list := p.splitState.Parts[number-1].FilterContext(s.Context)
-		if len(list) > 0 {
+		partMessages := p.splitState.Parts[number-1].FilterContext(s.Context)
+		if len(partMessages) > 0 {
 			payload := forwardedPayload(s.SentBy, s.Reason)
-			approval.AddAccount(payload, s.Account)
-			payload["context"] = list
+			approval.AddSenderAccount(payload, s.Account)
+			payload["context"] = partMessages
 			p.sendToPart(ctx, number, mailbox.OutgoingSignal{SignalName: approval.SteerRevise, Payload: payload})
 		}
 	}
@@ -107,15 +108,15 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 }
 
 // checkReopenable returns why an instance that a correction names cannot be reopened; nil if its part decides.
-func (p *splitProcess) checkReopenable(tokens []string) error {
-	for _, token := range tokens {
+func (p *splitProcess) checkReopenable(instanceTokens []string) error {
+	for _, token := range instanceTokens {
 		number := p.splitState.PartNumberOf(token)
 		switch {
 		case number == 0:
 			return fmt.Errorf("there is no instance %s; add makes new ones", token)
 		case p.splitState.Parts[number-1].Report.IsFinished():
 			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; "+
-				"a fork with --reopen %s works on it again", token, number, spelling.TypeableToken(token))
+				"a fork with --reopen %s works on it again", token, number, spelling.TypeableInstanceToken(token))
 		case !p.splitState.Parts[number-1].HasStarted:
 			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		}

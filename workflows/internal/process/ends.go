@@ -30,18 +30,18 @@ type instanceEnd struct {
 
 // instanceEndQueue are the instances to be notified of their end, in the order in which it was decided.
 type instanceEndQueue struct {
-	instanceEnds []instanceEnd
-	mustSend     bool // they have waited long enough
-	activeTimer  endNotifyTimerKind
+	instanceEnds    []instanceEnd
+	mustSend        bool // they have waited long enough
+	activeTimerKind endNotifyTimerKind
 }
 
 // endNotifyTimerKind is the kind of timer set for the pending notifications. A short one may be set beside a long one.
 type endNotifyTimerKind int
 
 const (
-	noTimer endNotifyTimerKind = iota
-	longTimer
-	shortTimer
+	noEndNotifyTimer endNotifyTimerKind = iota
+	longEndNotifyTimer
+	shortEndNotifyTimer
 )
 
 // sendConfirmedInstanceEnds notifies the ended instances whose end is certain. isUrgent: the process waits for nothing
@@ -75,15 +75,15 @@ func (e instanceEndQueue) countDecidedBefore(historyLength int) int {
 }
 
 // sendInstanceEnds notifies the first n ended instances.
-func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, count int) {
+func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, endCount int) {
 	var list []protocol.SignalDelivery
-	for _, e := range p.endQueue.instanceEnds[:count] {
+	for _, e := range p.endQueue.instanceEnds[:endCount] {
 		workflowID := protocol.InstanceID(p.processID, e.instanceToken)
-		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalEnd,
-			protocol.EndSignal{Status: e.status,
+		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalEndInstance,
+			protocol.EndInstanceSignal{Status: e.status,
 				MustUndo: e.status == ideafile.InstanceWorking}))
 	}
-	p.endQueue.instanceEnds, p.endQueue.mustSend = p.endQueue.instanceEnds[count:], false
+	p.endQueue.instanceEnds, p.endQueue.mustSend = p.endQueue.instanceEnds[endCount:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	mailbox.DeliverSignalsAndWait(ctx, list)
@@ -91,18 +91,18 @@ func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, count int) {
 
 // wakeForInstanceEnds sets a timer for the pending notifications.
 func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, isUrgent bool) {
-	timerKind, delay := longTimer, endNotifyDelay
+	timerKind, delay := longEndNotifyTimer, endNotifyDelay
 	if isUrgent {
-		timerKind, delay = shortTimer, urgentEndNotifyDelay
+		timerKind, delay = shortEndNotifyTimer, urgentEndNotifyDelay
 	}
-	if p.endQueue.activeTimer >= timerKind {
+	if p.endQueue.activeTimerKind >= timerKind {
 		return
 	}
-	p.endQueue.activeTimer = timerKind
+	p.endQueue.activeTimerKind = timerKind
 	timer := workflow.NewTimerWithOptions(ctx, delay,
 		workflow.TimerOptions{Summary: "until it is certain who has ended"})
 	p.inbox.OnFutureReady(timer, func(f workflow.Future) {
-		p.endQueue.activeTimer = noTimer
+		p.endQueue.activeTimerKind = noEndNotifyTimer
 		p.endQueue.mustSend = len(p.endQueue.instanceEnds) > 0 && f.Get(ctx, nil) == nil
 	})
 }

@@ -31,11 +31,11 @@ func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 }
 
 // finish ends the process.
-func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
+func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.ProcessResult, error) {
 	p.showDetails(ctx, loop.StepFinished)
 	status := p.loop.FinalStatus()
 	p.markEnded(status)
-	p.reportToParent(ctx, status, true)
+	p.sendPartReport(ctx, status, true)
 	r := p.result(status, true)
 	p.reportResultToDelegatingCall(ctx, r, p.loop.QuotaUse())
 	return setMemoAndReturnResult(ctx, r)
@@ -43,7 +43,7 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 
 // setMemoAndReturnResult is what the workflow returns. A process with a failed instance fails, with the whole result in
 // its error's details. Its memo has the number of failed and undone Calls, because a list does not read results.
-func setMemoAndReturnResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
+func setMemoAndReturnResult(ctx workflow.Context, r loop.ProcessResult) (*loop.ProcessResult, error) {
 	memo := jsonval.Object{}
 	if n := r.Calls.Failed + r.Calls.Blocked; n > 0 {
 		memo[protocol.MemoFailedCallCount] = n
@@ -78,19 +78,19 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 		p.sealCurrentState(ctx)
 	}
 	p.markCancelled(ctx)
-	p.reportToParent(ctx, loop.StatusCancelled, true)
+	p.sendPartReport(ctx, loop.StatusCancelled, true)
 	p.reportResultToDelegatingCall(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
 	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
 }
 
-func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
+func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.ProcessResult {
 	r := p.loop.Result(status, withStates)
 	r.IdeaCount, r.ToolNotes = p.LastSealedIdea.IdeaNumber, p.idea.MCPOmissionNotes()
 	return r
 }
 
 // reportResultToDelegatingCall reports the result of a delegate to the Call that it runs for.
-func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.Result, quotaUse turn.QuotaUse) {
+func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.ProcessResult, quotaUse turn.QuotaUse) {
 	parentCall := c.start.Delegation.Caller
 	if parentCall == nil {
 		return

@@ -52,7 +52,7 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 			c.recordHoldUp(ctx, s)
 			if c.phase != phaseOver && c.lastLoggedStatus == loop.StatusRunning {
 				status := statusAttributeValue(loop.StatusRunning, c.ownHoldUps(false))
-				display.SearchAttributes{AreRegistered: c.start.HasSearchAttributes}.SetStatus(ctx, status)
+				display.SearchAttributes{AreRegistered: c.start.CanSetSearchAttributes}.SetStatus(ctx, status)
 			}
 			wakeChannel.SendAsync(true)
 		}
@@ -73,9 +73,9 @@ const holdUpTTL = 11 * time.Minute
 // recordHoldUp records a report. A wait with a known end counts a minute longer than that, and then is dropped: if the
 // Call fails on another worker, nobody withdraws the wait.
 func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSignal) {
-	key := strings.TrimSpace(s.Cause + " " + s.WorkerID)
+	causeAndWorker := strings.TrimSpace(s.Cause + " " + s.WorkerID)
 	if s.HoldUp == nil {
-		delete(c.ReportedHoldUps, key)
+		delete(c.ReportedHoldUps, causeAndWorker)
 		return
 	}
 	if c.ReportedHoldUps == nil {
@@ -85,10 +85,10 @@ func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUp
 	if retryExpiry := h.NextAttempt.Add(time.Minute); !h.NextAttempt.IsZero() {
 		h.ExpiresAt = retryExpiry
 	}
-	if previous, known := c.ReportedHoldUps[key]; known {
+	if previous, known := c.ReportedHoldUps[causeAndWorker]; known {
 		h.Since = previous.Since
 	}
-	c.ReportedHoldUps[key] = h
+	c.ReportedHoldUps[causeAndWorker] = h
 }
 
 // forgetCallHoldUps drops what Calls wait for once no instance is at work, since an instance that is ended from outside
@@ -100,7 +100,7 @@ func (p *unsplitProcess) forgetCallHoldUps() {
 	}
 	//workflowcheck:ignore -- each by itself
 	maps.DeleteFunc(p.ReportedHoldUps, func(_ string, h ReportedHoldUp) bool {
-		return h.Cause == turn.CodeToolBusy || h.Cause == turn.CodeRateLimited
+		return h.CauseCode == turn.CodeToolBusy || h.CauseCode == turn.CodeRateLimited
 	})
 }
 
@@ -129,22 +129,22 @@ func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) 
 }
 
 // ownHoldUps lists what holds up the process itself: first what its Request waits for, then each cause once. If several
-// workers report a cause, the longest wait is listed. neverAnswered: no Request has been answered yet.
-func (c *processCore) ownHoldUps(neverAnswered bool) (list []turn.HoldUp) {
+// workers report a cause, the longest wait is listed. llmNeverAnswered: no Request has been answered yet.
+func (c *processCore) ownHoldUps(llmNeverAnswered bool) (list []turn.HoldUp) {
 	if c.requestHoldUp != nil {
 		own := *c.requestHoldUp
-		own.HasNeverWorked = neverAnswered
+		own.HasNeverWorked = llmNeverAnswered
 		list = append(list, own)
 	}
 	ownCount, previousCause := len(list), ""
 	for _, h := range jsonval.Sorted(c.ReportedHoldUps) {
 		switch lastIndex := len(list) - 1; {
-		case lastIndex < ownCount || h.Cause != previousCause:
+		case lastIndex < ownCount || h.CauseCode != previousCause:
 			list = append(list, h.HoldUp)
 		case h.NextAttempt.After(list[lastIndex].NextAttempt):
 			list[lastIndex] = h.HoldUp
 		}
-		previousCause = h.Cause
+		previousCause = h.CauseCode
 	}
 	return list
 }
@@ -158,8 +158,8 @@ func (c *processCore) setRequestNumberInFlight(requestNumber int) {
 const maxListedHoldUps = 20
 
 // listHoldUps lists what holds up the process itself, and then its delegates, up to maxListedHoldUps.
-func (c *processCore) listHoldUps(neverAnswered bool, delegates []turn.DelegateView) (holdUps []turn.HoldUp) {
-	holdUps = c.ownHoldUps(neverAnswered)
+func (c *processCore) listHoldUps(llmNeverAnswered bool, delegates []turn.DelegateView) (holdUps []turn.HoldUp) {
+	holdUps = c.ownHoldUps(llmNeverAnswered)
 	for _, d := range delegates {
 		holdUps = append(holdUps, turn.HoldUpsWithProcessID(d.ProcessID, d.HoldUps)...)
 	}
@@ -167,16 +167,16 @@ func (c *processCore) listHoldUps(neverAnswered bool, delegates []turn.DelegateV
 }
 
 // statusAttributeValue is the search attribute of a status.
-func statusAttributeValue(status loop.Status, list []turn.HoldUp) string {
-	if status == loop.StatusRunning && len(list) > 0 {
+func statusAttributeValue(status loop.Status, holdUps []turn.HoldUp) string {
+	if status == loop.StatusRunning && len(holdUps) > 0 {
 		return protocol.StatusHeldUp
 	}
 	return string(status)
 }
 
 func (p *unsplitProcess) allHoldUps() []turn.HoldUp {
-	neverAnswered := p.requestHoldUp != nil && p.result(loop.StatusRunning, false).RequestCount <= 1
-	return p.listHoldUps(neverAnswered, p.delegateViews())
+	llmNeverAnswered := p.requestHoldUp != nil && p.result(loop.StatusRunning, false).RequestCount <= 1
+	return p.listHoldUps(llmNeverAnswered, p.delegateViews())
 }
 
 // allHoldUps lists what holds up the process itself, and its parts.

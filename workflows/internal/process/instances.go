@@ -44,7 +44,7 @@ func (p *unsplitProcess) startPendingInstances(ctx workflow.Context) error {
 			return err
 		}
 		if pendingStart.addSignal != nil {
-			p.recordSignalOutcome(ctx, approval.SteerAdd, *pendingStart.addSignal, nil)
+			p.recordSignalOutcome(ctx, approval.SteerAddInstances, *pendingStart.addSignal, nil)
 		}
 	}
 	p.sendResumedCalls(ctx)
@@ -62,7 +62,7 @@ func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) e
 	for batchStart := 0; batchStart < len(tokens); batchStart += protocol.MaxPendingChildStarts {
 		var childFutures []workflow.ChildWorkflowFuture
 		for _, token := range tokens[batchStart:min(batchStart+protocol.MaxPendingChildStarts, len(tokens))] {
-			instanceStart := protocol.InstanceStart{Token: token}
+			instanceStart := protocol.InstanceStart{InstanceToken: token}
 			if token != "" {
 				instanceStart.Context = messagesByToken[token]
 			}
@@ -92,7 +92,7 @@ func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string,
 			selector.AddFuture(f, func(f workflow.Future) {
 				if f.Get(ctx, nil) != nil && ctx.Err() == nil &&
 					mailbox.IsPatched(ctx, "who is terminated has failed") {
-					p.goneTokenChannel.Send(ctx, tokens[n])
+					p.goneInstanceChannel.Send(ctx, tokens[n])
 				}
 			})
 		}
@@ -104,27 +104,27 @@ func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string,
 
 func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.InstanceSetup,
 	instanceStart protocol.InstanceStart) workflow.ChildWorkflowFuture {
-	if q := p.loop.QuotaOf(instanceStart.Token); q != turn.Unlimited {
+	if q := p.loop.QuotaOf(instanceStart.InstanceToken); q != turn.Unlimited {
 		instanceStart.Quota = &q
 	}
-	instanceStart.CausedBy = policy.ReadCausers(p.idea.Source, instanceStart.Token)
+	instanceStart.CausedBy = policy.ReadCausers(p.idea.Source, instanceStart.InstanceToken)
 	summary := "the only instance"
-	if instanceStart.Token != "" {
-		summary = "instance " + instanceStart.Token
+	if instanceStart.InstanceToken != "" {
+		summary = "instance " + instanceStart.InstanceToken
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:        protocol.InstanceID(p.processID, instanceStart.Token),
+		WorkflowID:        protocol.InstanceID(p.processID, instanceStart.InstanceToken),
 		ParentClosePolicy: lifecycle.ParentClosePolicy,
 		StaticSummary:     summary,
 		TypedSearchAttributes: display.SearchAttributes{
-			AreRegistered: setup.HasSearchAttributes}.ForChildStart(setup.ProcessPath),
+			AreRegistered: setup.CanSetSearchAttributes}.ForChildStart(setup.ProcessPath),
 	})
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, instanceStart)
 }
 
 // startFirstRequest makes the first Request of a process.
 func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
-	if p.LastSealedIdea.IdeaNumber > 0 || p.loop.HasResumedCalls() || len(p.deferredSignalHandlers) > 0 {
+	if p.LastSealedIdea.IdeaNumber > 0 || p.loop.HasCallsToResume() || len(p.deferredSignalHandlers) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -147,13 +147,15 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 // instanceSetup is the part of the Idea that every instance needs, without its messages.
 func (p *unsplitProcess) instanceSetup() protocol.InstanceSetup {
 	s := protocol.InstanceSetup{
-		ProcessID: p.processID, FirstRunID: p.firstRunID, ProcessPath: p.idea.ProcessPath, Bindings: p.setup.Bindings,
+		ProcessID: p.processID, ProcessFirstRunID: p.firstRunID, ProcessPath: p.idea.ProcessPath,
+		Bindings:  p.setup.Bindings,
 		Tools:     map[string]any{},
-		Oversight: p.oversight(), HasSearchAttributes: p.start.HasSearchAttributes,
+		Oversight: p.oversight(), CanSetSearchAttributes: p.start.CanSetSearchAttributes,
 		IterationsPerRun: p.start.IterationsPerRun,
-		MCPServers:       p.idea.Config.MCPServers, IsHeld: p.pauseReason() != nil, LLMMayAdapt: p.LLMMayAdapt,
-		MinimizesActions: p.MinimizesActions,
-		Delegation:       p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
+		MCPServers:       p.idea.Config.MCPServers, IsHeld: p.pauseReason() != nil,
+		LLMMayAdaptParams: p.LLMMayAdaptValues,
+		MinimizesActions:  p.MinimizesActions,
+		Delegation:        p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
 		StartedBy: policy.ReadStarters(p.idea.Source), PriorDecisions: policy.ReadPriorDecisions(p.idea.Source),
 	}
 	if p.hasDelegateTools() {
@@ -196,9 +198,9 @@ func (p *unsplitProcess) hasDelegateTools() bool {
 // a Request's Calls before those of the next, since an instance accepts no Call of a Request that a later one has
 // closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
-	for list := p.loop.TakeResumedCalls(); len(list) > 0; {
+	for list := p.loop.TakeCallsToResume(); len(list) > 0; {
 		n := 1
-		for n < len(list) && list[n].Request == list[0].Request {
+		for n < len(list) && list[n].RequestNumber == list[0].RequestNumber {
 			n++
 		}
 		p.sendCalls(ctx, list[:n], false)
@@ -208,20 +210,20 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 
 // sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
 // isRedelivery: the Calls had not arrived when their Request broke off; the signal that brings them closes the Request.
-func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.CallDelivery,
+func (p *unsplitProcess) sendCalls(ctx workflow.Context, callDeliveries []loop.CallDelivery,
 	isRedelivery bool) (goneTokens []string) {
 	var deliveries []protocol.SignalDelivery
 	tokenByWorkflowID := map[string]string{}
-	for _, t := range list {
-		workflowID := protocol.InstanceID(p.processID, t.Token)
-		s := protocol.CallsSignal{RequestNumber: t.Request, Calls: t.Calls, IsLast: !t.AreDelivered,
-			WantsReview: t.AreDelivered, IsRestOfRequest: isRedelivery,
-			CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
-		tokenByWorkflowID[workflowID] = t.Token
+	for _, t := range callDeliveries {
+		workflowID := protocol.InstanceID(p.processID, t.InstanceToken)
+		s := protocol.CallsSignal{RequestNumber: t.RequestNumber, Calls: t.Calls, IsLast: !t.AreCallsDelivered,
+			WantsReview: t.AreCallsDelivered, IsRestOfRequest: isRedelivery,
+			CausedBy: policy.ReadCausers(p.idea.Source, t.InstanceToken)}
+		tokenByWorkflowID[workflowID] = t.InstanceToken
 		deliveries = append(deliveries, protocol.NewSignalDelivery(workflowID, protocol.SignalCalls, s))
 	}
-	for _, id := range mailbox.DeliverSignalsAndWait(ctx, deliveries) {
-		goneTokens = append(goneTokens, tokenByWorkflowID[id])
+	for _, goneWorkflowID := range mailbox.DeliverSignalsAndWait(ctx, deliveries) {
+		goneTokens = append(goneTokens, tokenByWorkflowID[goneWorkflowID])
 	}
 	return goneTokens
 }

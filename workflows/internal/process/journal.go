@@ -43,7 +43,7 @@ func (c *processCore) logStatus(ctx workflow.Context, status loop.Status, reason
 }
 
 // incrementStatusCounter counts a process by its status, and by the code of its reason.
-func (c *processCore) incrementStatusCounter(ctx workflow.Context, status, code string) {
-	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"status": status, "code": code}).
+func (c *processCore) incrementStatusCounter(ctx workflow.Context, status, reasonCode string) {
+	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"status": status, "code": reasonCode}).
 		Counter(protocol.MetricProcesses).Inc(1)
 }

@@ -27,17 +27,17 @@ type unsplitProcess struct {
 	areEndStatusesSealed bool // the latest Idea records how each instance has ended
 
 	instanceFutures        []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
-	goneTokenChannel       workflow.Channel               // tokens of those that somebody has terminated
+	goneInstanceChannel    workflow.Channel               // tokens of those that somebody has terminated
 	pendingStarts          []pendingInstanceStart
 	deferredSignalHandlers []func(workflow.Context) // signals that came before the process has instances
 	endQueue               instanceEndQueue
 
-	isNotifying  bool               // a notification is on its way
-	reportFilter split.ReportFilter // what was reported to the process that this is a part of
+	isNotifyingPeople bool               // a notification is on its way
+	partReportFilter  split.ReportFilter // what was reported to the process that this is a part of
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
-	p := &unsplitProcess{processCore: c, goneTokenChannel: workflow.NewBufferedChannel(ctx, 1)}
+	p := &unsplitProcess{processCore: c, goneInstanceChannel: workflow.NewBufferedChannel(ctx, 1)}
 	p.SentNotices = loop.SentNotices{}
 	if carried != nil {
 		p.restore(carried)
@@ -47,8 +47,8 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 			p.loop.ParentQuota = *c.start.Quota
 		}
 		p.setIdea(p.loop.Idea)
-		if c.start.Part != nil && c.start.Part.IsOutputFinal {
-			p.loop.HasTriedPlanOutput = true
+		if c.start.Part != nil && c.start.Part.IsWholeOutputFinal {
+			p.loop.HasTriedDirectPlanOutput = true
 		}
 	}
 	c.logDecision = p.loop.LogSteering
@@ -78,7 +78,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHoldUpHandlers(ctx)
-	p.inbox.OnChannelReceive(p.goneTokenChannel, func(c workflow.ReceiveChannel) {
+	p.inbox.OnChannelReceive(p.goneInstanceChannel, func(c workflow.ReceiveChannel) {
 		var token string
 		c.ReceiveAsync(&token)
 		p.loop.MarkInstancesGone([]string{token})
@@ -101,10 +101,10 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	p.recordCausers(r.Token, r.CausedBy)
+	p.recordCausers(r.InstanceToken, r.CausedBy)
 	p.concludeEndedUndo(ctx)
 	p.orders.HandleFates(r.Fates)
-	p.approveUnderOrders(ctx, r.Token, r.PendingApprovals)
+	p.approveUnderOrders(ctx, r.InstanceToken, r.PendingApprovals)
 }
 
 func (p *unsplitProcess) concludeEndedUndo(ctx workflow.Context) {
@@ -118,10 +118,10 @@ func (p *unsplitProcess) beginFirstRun(ctx workflow.Context) error {
 		return err
 	}
 	p.loop.BindTools(p.idea, p.setup.Bindings)
-	if p.start.ResumesSolution {
+	if p.start.ResumesSolutionCalls {
 		p.loop.ResumeSolutionCalls()
 	}
-	if err := p.awaitStartDecision(ctx); err != nil {
+	if err := p.awaitStartPlanDecision(ctx); err != nil {
 		return err
 	}
 	p.pendingStarts = []pendingInstanceStart{{instanceTokens: p.loop.InstanceTokens()}}
@@ -130,7 +130,7 @@ func (p *unsplitProcess) beginFirstRun(ctx workflow.Context) error {
 }
 
 // run is the main loop, from the first Request to the result.
-func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
+func (p *unsplitProcess) run(ctx workflow.Context) (*loop.ProcessResult, error) {
 	for {
 		err := p.startPendingInstances(ctx)
 		if p.mustStop(ctx) {
@@ -163,10 +163,10 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 }
 
 // takeNextStep takes the step that the agent loop decides on, and passes on what follows from it.
-func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
+func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.NextStep {
 	step, input := p.loop.Advance(workflow.Now(ctx))
 	p.propagatePause(ctx)
-	p.askForReports(ctx)
+	p.askInstancesForReports(ctx)
 	p.sendQuotas(ctx)
 	p.sealRevisions(ctx)
 	p.sealAtRest(ctx)
@@ -178,12 +178,12 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 }
 
 // publishStatus publishes the status before the process waits for the next event.
-func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
+func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.NextStep) {
 	p.forgetCallHoldUps()
 	p.dropExpiredHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)
-	p.reportToParent(ctx, p.statusForStep(step), false)
+	p.sendPartReport(ctx, p.statusForStep(step), false)
 	if p.start.Delegation.Caller != nil {
 		p.reportProgressToDelegatingCall(ctx, p.view(), p.loop.QuotaUse())
 	}

@@ -24,11 +24,11 @@ func (p *unsplitProcess) pause(_ workflow.Context, s approval.SteeringPayload) {
 }
 
 func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
-	anyResumed, isForwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedSignalID
+	anyDelegateResumed, isForwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedSteeringSignalID
 	if isForwarded {
-		p.ResumeCount++
+		p.ParentResumeCount++
 	}
-	if p.pauseReason() == nil && !anyResumed {
+	if p.pauseReason() == nil && !anyDelegateResumed {
 		if isForwarded {
 			p.resumeInstances(ctx)
 		}
@@ -43,29 +43,30 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 
 // resumeDelegates resumes paused delegates, and reports whether there are any. It is for delegates that are paused
 // while the process is not; the delegates of a paused process go on with the process.
-func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (anyPaused bool) {
+func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (anyDelegatePaused bool) {
 	for _, m := range p.loop.Instances {
 		hasPausedDelegate := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
 			return d.Status == string(loop.StatusPaused)
 		})
 		if m.Status == ideafile.InstanceWorking && hasPausedDelegate {
-			anyPaused = true
-			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: p.AreInstancesHeld, ResumesDelegates: true})
+			anyDelegatePaused = true
+			p.sendHoldSignal(ctx, m.Token, protocol.HoldInstanceSignal{IsHeld: p.AreInstancesHeld,
+				ResumesDelegates: true})
 		}
 	}
-	return anyPaused
+	return anyDelegatePaused
 }
 
-func (p *unsplitProcess) sendHoldSignal(ctx workflow.Context, token string, s protocol.HoldSignal) {
-	workflowID := protocol.InstanceID(p.processID, token)
-	p.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{SignalName: protocol.SignalHold, Payload: s})
+func (p *unsplitProcess) sendHoldSignal(ctx workflow.Context, instanceToken string, s protocol.HoldInstanceSignal) {
+	workflowID := protocol.InstanceID(p.processID, instanceToken)
+	p.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{SignalName: protocol.SignalHoldInstance, Payload: s})
 }
 
-// askForReports asks working instances to report what they have done so far, for the Idea of a Request that does not
-// cover them.
-func (p *unsplitProcess) askForReports(ctx workflow.Context) {
-	for _, m := range p.loop.TakeInstancesToReport() {
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: p.AreInstancesHeld, WantsReport: true})
+// askInstancesForReports asks working instances to report what they have done so far, for the Idea of a Request that
+// does not cover them.
+func (p *unsplitProcess) askInstancesForReports(ctx workflow.Context) {
+	for _, m := range p.loop.TakeInstancesToAskForReport() {
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldInstanceSignal{IsHeld: p.AreInstancesHeld, WantsReport: true})
 	}
 }
 
@@ -74,8 +75,8 @@ func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 func (p *unsplitProcess) sendQuotas(ctx workflow.Context, startingTokens ...string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(startingTokens, m.Token) {
-			q := m.QuotaClaim.GrantedQuota
-			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: p.AreInstancesHeld, Quota: &q})
+			q := m.QuotaAllocation.GrantedQuota
+			p.sendHoldSignal(ctx, m.Token, protocol.HoldInstanceSignal{IsHeld: p.AreInstancesHeld, Quota: &q})
 		}
 	}
 }
@@ -89,7 +90,7 @@ func (p *unsplitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildS
 	case s.PauseOrResume == approval.SteerPause && p.pauseReason() == nil:
 		p.loop.PauseReason = parentPausedFault(s)
 	case s.PauseOrResume == approval.SteerResume:
-		p.ResumeCount++
+		p.ParentResumeCount++
 		p.resumeDelegates(ctx)
 		if p.pauseReason() == nil {
 			p.resumeInstances(ctx)
@@ -133,7 +134,7 @@ func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	}
 	p.logAutomaticPause(ctx, p.pauseReason())
 	for _, m := range p.instancesToHold() {
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{IsHeld: true, WantsReport: !m.IsIdle,
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldInstanceSignal{IsHeld: true, WantsReport: !m.IsIdle,
 			Reason: p.pauseReason().Message})
 	}
 }
@@ -146,7 +147,7 @@ func (p *unsplitProcess) resumeInstances(ctx workflow.Context) {
 	}
 	for _, m := range p.instancesToHold() {
 		m.ResumeCount++
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{ResumeNumber: m.ResumeCount})
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldInstanceSignal{ResumeNumber: m.ResumeCount})
 	}
 }
 
@@ -160,7 +161,7 @@ func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
 
 // pause pauses the parts, and no other part starts.
 func (p *splitProcess) pause(ctx workflow.Context, s approval.SteeringPayload) {
-	p.splitState.PauseReason = turn.PauseFault(s.SentBy, s.Reason)
+	p.splitState.PauseReason = turn.PersonPauseFault(s.SentBy, s.Reason)
 	p.steerParts(ctx, approval.SteerPause, s.SentBy, s.Reason)
 }
 
@@ -174,7 +175,7 @@ func (p *splitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) 
 
 // forwardedPayload is the payload of a steering signal to a part.
 func forwardedPayload(author, reason string) map[string]any {
-	return map[string]any{"by": author, "reason": reason, "id": protocol.ForwardedSignalID}
+	return map[string]any{"by": author, "reason": reason, "id": protocol.ForwardedSteeringSignalID}
 }
 
 // steerParts sends a steering signal to the parts that it concerns.

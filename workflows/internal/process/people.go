@@ -42,7 +42,7 @@ func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) e
 // refusalUnlessForwarded returns refusal, or nil if the whole sent the signal to all its parts: some may already be as
 // it wants.
 func refusalUnlessForwarded(s approval.SteeringPayload, refusal error) error {
-	if s.ID == protocol.ForwardedSignalID {
+	if s.ID == protocol.ForwardedSteeringSignalID {
 		return nil
 	}
 	return refusal
@@ -68,19 +68,19 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 	}
 	c.setIdea(idea)
 	c.recordCauser(s.Identity(), tokens...)
-	d := steeringDecision(ctx, approval.SteerAdd, s)
-	d.AddedInstances = tokens
+	d := steeringDecision(ctx, approval.SteerAddInstances, s)
+	d.AddedInstanceTokens = tokens
 	c.logDecision(d)
 	return err
 }
 
 // steeringDecision returns a steering signal as the chain keeps it. It has no messages of an addition, since the Ideas
 // have them.
-func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayload) approval.Decision {
-	d := approval.Decision{Kind: kind, DecidedBy: s.SentBy, Account: s.Account, Reason: s.Reason,
+func steeringDecision(ctx workflow.Context, signalName string, s approval.SteeringPayload) approval.Decision {
+	d := approval.Decision{Kind: signalName, DecidedBy: s.SentBy, Account: s.Account, Reason: s.Reason,
 		SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
-	if kind == approval.SteerRevise {
-		d.Context = s.Context
+	if signalName == approval.SteerRevise {
+		d.AddedMessages = s.Context
 	}
 	if s.Limits != (ideafile.Limits{}) {
 		d.Limits = &s.Limits
@@ -141,17 +141,18 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 	undoingInstances, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
 	for _, inst := range undoingInstances {
 		p.outbox.Send(ctx, protocol.InstanceID(p.processID, inst.Token), mailbox.OutgoingSignal{
-			SignalName: protocol.SignalEnd, Payload: protocol.EndSignal{MustUndo: true, UndoOrder: inst.UndoOrder,
-				CausedBy: []policy.Identity{s.Identity()}}})
+			SignalName: protocol.SignalEndInstance, Payload: protocol.EndInstanceSignal{MustUndo: true,
+				UndoOrder: inst.UndoOrder,
+				CausedBy:  []policy.Identity{s.Identity()}}})
 	}
 	return err
 }
 
 func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
-	orders, err := p.splitState.BeginUndo(s.Undo, protocol.ForwardedSignalID)
-	for n, order := range orders {
+	undoOrders, err := p.splitState.BeginUndo(s.Undo, protocol.ForwardedSteeringSignalID)
+	for n, order := range undoOrders {
 		payload := jsonval.AsObject(jsonval.ToJSONValue(order))
-		approval.AddAccount(payload, s.Account)
+		approval.AddSenderAccount(payload, s.Account)
 		p.sendToPart(ctx, p.splitState.Undo.PendingPartNumbers[n],
 			mailbox.OutgoingSignal{SignalName: approval.SteerUndo, Payload: payload})
 	}
@@ -185,7 +186,7 @@ func (c *processCore) Disallow(ctx workflow.Context, standingOrderID string, s a
 	if err := c.orders.EndStandingOrder(ctx, standingOrderID, s); err != nil {
 		return err
 	}
-	d := steeringDecision(ctx, approval.SteerDisallow, s)
+	d := steeringDecision(ctx, approval.SteerEndStandingOrder, s)
 	d.StandingOrderID = standingOrderID
 	c.logDecision(d)
 	c.variant.applyStandingOrders(ctx) // Calls that know of a deputy are informed of the end
@@ -194,13 +195,14 @@ func (c *processCore) Disallow(ctx workflow.Context, standingOrderID string, s a
 
 // approveUnderOrders approves the waiting Calls of an owner, an instance or a part, that standing orders cover.
 // Undelivered approvals do not count.
-func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, pending []approval.PendingCall) {
-	c.orders.ApproveCoveredCalls(ctx, c.idea, owner, pending, func(signal, call string, payload map[string]any) {
-		workflowID, _ := c.variant.receiverOf(owner, call)
-		c.outbox.SendInTurn(ctx, workflowID, mailbox.OutgoingSignal{
-			SignalName: signal, Payload: payload, RefusalReason: nothingWaitsRefusal,
+func (c *processCore) approveUnderOrders(ctx workflow.Context, instanceOrPart string, pending []approval.PendingCall) {
+	c.orders.ApproveCoveredCalls(ctx, c.idea, instanceOrPart, pending,
+		func(signal, call string, payload map[string]any) {
+			workflowID, _ := c.variant.receiverOf(instanceOrPart, call)
+			c.outbox.SendInTurn(ctx, workflowID, mailbox.OutgoingSignal{
+				SignalName: signal, Payload: payload, RefusalIfUndelivered: nothingWaitsRefusal,
+			})
 		})
-	})
 }
 
 func (p *unsplitProcess) applyStandingOrders(ctx workflow.Context) {
@@ -218,7 +220,7 @@ func (p *splitProcess) applyStandingOrders(ctx workflow.Context) {
 // notifyPeople notifies people of what began to wait for them and of decisions. One notification has all changes, and
 // the next waits until the last was delivered or given up. Nobody waits for it, and nothing depends on it.
 func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
-	if !p.NotifiesPeople || p.isNotifying {
+	if !p.NotifiesPeople || p.isNotifyingPeople {
 		return
 	}
 	n := p.SentNotices.TakeChanges(p.loop)
@@ -230,9 +232,9 @@ func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3,
 			MaximumInterval: time.Minute, MaximumAttempts: 6},
 	})
-	p.isNotifying = true
-	p.inbox.OnFutureReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {
-		p.isNotifying = false
+	p.isNotifyingPeople = true
+	p.inbox.OnFutureReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotifyPeople, n), func(f workflow.Future) {
+		p.isNotifyingPeople = false
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			workflow.GetLogger(ctx).Warn("people could not be notified", "error", err)

@@ -33,7 +33,7 @@ func (p *unsplitProcess) holdPlansIfConfigured() {
 // holdOrDeliverPlan holds the Plan of a whole reply that no instance has received yet. A Plan with nothing to decide on
 // is sent immediately.
 func (p *unsplitProcess) holdOrDeliverPlan(ctx workflow.Context, input *turn.RequestInput) {
-	if !p.setup.WithholdsCalls || !loop.AsksForCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
+	if !p.setup.WithholdsCalls || !loop.AsksForCalls(input) || p.loop.HoldReplyPlan(workflow.Now(ctx)) {
 		return
 	}
 	p.deliverPlan(ctx)
@@ -41,12 +41,12 @@ func (p *unsplitProcess) holdOrDeliverPlan(ctx workflow.Context, input *turn.Req
 
 // deliverPlan sends the instances the Calls of the Request in flight, and closes it.
 func (p *unsplitProcess) deliverPlan(ctx workflow.Context) {
-	p.loop.MarkInstancesGone(p.sendCalls(ctx, p.loop.CallDeliveries(), false))
+	p.loop.MarkInstancesGone(p.sendCalls(ctx, p.loop.DecidedPlanDeliveries(), false))
 }
 
-// awaitStartDecision waits, before any instance has started, until people have decided on the Calls that the process
-// begins with.
-func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
+// awaitStartPlanDecision waits, before any instance has started, until people have decided on the Calls that the
+// process begins with.
+func (p *unsplitProcess) awaitStartPlanDecision(ctx workflow.Context) error {
 	if !p.loop.RequiresPlanReview || !p.loop.HoldStartPlan(workflow.Now(ctx)) {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 	if isDecided && request != nil {
 		p.ideaAtRequest = p.idea
 		if d.Kind == approval.SteerRejectPlan {
-			p.closeRequest(ctx, request, protocol.CloseSignal{})
+			p.closeRequest(ctx, request, protocol.CloseRequestSignal{})
 		} else {
 			p.deliverPlan(ctx)
 		}
@@ -120,11 +120,11 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 }
 
 // checkAmendment returns why the Calls of an amendment cannot run.
-func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan,
+func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.PlanAwaitingDecision,
 	calls []ideafile.WrittenCall) error {
 	c := check.AmendedPlanChecker{Context: p.loop.Idea.Context, Palette: ideafile.Palette{
-		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, Oversight: p.oversight(),
-		AdaptValuesWithLLM: p.LLMMayAdapt,
+		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOversight: p.oversight(),
+		AdaptValuesWithLLM: p.LLMMayAdaptValues,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
 		c.Palette.Tools = activity.LoadTools(ctx, handle.AsJSONValue(), calls)
@@ -132,13 +132,13 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 	if request := p.loop.RequestInFlight(); request != nil {
 		return c.CheckRequestCalls(request, calls)
 	}
-	context, offset := p.loop.ContextWithStartPlan(calls)
+	context, callIndexOffset := p.loop.ContextWithStartPlan(calls)
 	c.Context = context
-	return c.CheckDirectCalls(instanceTokensOfPlan(pending), calls, offset)
+	return c.CheckDirectCalls(instanceTokensOfPlan(pending), calls, callIndexOffset)
 }
 
 // instanceTokensOfPlan lists the instances of a Plan that waits: "" is the only one.
-func instanceTokensOfPlan(pending *approval.Plan) []string {
+func instanceTokensOfPlan(pending *approval.PlanAwaitingDecision) []string {
 	if pending == nil || len(pending.Instances) == 0 {
 		return []string{""}
 	}
@@ -154,8 +154,9 @@ func (p *unsplitProcess) plans() []protocol.PlanView {
 }
 
 // planView is a Plan that waits in a process, with what is known here of who may decide on it.
-func (c *processCore) planView(processID string, pending *approval.Plan) protocol.PlanView {
-	v := protocol.PlanView{Process: processID, Plan: *pending, DeputyRemarks: c.orders.Orders.DeputyRemarks()}
+func (c *processCore) planView(processID string, pending *approval.PlanAwaitingDecision) protocol.PlanView {
+	v := protocol.PlanView{Process: processID, PlanAwaitingDecision: *pending,
+		DeputyRemarks: c.orders.Orders.DeputyRemarks()}
 	if pending.Deciders.ExcludesStarter() {
 		v.Excluded = &approval.ExcludedPeople{StartedBy: policy.ReadStarters(c.idea.Source),
 			CausedBy: c.causersOf(instanceTokensOfPlan(pending))}
@@ -177,7 +178,7 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 	}
 	var processIDs []string
 	for _, v := range p.plans() {
-		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {
+		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.RequestNumber == *d.PlanRequest) {
 			processIDs = append(processIDs, v.Process)
 		}
 	}
@@ -196,7 +197,7 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 	}
 	p.outbox.Send(ctx, processIDs[0],
 		mailbox.OutgoingSignal{SignalName: d.Kind, Payload: payload,
-			RefusalReason: "the part has ended: no Plan waits there"})
+			RefusalIfUndelivered: "the part has ended: no Plan waits there"})
 	return mailbox.ErrOutcomePending
 }
 

@@ -26,10 +26,10 @@ func answerQueriesAsFailed(ctx workflow.Context, err error) error {
 	if !errors.As(err, &failed) || failed.Type() != turn.CodeInvalidIdea {
 		return err
 	}
-	id := workflow.GetInfo(ctx).WorkflowExecution.ID
-	c := &processCore{processID: id}
+	processID := workflow.GetInfo(ctx).WorkflowExecution.ID
+	c := &processCore{processID: processID}
 	c.logStatus(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
-	r := refusedProcess{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
+	r := refusedProcess{processID, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
 	if registerErr := c.registerQueries(ctx, r, "", "instances"); registerErr != nil {
 		return registerErr
 	}
@@ -38,7 +38,7 @@ func answerQueriesAsFailed(ctx workflow.Context, err error) error {
 
 func (r refusedProcess) view() protocol.ProcessView {
 	return protocol.ProcessView{
-		Result: loop.Result{
+		ProcessResult: loop.ProcessResult{
 			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
 			Error: &r.fault,
 		},

@@ -20,7 +20,7 @@ import (
 // instanceRestart is an instance whose workflow is started anew, with the corrections that it is sent then.
 type instanceRestart struct {
 	instance    *loop.InstanceProgress
-	corrections []protocol.CorrectionSignal
+	corrections []protocol.CorrectInstanceSignal
 }
 
 // continueReopenedInstances removes reopened instances from the pending notifications of ends, and starts the others
@@ -34,7 +34,8 @@ func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 		}
 		restarts = slices.Delete(restarts, index, index+1)
 		if p.AreInstancesHeld {
-			p.sendHoldSignal(ctx, e.instanceToken, protocol.HoldSignal{IsHeld: true, Reason: p.pauseReason().Message})
+			p.sendHoldSignal(ctx, e.instanceToken, protocol.HoldInstanceSignal{IsHeld: true,
+				Reason: p.pauseReason().Message})
 		}
 		return true
 	})
@@ -45,25 +46,27 @@ func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 }
 
 // findRestart returns the restart of an instance that has not begun again yet; nil if there is none.
-func (p *unsplitProcess) findRestart(token string) *instanceRestart {
+func (p *unsplitProcess) findRestart(instanceToken string) *instanceRestart {
 	for _, j := range p.pendingStarts {
-		if j.restart != nil && j.restart.instance.Token == token {
+		if j.restart != nil && j.restart.instance.Token == instanceToken {
 			return j.restart
 		}
 	}
 	return nil
 }
 
-func (p *unsplitProcess) isRestarting(token string) bool { return p.findRestart(token) != nil }
+func (p *unsplitProcess) isRestarting(instanceToken string) bool {
+	return p.findRestart(instanceToken) != nil
+}
 
 // sendCorrection sends an instance a person's correction. An instance that is started anew gets it after its start.
-func (p *unsplitProcess) sendCorrection(ctx workflow.Context, token string, s protocol.CorrectionSignal) {
-	if r := p.findRestart(token); r != nil {
+func (p *unsplitProcess) sendCorrection(ctx workflow.Context, instanceToken string, s protocol.CorrectInstanceSignal) {
+	if r := p.findRestart(instanceToken); r != nil {
 		r.corrections = append(r.corrections, s)
 		return
 	}
-	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token),
-		mailbox.OutgoingSignal{SignalName: protocol.SignalCorrect, Payload: s})
+	p.outbox.Send(ctx, protocol.InstanceID(p.processID, instanceToken),
+		mailbox.OutgoingSignal{SignalName: protocol.SignalCorrectInstance, Payload: s})
 }
 
 const (
@@ -82,11 +85,11 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThroughRequest: r.instance.ClosedThroughRequest,
 			LastReportNumber: r.instance.LastReportVersion[0], HistoryLength: r.instance.LastReportVersion[1],
 			CorrectionCount: r.instance.AckedCorrectionCount, ResumeNumber: r.instance.ResumeCount,
-			QuotaUse: r.instance.QuotaClaim.UseWithoutNeeds(),
+			QuotaUse: r.instance.QuotaAllocation.UseWithoutNeeds(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
 			childFuture := p.startInstance(ctx, setup,
-				protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})
+				protocol.InstanceStart{InstanceToken: r.instance.Token, Reopened: reopened})
 			err := childFuture.GetChildWorkflowExecution().Get(ctx, nil)
 			if err == nil {
 				p.watchInstances(ctx, []string{r.instance.Token}, []workflow.ChildWorkflowFuture{childFuture})

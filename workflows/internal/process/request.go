@@ -83,7 +83,7 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 	}
 	if !r.IsComplete {
 		p.closeRequest(ctx, input,
-			protocol.CloseSignal{WillSendRest: r.CallsMayBeUndelivered(),
+			protocol.CloseRequestSignal{WillSendRest: r.CallsMayBeUndelivered(),
 				MustReportCalls: p.loop.NeedsCallsFromInstances(&r)})
 	}
 	p.loop.ApplyReply(r)
@@ -104,8 +104,8 @@ func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn
 		return turn.LLMReply{IsWorkerLost: true,
 			Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
-	var timeout *temporal.TimeoutError
-	if errors.As(err, &timeout) {
+	var timeoutErr *temporal.TimeoutError
+	if errors.As(err, &timeoutErr) {
 		return turn.LLMReply{HasUndeliveredCalls: true,
 			Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
@@ -113,7 +113,7 @@ func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn
 }
 
 // closeRequest closes a Request at every instance that may have got Calls of it.
-func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, s protocol.CloseSignal) {
+func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, s protocol.CloseRequestSignal) {
 	if input.IsOutputOnly {
 		return
 	}
@@ -121,7 +121,7 @@ func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestI
 	var list []protocol.SignalDelivery
 	for _, token := range slices.Concat(input.InstanceTokens(), input.ReopenableTokens) {
 		workflowID := protocol.InstanceID(p.processID, token)
-		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalClose, s))
+		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalCloseRequest, s))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
@@ -159,7 +159,7 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
-	}), protocol.ActivityRequest, setup, inputWithoutStates,
+	}), protocol.ActivityRequestLLM, setup, inputWithoutStates,
 		protocol.RequestStates{BaseIdea: p.BaseIdea, DeltaByToken: deltaByToken})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }

@@ -21,9 +21,9 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // sealAtRest seals the changes when the process comes to rest and, at a pause, once every instance has reported what it
 // had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
-	isPauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
+	isPauseSealDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
 	isFirstRest := p.LastSealedIdea.IdeaNumber == 0 && p.loop.PendingPlan != nil
-	if (p.loop.HasUnsealedChanges || isFirstRest) && (isPauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
+	if (p.loop.HasUnsealedChanges || isFirstRest) && (isPauseSealDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
 }
@@ -41,10 +41,10 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
 	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealedIdea.IdeaNumber+1, p.LastSealedIdea.Digest,
 		idea.Source
-	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.QualityReport(),
+	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeAnsweringLLMs(), p.loop.QualityReport(),
 		p.start.Delegation.ForIdea(idea)
 	var s protocol.IdeaRef
-	err := activity.RunLocallyFirst(ctx, protocol.ActivitySeal, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second,
+	err := activity.RunLocallyFirst(ctx, protocol.ActivitySealIdea, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second,
 		time.Minute,
 		in, &s)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // This file shows an ordinary process in the Temporal UI.
 
 // showDetails shows the state of the process and what it waits for, and updates the search attributes.
-func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
+func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.NextStep) {
 	status := p.statusForStep(step)
 	r := p.result(status, false)
 	var b strings.Builder
@@ -34,7 +34,8 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	for _, line := range delegateStatusLines(p.delegateViews()) {
 		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
 	}
-	p.finishDetails(ctx, p, &b, status, p.allHoldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
+	p.finishDetails(ctx, p, &b, status, p.allHoldUps(), cmp.Or(r.Error, p.pauseReason(),
+		p.loop.StalledDelegatesFault()))
 }
 
 // finishDetails ends the details with what waits for people, and updates the log and the search attributes with the
@@ -46,7 +47,7 @@ func (c *processCore) finishDetails(ctx workflow.Context, p queryableProcess, b 
 	display.WritePendingAndRefused(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
 	c.logStatus(ctx, status, reason)
-	c.setAttributes(ctx, statusAttributeValue(status, holdUps), len(pending)+len(plans))
+	c.setSearchAttributes(ctx, statusAttributeValue(status, holdUps), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.
@@ -69,24 +70,24 @@ func (p *unsplitProcess) showStarting(ctx workflow.Context) {
 	p.showDetails(ctx, loop.StepWait)
 }
 
-func (p *unsplitProcess) statusForStep(step loop.Step) loop.Status {
+func (p *unsplitProcess) statusForStep(step loop.NextStep) loop.Status {
 	switch {
 	case step == loop.StepFinished:
 		return p.loop.FinalStatus()
-	case step == loop.StepPaused, p.loop.StallFault() != nil:
+	case step == loop.StepPaused, p.loop.StalledDelegatesFault() != nil:
 		return loop.StatusPaused
 	}
 	return loop.StatusRunning
 }
 
-func (p *unsplitProcess) statusText(step loop.Step) string {
+func (p *unsplitProcess) statusText(step loop.NextStep) string {
 	if step == loop.StepPaused {
 		return "paused: " + display.EscapeMarkdown(p.pauseReason().Message)
 	}
 	if len(p.pendingMCPServerNames) > 0 {
 		return display.EscapeMarkdown(p.askingMCPServersText())
 	}
-	if f := p.loop.StallFault(); f != nil && step == loop.StepWait {
+	if f := p.loop.StalledDelegatesFault(); f != nil && step == loop.StepWait {
 		return "paused: " + display.EscapeMarkdown(f.Message)
 	}
 	if plan := p.loop.PendingPlan; plan != nil {

@@ -59,18 +59,18 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 // beginFirstRun sizes the parts with regard to the Tools of MCP servers too, which are known only once the servers have
 // been asked.
 func (p *splitProcess) beginFirstRun(ctx workflow.Context) error {
-	asksServers := len(p.idea.MCPServersToAskForTools()) > 0
+	asksMCPServers := len(p.idea.MCPServersToAskForTools()) > 0
 	if err := p.bindTools(ctx); err != nil {
 		return err
 	}
-	if asksServers && mailbox.IsPatched(ctx, "the size of Requests by the tools of servers") {
-		p.splitState.SetFirstSize(p.recommendedSize)
+	if asksMCPServers && mailbox.IsPatched(ctx, "the size of Requests by the tools of servers") {
+		p.splitState.SetInitialRequestSize(p.recommendedSize)
 	}
 	return nil
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.orders.HandleFates(p.splitState.ConsumeUndoFates(r.Number, r.Fates))
+	p.orders.HandleFates(p.splitState.ConsumeUndoFates(r.PartNumber, r.Fates))
 	previousPause := p.splitState.PauseReason
 	p.splitState.ApplyReport(r)
 	for token, people := range jsonval.Sorted(r.CausersByInstance) {
@@ -81,14 +81,14 @@ func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	case f.Code == turn.CodeDisagreement: // it concerns all parts together, and none has paused by itself
 		p.steerParts(ctx, approval.SteerPause, "the limit", f.Message)
 	default:
-		p.pauseOtherParts(ctx, r.Number, f)
+		p.pauseOtherParts(ctx, r.PartNumber, f)
 	}
-	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.Number),
-		p.splitState.Parts[r.Number-1].Report.PendingApprovals)
+	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.PartNumber),
+		p.splitState.Parts[r.PartNumber-1].Report.PendingApprovals)
 }
 
 // run is the main loop, from the first part to the result.
-func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
+func (p *splitProcess) run(ctx workflow.Context) (*loop.ProcessResult, error) {
 	for ctx.Err() == nil {
 		p.loopIterations++
 		if p.orders.TakeFreedApprovalFlag() {
@@ -96,7 +96,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		}
 		o, refusal := p.splitState.TakeEndedUndo()
 		p.concludeUndo(ctx, o, refusal)
-		p.applyLimits(ctx)
+		p.applyDurationLimit(ctx)
 		p.allocateQuotas(ctx)
 		err := p.startNextPart(ctx)
 		if ctx.Err() != nil {
@@ -139,22 +139,22 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	if part == nil {
 		return nil
 	}
-	number := part.Number
+	partNumber := part.Number
 	f := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: protocol.PartID(p.processID, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
+		WorkflowID: protocol.PartID(p.processID, partNumber), ParentClosePolicy: lifecycle.ParentClosePolicy,
 		Memo: protocol.Memo(p.idea),
-		TypedSearchAttributes: display.SearchAttributes{AreRegistered: p.start.HasSearchAttributes}.ForChildStart(
+		TypedSearchAttributes: display.SearchAttributes{AreRegistered: p.start.CanSetSearchAttributes}.ForChildStart(
 			p.idea.ProcessPath),
-		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
+		StaticSummary: fmt.Sprintf("part %d: %d instances", partNumber, len(part.InstanceTokens)),
 	}), protocol.ProcessType, p.partStartInput(*part))
 	err := f.GetChildWorkflowExecution().Get(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("process: start part %d: %w", number, err)
+		return fmt.Errorf("process: start part %d: %w", partNumber, err)
 	}
 	p.inbox.OnFutureReady(f, func(f workflow.Future) {
 		err := f.Get(ctx, nil)
 		if ctx.Err() == nil { // after a cancellation, err says nothing of the part
-			p.onPartClosed(number, err)
+			p.onPartClosed(partNumber, err)
 		}
 	})
 	return nil
@@ -169,24 +169,24 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}
-	start.Part = &protocol.PartRef{Number: part.Number, SplitProcess: p.processRef(),
-		IsOutputFinal: p.splitState.OwnReport.Output != nil}
+	start.Part = &protocol.PartRef{PartNumber: part.Number, SplitProcess: p.processRef(),
+		IsWholeOutputFinal: p.splitState.OwnReport.Output != nil}
 	return start
 }
 
 // onPartClosed notes the end of a part that could not report its end, since somebody terminated it.
-func (p *splitProcess) onPartClosed(number int, err error) {
-	r := p.splitState.Parts[number-1].Report
+func (p *splitProcess) onPartClosed(partNumber int, err error) {
+	r := p.splitState.Parts[partNumber-1].Report
 	if err == nil || r.IsFinished() {
 		return
 	}
-	r.Number, r.Status, r.AwaitsOnlyPeople, r.StatusByInstance = number, loop.StatusFailed, false, nil
+	r.PartNumber, r.Status, r.AwaitsOnlyPeople, r.StatusByInstance = partNumber, loop.StatusFailed, false, nil
 	r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
 	p.splitState.ApplyReport(r)
 }
 
-// applyLimits pauses the parts when the time of the process is over. The parts ask for the other limits.
-func (p *splitProcess) applyLimits(ctx workflow.Context) {
+// applyDurationLimit pauses the parts when the time of the process is over. The parts ask for the other limits.
+func (p *splitProcess) applyDurationLimit(ctx workflow.Context) {
 	if p.splitState.PauseReason != nil || p.splitState.IsFinished() {
 		p.wakeAt(ctx, time.Time{}, "")
 		return
@@ -219,7 +219,7 @@ func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
 }
 
 func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
-	p.setAttributes(ctx, statusContinuedAsNew, 0)
+	p.setSearchAttributes(ctx, statusContinuedAsNew, 0)
 	startContext, _ := p.start.Idea["context"].([]any)
 	currentContext, _ := p.idea.Source["context"].([]any)
 	c := p.continueAsNewInput()

@@ -75,5 +75,5 @@ func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 		workflow.GetLogger(ctx).Error("the States of a cancelled process could not be read", "error", err)
 		return
 	}
-	p.finalStatesByToken = g.States
+	p.finalStatesByToken = g.StateByInstance
 }

@@ -30,7 +30,7 @@ func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 	if len(wirings) > 0 && !p.splitState.AcceptOutput(p.idea, gatherResult.Output, gatherResult.Fault) {
 		return false, nil
 	}
-	p.finalStatesByToken = gatherResult.States
+	p.finalStatesByToken = gatherResult.StateByInstance
 	p.inbox.DrainPersonSignals(ctx)
 	return p.splitState.IsFinished() && p.splitState.PauseReason == nil, nil
 }
@@ -48,10 +48,10 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		if err != nil {
 			return err
 		}
-		states = g.States
+		states = g.StateByInstance
 	}
 	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.splitState.OwnReport.RequestCount + 1,
-		TurnNumber: p.splitState.NextTurnNumber(),
+		TurnNumber: p.splitState.NextOutputTurnNumber(),
 		Instances:  p.splitState.PartOutputsAsInstances(states), Errors: p.splitState.OutputErrors, IsOutputOnly: true,
 	}
 	requestStates := protocol.RequestStates{DeltaByToken: input.ExtractStates()}
@@ -64,7 +64,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 }
 
 // finish ends the process.
-func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
+func (p *splitProcess) finish(ctx workflow.Context) (*loop.ProcessResult, error) {
 	p.markEnded(p.splitState.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
@@ -72,7 +72,7 @@ func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	return setMemoAndReturnResult(ctx, r)
 }
 
-func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
+func (p *splitProcess) resultWithStates(status loop.Status) loop.ProcessResult {
 	r := p.result(status)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
@@ -88,7 +88,7 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 	summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
-	}), protocol.ActivityGather, in).Get(ctx, &g)
+	}), protocol.ActivityGatherParts, in).Get(ctx, &g)
 	if err == nil && g.LastIdea.IdeaNumber > 0 {
 		p.LastSealedIdea = g.LastIdea
 		p.splitState.MarkSealed(g.LastIdea.IdeaNumber)
@@ -118,12 +118,12 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 	for _, part := range p.splitState.Parts {
 		r := part.Report
 		g := protocol.GatherPart{
-			ProcessID: protocol.PartID(p.processID, part.Number),
-			LastIdea:  protocol.IdeaRef{IdeaNumber: r.IdeaCount, Digest: r.IdeaDigest},
-			Tokens:    part.Tokens, GatheredThroughIdea: part.LastGatheredIdea,
+			ProcessID:      protocol.PartID(p.processID, part.Number),
+			LastIdea:       protocol.IdeaRef{IdeaNumber: r.IdeaCount, Digest: r.LatestIdeaDigest},
+			InstanceTokens: part.InstanceTokens, GatheredThroughIdea: part.LastGatheredIdeaNumber,
 		}
 		if r.IsFinished() { // until then its latest Idea has the ends
-			g.Statuses = r.EndedInstances()
+			g.StatusByInstance = r.EndedInstanceStatuses()
 		}
 		in.Parts = append(in.Parts, g)
 	}
@@ -131,7 +131,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 }
 
 // result is the result of the process so far, without States.
-func (p *splitProcess) result(status loop.Status) loop.Result {
+func (p *splitProcess) result(status loop.Status) loop.ProcessResult {
 	r := p.splitState.Result(p.processID, status)
 	r.Simulation, r.ToolNotes = p.idea.Simulation, p.idea.MCPOmissionNotes()
 	return r

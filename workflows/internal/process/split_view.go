@@ -31,7 +31,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 	for _, part := range p.splitState.Parts {
 		r := part.Report
 		parts = append(parts, protocol.PartView{
-			ProcessID: protocol.PartID(p.processID, part.Number), Status: r.Status, InstanceTokens: part.Tokens,
+			ProcessID: protocol.PartID(p.processID, part.Number), Status: r.Status, InstanceTokens: part.InstanceTokens,
 		})
 		if r.Status == loop.StatusPaused && r.Error != nil && pauseFault == nil {
 			waitReasons = append(waitReasons, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
@@ -83,7 +83,8 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 		if part.HasStarted && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shownCount < maxShownParts {
 			shownCount++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
-				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.RequestCount, r.Calls.Done,
+				protocol.PartID(p.processID, part.Number), len(part.InstanceTokens), r.Status, r.RequestCount,
+				r.Calls.Done,
 				r.Calls.Failed)
 		}
 	}

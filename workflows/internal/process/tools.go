@@ -24,9 +24,9 @@ import (
 
 // If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
-	maxDiscoverAttempts = 3
+	maxMCPDiscoverAttempts = 3
 	// the activity's own timeout is shorter, and names the slow step
-	discoverTimeout = protocol.DiscoverTimeout + 30*time.Second
+	mcpDiscoverTimeout = protocol.DiscoverMCPToolsTimeout + 30*time.Second
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is running then.
@@ -40,7 +40,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	c.recommendedSize = quality.SizeFor(c.idea, prepareResult.Bindings)
+	c.recommendedSize = quality.RequestSizeFor(c.idea, prepareResult.Bindings)
 	if prepareResult.StoredPalette != nil { // a NewStoredPalette in place of the Tools
 		if err := c.changeTools(func(idea jsonval.Object) jsonval.Object {
 			return ideafile.WithTools(idea, prepareResult.StoredPalette)
@@ -50,7 +50,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	}
 	c.setup.Bindings, c.NotifiesPeople, c.MinimizesActions = prepareResult.Bindings, prepareResult.CanNotify,
 		prepareResult.MinimizesActions
-	c.LLMMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepareResult.HasLLM || c.start.ScriptedReplies != "")
+	c.LLMMayAdaptValues = c.idea.Config.AdaptValuesWithLLM && (prepareResult.HasLLM || c.start.ScriptedReplies != "")
 	return nil
 }
 
@@ -65,8 +65,8 @@ func (c *processCore) changeTools(change func(idea jsonval.Object) jsonval.Objec
 	return nil
 }
 
-// prepareTimeout is generous: a palette may have thousands of Tools, and a machine may be slow.
-const prepareTimeout = 3 * time.Minute
+// prepareToolsTimeout is generous: a palette may have thousands of Tools, and a machine may be slow.
+const prepareToolsTimeout = 3 * time.Minute
 
 // prepareTools binds the Tools once the worker has all that they need. A lack pauses the process before it has an
 // effect; when somebody resumes it, the worker is asked again.
@@ -110,10 +110,11 @@ func (c *processCore) pauseUntilResumed(ctx workflow.Context, reason *diag.Fault
 func prepareTools(ctx workflow.Context, idea jsonval.Object,
 	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: prepareTimeout, ScheduleToCloseTimeout: prepareTimeout, Summary: "bind the tools",
+		StartToCloseTimeout: prepareToolsTimeout, ScheduleToCloseTimeout: prepareToolsTimeout,
+		Summary: "bind the tools",
 	})
 	var r protocol.PrepareResult
-	err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepare, idea, d).Get(ctx, &r)
+	err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepareProcess, idea, d).Get(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -158,31 +159,31 @@ func mcpDiscoveryFault(err error) *diag.Fault {
 		return protocol.FaultOf(err)
 	}
 	f := diag.Faultf(ideafile.CodeMCPUnreachable, "no worker could ask the MCP servers for their tools in time")
-	var timeout *temporal.TimeoutError
+	var timeoutErr *temporal.TimeoutError
 	var previousError string // what the attempt before said
-	if errors.As(err, &timeout) && timeout.HasLastHeartbeatDetails() &&
-		timeout.LastHeartbeatDetails(&previousError) == nil && previousError != "" {
+	if errors.As(err, &timeoutErr) && timeoutErr.HasLastHeartbeatDetails() &&
+		timeoutErr.LastHeartbeatDetails(&previousError) == nil && previousError != "" {
 		f.Message += "; the attempt before: " + previousError
 	}
 	return f
 }
 
 func (c *processCore) askMCPServers(ctx workflow.Context) (addition mcppalette.PaletteAddition, err error) {
-	var names []string
+	var serverNames []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
-		names = append(names, s.Name)
+		serverNames = append(serverNames, s.Name)
 	}
-	c.pendingMCPServerNames = names
+	c.pendingMCPServerNames = serverNames
 	defer func() { c.pendingMCPServerNames = nil }()
 	display.SetDetails(ctx, fmt.Sprintf("**%s** — %s\n", display.EscapeMarkdown(c.title()),
 		display.EscapeMarkdown(c.askingMCPServersText())))
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
+		StartToCloseTimeout: mcpDiscoverTimeout, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
-			MaximumAttempts: maxDiscoverAttempts},
-		Summary: display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
+			MaximumAttempts: maxMCPDiscoverAttempts},
+		Summary: display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(serverNames, ", "), 200),
 	})
-	discoveryFuture := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
+	discoveryFuture := workflow.ExecuteActivity(ctx, protocol.ActivityDiscoverMCPTools, c.idea.Source)
 	c.inbox.OnFutureReady(discoveryFuture, func(workflow.Future) {})
 	c.handleSignalsUntil(ctx, discoveryFuture.IsReady)
 	if !discoveryFuture.IsReady() {
@@ -198,7 +199,7 @@ func (c *processCore) askingMCPServersText() string {
 		prefix = "asking MCP servers "
 	}
 	return prefix + strings.Join(c.pendingMCPServerNames, ", ") + " for tools, which may take " +
-		protocol.DiscoverTimeout.String()
+		protocol.DiscoverMCPToolsTimeout.String()
 }
 
 // addMCPTools adds the servers' tools to the Idea, in this run and in later ones.

@@ -44,7 +44,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 			list.Plans = v.plans()
 			return list, nil
 		}, Description: "What waits for a person, in all " + approvalSources + ": {approvals, plans}."},
-		{Name: protocol.QueryPlan, Handler: func() (protocol.PlanProgress, error) {
+		{Name: protocol.QueryPlanProgress, Handler: func() (protocol.PlanProgress, error) {
 			return protocol.PlanProgress{Calls: v.callCounts()}, nil
 		},
 			Description: "The Calls of the latest Plan, each with its number of instances by status: {calls}. Of " +
@@ -54,7 +54,8 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 
 // processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
 // and what it waits for beside people's decisions.
-func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, holdUps []turn.HoldUp,
+func (c *processCore) processView(p queryableProcess, r loop.ProcessResult, stallFault *diag.Fault,
+	holdUps []turn.HoldUp,
 	ownWaitReasons []string) protocol.ProcessView {
 	pending, plans, allWaitReasons := p.approvals().Approvals, p.plans(), []string{}
 	if len(c.pendingMCPServerNames) > 0 {
@@ -72,7 +73,7 @@ func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault 
 	}
 	r.HoldUps = holdUps
 	return protocol.ProcessView{
-		Result: r, WaitingFor: allWaitReasons, Refusals: c.inbox.Fates.Refusals(),
+		ProcessResult: r, WaitingFor: allWaitReasons, Refusals: c.inbox.Fates.Refusals(),
 		RefusalCount:         c.inbox.Fates.RefusedCount,
 		PendingDecisionCount: len(pending) + len(plans), Orders: c.orders.Orders.WithoutDigests(),
 	}
@@ -89,7 +90,7 @@ func (p *unsplitProcess) callCounts() []turn.PlannedCallCounts { return p.loop.L
 
 func (p *unsplitProcess) view() protocol.ProcessView {
 	var waitReasons []string
-	pauseFault, stallFault := p.pauseReason(), p.loop.StallFault()
+	pauseFault, stallFault := p.pauseReason(), p.loop.StalledDelegatesFault()
 	if holdUps := p.ownHoldUps(false); pauseFault != nil {
 		waitReasons = append(waitReasons, pauseWaitingText(pauseFault))
 	} else if len(holdUps) > 0 {
@@ -139,13 +140,13 @@ const maxApprovalContextBytes = 1 << 20
 // answer.
 func (p *unsplitProcess) addApprovalContexts(list []protocol.Approval) {
 	messagesByToken := ideafile.GroupMessagesByInstance(p.idea.Context)
-	size := 0
+	contextBytes := 0
 	for n := range list {
 		token := list[n].Instance
-		c := protocol.ApprovalContext{Input: ideafile.InstanceInput(messagesByToken[token], token),
+		c := protocol.ApprovalContext{Input: ideafile.OwnInstanceInput(messagesByToken[token], token),
 			State: p.loop.StateOf(token)}
-		size += len(jsonval.Encode(c.Input)) + len(jsonval.Encode(c.State))
-		if size > maxApprovalContextBytes {
+		contextBytes += len(jsonval.Encode(c.Input)) + len(jsonval.Encode(c.State))
+		if contextBytes > maxApprovalContextBytes {
 			return
 		}
 		list[n].ApprovalContext = c

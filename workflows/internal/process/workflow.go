@@ -12,7 +12,7 @@ import (
 
 // Run is the Process workflow. It reads the Idea and runs it: as one process if one Request may cover all its
 // instances, else split into parts. With carried, it goes on from an earlier run.
-func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
+func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.ProcessResult, error) {
 	inbox := mailbox.NewInbox(ctx)
 	r, err := run(ctx, inbox, start, carried)
 	inbox.Close(ctx)
@@ -21,7 +21,7 @@ func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsN
 
 func run(
 	ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, carried *ContinueAsNewInput,
-) (*loop.Result, error) {
+) (*loop.ProcessResult, error) {
 	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
 		return nil, answerQueriesAsFailed(ctx, err)
@@ -60,21 +60,22 @@ func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *Continue
 }
 
 // sizeByKindChangeID names the rule that the size of Requests depends on the LLM's work for each instance. Before, it
-// was quality.SizeForSharedCalls.
+// was quality.RequestSizeForSharedCalls.
 const sizeByKindChangeID = "size of Requests by kind"
 
 // initialRequestSize is how many instances a Request covers at first. If that depends on Tools for which the file does
 // not say whether the LLM writes their results, the worker binds them first; until then, queries report that the
 // process begins.
 func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.RequestSize, error) {
-	size := quality.SizeFor(c.idea, nil)
-	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeForJudgedCalls {
+	size := quality.RequestSizeFor(c.idea, nil)
+	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.RequestSizeForJudgedCalls {
 		return size, nil
 	}
 	if !mailbox.IsPatched(ctx, sizeByKindChangeID) {
-		return quality.RequestSize{Initial: quality.SizeForSharedCalls, Current: quality.SizeForSharedCalls}, nil
+		return quality.RequestSize{Initial: quality.RequestSizeForSharedCalls,
+			Current: quality.RequestSizeForSharedCalls}, nil
 	}
-	if _, _, isCertain := quality.RecommendedSize(c.idea, nil); isCertain {
+	if _, _, isCertain := quality.RecommendedRequestSize(c.idea, nil); isCertain {
 		return size, nil
 	}
 	provisionalCore := *c
@@ -89,5 +90,5 @@ func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.RequestS
 	if len(c.idea.MCPServersToAskForTools()) == 0 { // else there are more Tools to bind
 		c.preparedTools = prepareResult
 	}
-	return quality.SizeFor(c.idea, prepareResult.Bindings), nil
+	return quality.RequestSizeFor(c.idea, prepareResult.Bindings), nil
 }

@@ -59,8 +59,8 @@ If the new Idea makes Requests, each instance gets what the LLM planned for it t
 }
 
 // runBacktest runs a new Idea over past instances, and prints what would differ.
-func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o backtestOptions) error {
-	options := backtest.Options{Processes: ids}
+func runBacktest(ctx context.Context, a *app.App, file string, processIDs []string, o backtestOptions) error {
+	options := backtest.Options{ProcessIDs: processIDs}
 	if err := o.chooseLLM(&options); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func backtestText(r *backtest.Report) string {
 		plannerText = "without a Request"
 	}
 	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), plannerText,
-		print.Plural(r.CallCount, "Call"))
+		print.Plural(r.ExecutedCallCount, "Call"))
 	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.SameCount, r.DifferentCount, r.UnknownCount)
 	if r.Approvals != (comparison.ApprovalCounts{}) {
 		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Recorded, "Call"),
@@ -144,11 +144,12 @@ func backtestText(r *backtest.Report) string {
 	for _, d := range r.OutputDifferences {
 		print.Fprintf(&b, "%s\n", d.Text)
 	}
-	return b.String() + instanceTable(r)
+	return b.String() + differingInstanceTable(r)
 }
 
-// instanceTable has one line for each instance that is not the same: the number of differences and the first of them.
-func instanceTable(r *backtest.Report) string {
+// differingInstanceTable has one line for each instance that is not the same: the number of differences and the first
+// of them.
+func differingInstanceTable(r *backtest.Report) string {
 	if r.DifferingCount() == 0 {
 		return ""
 	}

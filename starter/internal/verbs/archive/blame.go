@@ -38,7 +38,7 @@ It is read from the store; no server is needed.`,
 				if err != nil {
 					return err
 				}
-				return a.Show(blameReport{b, undoneCall}, v.blameText(b)+undoneText(undoneCall))
+				return a.Show(blameReport{b, undoneCall}, v.blameText(b)+undoneCallText(undoneCall))
 			})
 		})
 	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount,
@@ -57,8 +57,8 @@ type blameReport struct {
 // from.
 func findUndoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
 	undoneCall *client.UndoneCall, err error) {
-	if b.Call == nil && b.FoundIn != nil {
-		b, err = archive.Chain(b.FoundIn.Process).Blame(ctx, path, b.FoundIn.IdeaNumber)
+	if b.Call == nil && b.FoundInOriginIdea != nil {
+		b, err = archive.Chain(b.FoundInOriginIdea.Process).Blame(ctx, path, b.FoundInOriginIdea.IdeaNumber)
 	}
 	if err != nil || b.Call == nil {
 		return nil, err
@@ -72,7 +72,7 @@ func findUndoneCall(ctx context.Context, archive *client.Archive, id, path strin
 	return nil, err
 }
 
-func undoneText(undoneCall *client.UndoneCall) string {
+func undoneCallText(undoneCall *client.UndoneCall) string {
 	if undoneCall == nil {
 		return ""
 	}
@@ -102,13 +102,15 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	case b.Author == chain.AuthorStart:
 		t.WriteString("it was there from the beginning\n")
 	default:
-		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.SinceIdea)
+		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n",
+			b.ShownSinceIdeaNumber)
 	}
-	if o, ok := b.Origin.(jsonval.Object); ok {
+	if o, ok := b.ForkOrigin.(jsonval.Object); ok {
 		fmt.Fprintf(&t, "the process was %s", originText(o))
-		if f := b.FoundIn; f != nil {
+		if f := b.FoundInOriginIdea; f != nil {
 			print.Fprintf(&t, "it is in Idea %d of %s; to see who wrote it there: %s blame %s %s --at %d\n",
-				f.IdeaNumber, f.Process, print.ProgramName, print.Quote(f.Process), print.Quote(place), f.IdeaNumber)
+				f.IdeaNumber, f.Process, print.ProgramName, print.ShellQuote(f.Process), print.ShellQuote(place),
+				f.IdeaNumber)
 		} else {
 			t.WriteString(
 				"that Idea does not have it, or is no longer in the store: the fork's author may have set it\n")
@@ -116,12 +118,12 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	}
 	for _, d := range b.Decisions {
 		t.WriteString(decisionText(d) + "\n")
-		for _, line := range v.changeText(d) {
+		for _, line := range v.decisionDetailLines(d) {
 			fmt.Fprintf(&t, "  %s\n", line)
 		}
 	}
 	if b.Call != nil {
-		v.writeProposedCall(&t, b)
+		v.writeCallDetails(&t, b)
 	}
 	if a := b.ParamsAdaptation; a != nil {
 		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
@@ -151,14 +153,14 @@ func (v valueFormat) writtenText(w chain.LoggedWrite) string {
 }
 
 func decisionText(d approval.Decision) string {
-	text := print.Printable("decided by " + deciderText(d) + ": " + d.Kind + reasonText(d))
+	text := print.Printable("decided by " + deciderText(d) + ": " + d.Kind + proofAndReasonText(d))
 	if !d.DecidedAt.IsZero() {
 		text += ", " + d.DecidedAt.Local().Format(time.DateTime)
 	}
 	return text
 }
 
-func (v valueFormat) writeProposedCall(out *strings.Builder, b *chain.Blame) {
+func (v valueFormat) writeCallDetails(out *strings.Builder, b *chain.Blame) {
 	c := b.Call
 	print.Fprintf(out, "call %s of Request %d: %s\n", c.ID, c.RequestNumber, c.Tool)
 	if c.ProposedJSON != nil {
@@ -167,15 +169,15 @@ func (v valueFormat) writeProposedCall(out *strings.Builder, b *chain.Blame) {
 	if c.ExecutedCall != nil {
 		fmt.Fprintf(out, "  ran: %s\n", v.callText(c.ExecutedCall.Tool, c.ExecutedCall.Params))
 	}
-	for _, r := range c.Reads {
+	for _, r := range c.ResolvedReferences {
 		value := "nothing"
 		if r.Exists {
 			value = v.text(r.Value)
 		}
 		fmt.Fprintf(out, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.LastWrite.IdeaNumber)
 	}
-	if c.SeenIdea > 0 {
+	if c.SeenIdeaNumber > 0 {
 		fmt.Fprintf(out, "what the LLM had seen: %s show %s --at %d\n", print.ProgramName,
-			print.Quote(cmp.Or(c.PartProcessID, b.Process)), c.SeenIdea)
+			print.ShellQuote(cmp.Or(c.PartProcessID, b.Process)), c.SeenIdeaNumber)
 	}
 }

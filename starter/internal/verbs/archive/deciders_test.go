@@ -12,7 +12,7 @@ import (
 )
 
 func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
-	two := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2}}
+	two := policy.DeciderRules{{Groups: []string{"finance"}, RequiredApprovalCount: 2}}
 	for want, d := range map[string]approval.Decision{
 		"ann of finance, one of 2 required": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"},
 			Deciders: two},
@@ -23,7 +23,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		"the standing order o of ann, at which nobody looked, because dull": {Kind: "approve", DecidedBy: "ann",
 			StandingOrderID: "o", Reason: "dull"},
 	} {
-		if got := deciderText(d) + reasonText(d); got != want {
+		if got := deciderText(d) + proofAndReasonText(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {

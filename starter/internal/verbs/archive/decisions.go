@@ -39,7 +39,7 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 }
 
 func runDecisions(ctx context.Context, a *app.App, id string, ideaNumber int, v valueFormat) error {
-	return withArchiveAt(ctx, a, id, ideaNumber, func(archive *client.Archive) error {
+	return withArchiveNotingHoldUps(ctx, a, id, ideaNumber, func(archive *client.Archive) error {
 		decisions, err := archive.Chain(id).Decisions(ctx, ideaNumber)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (v valueFormat) decisionsText(decisions []client.RecordedDecision) string {
 		if to := d.RecipientText(); to != "" {
 			summary += " to " + to
 		}
-		summary += reasonText(d.Decision)
+		summary += proofAndReasonText(d.Decision)
 		if d.CallID != "" {
 			summary = d.CallID + "  " + summary
 		}
@@ -84,7 +84,7 @@ func (v valueFormat) decisionsText(decisions []client.RecordedDecision) string {
 		if about := d.About(); about != "" {
 			print.Fprintf(&b, "    %s\n", about)
 		}
-		for _, line := range v.changeText(d.Decision) {
+		for _, line := range v.decisionDetailLines(d.Decision) {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 		if d.Outcome != nil {
@@ -107,8 +107,8 @@ func deciderText(d approval.Decision) string {
 	return text
 }
 
-// reasonText says how a decision is proved, whether others must decide too, and why it was taken.
-func reasonText(d approval.Decision) (text string) {
+// proofAndReasonText says how a decision is proved, whether others must decide too, and why it was taken.
+func proofAndReasonText(d approval.Decision) (text string) {
 	if signed := d.SignedText(); signed != "" {
 		text += ", " + signed
 	}
@@ -124,8 +124,8 @@ func reasonText(d approval.Decision) (text string) {
 	return text
 }
 
-// changeText says what was shown, and what the decision made of it.
-func (v valueFormat) changeText(d approval.Decision) (lines []string) {
+// decisionDetailLines says what was shown, and what the decision made of it.
+func (v valueFormat) decisionDetailLines(d approval.Decision) (lines []string) {
 	if d.Tool != "" {
 		lines = append(lines, "shown "+v.callText(d.Tool, d.ShownParams))
 	}
@@ -139,14 +139,14 @@ func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	}
 	if o := d.Order; o != nil {
 		lines = append(lines, "order "+v.text(jsonval.ToJSONValue(o)))
-	} else if d.Kind == approval.SteerDisallow {
+	} else if d.Kind == approval.SteerEndStandingOrder {
 		lines = append(lines, "order "+print.Printable(d.StandingOrderID))
 	}
-	if len(d.Context) > 0 {
-		lines = append(lines, "messages "+v.text(d.Context))
+	if len(d.AddedMessages) > 0 {
+		lines = append(lines, "messages "+v.text(d.AddedMessages))
 	}
-	if len(d.AddedInstances) > 0 {
-		lines = append(lines, "instances "+v.fitWidth(strings.Join(d.AddedInstances, ", ")))
+	if len(d.AddedInstanceTokens) > 0 {
+		lines = append(lines, "instances "+v.fitWidth(strings.Join(d.AddedInstanceTokens, ", ")))
 	}
 	if d.Limits != nil {
 		lines = append(lines, fmt.Sprintf("limits %+v", *d.Limits))

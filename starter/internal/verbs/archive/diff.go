@@ -28,16 +28,16 @@ store; no server is needed.`,
 		`  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
 		func(ctx context.Context, args []string) error {
-			var numbers [2]int
+			var ideaNumbers [2]int
 			for n, text := range args[1:] {
-				number, err := strconv.Atoi(text)
-				if err != nil || number < 1 {
+				ideaNumber, err := strconv.Atoi(text)
+				if err != nil || ideaNumber < 1 {
 					return exit.Usagef("compare Ideas of %s: %q is not the number of an Idea", args[0], text)
 				}
-				numbers[n] = number
+				ideaNumbers[n] = ideaNumber
 			}
 			return a.WithArchive(ctx, func(archive *client.Archive) error {
-				d, err := archive.Chain(args[0]).Diff(ctx, numbers[0], numbers[1])
+				d, err := archive.Chain(args[0]).Diff(ctx, ideaNumbers[0], ideaNumbers[1])
 				switch {
 				case err != nil:
 					return err
@@ -52,23 +52,23 @@ store; no server is needed.`,
 	return c
 }
 
-var signByChange = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
+var signByChangeKind = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
 	ideadiff.Undone: "~"}
 
 // diffText lists a Diff instance by instance. Changes that belong to no instance come first, without a heading.
 func (v valueFormat) diffText(d *client.Diff) string {
 	linesByInstance, instances := map[string][]string{}, []string{""}
-	add := func(instance, line string) {
+	addLine := func(instance, line string) {
 		instances = jsonval.AppendNew(instances, instance)
 		linesByInstance[instance] = append(linesByInstance[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], print.Printable(c.Path),
+		addLine(c.Instance, fmt.Sprintf("%s %s  %s", signByChangeKind[c.Kind], print.Printable(c.Path),
 			v.changedValueText(c.Kind, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
 		callLabel := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], callLabel,
+		addLine(c.Instance, fmt.Sprintf("%s %s  %s", signByChangeKind[c.Kind], callLabel,
 			v.changedValueText(c.Kind, c.From, c.To)))
 	}
 	var b strings.Builder

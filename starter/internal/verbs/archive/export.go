@@ -62,19 +62,19 @@ func runExport(ctx context.Context, a *app.App, id, file string) error {
 		if err != nil {
 			return err
 		}
-		return printReport(a, file, r)
+		return printVerifyReport(a, file, r)
 	})
 }
 
 // exportHTML writes what a process did as a page for people. It checks signatures with the keys that
 // PROCESSIDEA_DECIDERS names.
 func exportHTML(ctx context.Context, a *app.App, id, file string) error {
-	keys, err := loadDeciderKeys(ctx, "")
+	deciderKeys, err := loadDeciderKeys(ctx, "")
 	if err != nil {
 		return err
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		c := archive.WithDeciderKeys(keys).Chain(id)
+		c := archive.WithDeciderKeys(deciderKeys).Chain(id)
 		if file == "" {
 			return report.Write(ctx, c, id, a.Out)
 		}

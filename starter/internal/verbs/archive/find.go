@@ -35,17 +35,17 @@ not searched. --store-only does not ask Temporal.`,
 				OnFound:      func(finding find.Finding) error { return printTextFinding(a, finding) },
 				OnUnreadable: func(description string) { a.Note("not read: %s", description) },
 			}
-			search := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
+			searchStore := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
 			if isStoreOnly {
-				return a.WithArchive(ctx, search)
+				return a.WithArchive(ctx, searchStore)
 			}
-			return findInStoreAndTemporal(ctx, a, args[0], search, o)
+			return findInStoreAndTemporal(ctx, a, args[0], searchStore, o)
 		})
 	c.Flags().BoolVar(&isStoreOnly, "store-only", false, "look at the store alone, and do not ask Temporal")
 	return c
 }
 
-func findInStoreAndTemporal(ctx context.Context, a *app.App, text string, search func(*client.Archive) error,
+func findInStoreAndTemporal(ctx context.Context, a *app.App, text string, searchStore func(*client.Archive) error,
 	o find.Options) error {
 	p, err := a.Place()
 	if err != nil {
@@ -56,7 +56,7 @@ func findInStoreAndTemporal(ctx context.Context, a *app.App, text string, search
 		return err
 	}
 	defer s.Close()
-	if err := search(s.Archive()); err != nil {
+	if err := searchStore(s.Archive()); err != nil {
 		return err
 	}
 	return find.SearchHistories(ctx, s.Client, text, o)
@@ -70,21 +70,21 @@ func printTextFinding(a *app.App, finding find.Finding) error {
 		}
 		return a.Print(string(line) + "\n")
 	}
-	if finding.Schedule != "" {
-		return a.Print(fmt.Sprintf("schedule %s: what it starts processes from\n", print.Printable(finding.Schedule)))
+	if finding.ScheduleID != "" {
+		return a.Print(fmt.Sprintf("schedule %s: what it starts processes from\n", print.Printable(finding.ScheduleID)))
 	}
-	subject := print.Printable(finding.Process)
+	subject := print.Printable(finding.ProcessID)
 	if finding.Instance != "" {
 		subject = print.Printable(finding.Instance) + " of " + subject
 	}
 	place := print.Printable(strings.Join(finding.Paths, ", "))
 	switch {
-	case finding.LastIdea == 0 && finding.Paths[0] == "history":
+	case finding.LastIdeaNumber == 0 && finding.Paths[0] == "history":
 		place += " in Temporal"
-	case finding.LastIdea > 0 && finding.FirstIdea == finding.LastIdea:
-		place += fmt.Sprintf(" in Idea %d", finding.FirstIdea)
-	case finding.LastIdea > 0:
-		place += fmt.Sprintf(" in Ideas %d to %d", finding.FirstIdea, finding.LastIdea)
+	case finding.LastIdeaNumber > 0 && finding.FirstIdeaNumber == finding.LastIdeaNumber:
+		place += fmt.Sprintf(" in Idea %d", finding.FirstIdeaNumber)
+	case finding.LastIdeaNumber > 0:
+		place += fmt.Sprintf(" in Ideas %d to %d", finding.FirstIdeaNumber, finding.LastIdeaNumber)
 	}
 	return a.Print(subject + ": " + place + "\n")
 }

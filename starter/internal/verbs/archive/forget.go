@@ -52,7 +52,7 @@ same command again. Forgetting cannot be undone.`,
 			case instance != "" && o.CancelIfRunning:
 				return exit.Usagef("forget: --cancel would end the work of all instances: to do that, cancel the " +
 					"process first")
-			case instance == "" && o.WithHistory:
+			case instance == "" && o.WithSharedHistories:
 				return exit.Usagef("forget: --with-history needs --instance; without --instance all histories are " +
 					"deleted anyway")
 			}
@@ -62,7 +62,7 @@ same command again. Forgetting cannot be undone.`,
 	f.BoolVar(&o.CancelIfRunning, "cancel", false, "end the process first, if it is at work")
 	f.BoolVar(&o.WithForks, "with-forks", false, "forget the processes that were forked from it too")
 	f.StringVar(&instance, "instance", "", "forget the instance of this `token` alone")
-	f.BoolVar(&o.WithHistory, "with-history", false,
+	f.BoolVar(&o.WithSharedHistories, "with-history", false,
 		"with --instance: delete the histories of the process itself too")
 	f.StringVar(&o.Name, "by", "", "the `name` of who does it (default: the user's)")
 	f.StringVar(&o.Reason, "reason", "", "why; it stays for ever")
@@ -76,7 +76,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 		return err
 	}
 	// If no server runs, this program runs one to delete the histories. Only --cancel needs a worker.
-	s, err := p.OpenSession(ctx, server.HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: o.CancelIfRunning})
+	s, err := p.OpenSession(ctx, server.HostOptions{UIPort: -1, GatewayPort: -1, RunsWorker: o.CancelIfRunning})
 	if err != nil {
 		return err
 	}
@@ -90,17 +90,17 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	if err != nil {
 		return err
 	}
-	wasReached, err := forgetFiles(ctx, s, *r)
+	areFilesReached, err := scrubForgottenFiles(ctx, s, *r)
 	if err != nil {
 		return fmt.Errorf("%w; to remove what remains in the server's files, forget %s again", err, id)
 	}
-	if !wasReached {
+	if !areFilesReached {
 		a.Note(
 			"%s", "the files of Temporal's server were not checked: its database may keep refused starts, and "+
 				"deleted data until the space is reused; its logs and backups keep what they had")
 	}
 	err = a.Show(r, forgottenText(*r))
-	if isComplete := wasReached && r.IsComplete(); err == nil && !isComplete {
+	if isComplete := areFilesReached && r.IsComplete(); err == nil && !isComplete {
 		err = exit.WithCode(exit.IncompleteForget)
 	}
 	return err
@@ -114,30 +114,32 @@ func ideasText(ideaNumbers []int) string {
 	return fmt.Sprintf("%d Ideas, %d to %d", len(ideaNumbers), ideaNumbers[0], ideaNumbers[len(ideaNumbers)-1])
 }
 
-func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) (wasReached bool, err error) {
-	for _, fork := range r.Forks {
-		if wasReached, err = forgetFiles(ctx, s, fork); err != nil {
-			return wasReached, err
+func scrubForgottenFiles(ctx context.Context, s *server.Session, r forget.Result) (areFilesReached bool, err error) {
+	for _, fork := range r.ForkResults {
+		if areFilesReached, err = scrubForgottenFiles(ctx, s, fork); err != nil {
+			return areFilesReached, err
 		}
 	}
-	return s.ScrubForgottenProcess(ctx, r.Process)
+	return s.ScrubForgottenProcess(ctx, r.ProcessID)
 }
 
 func forgottenText(r forget.Result) string {
 	var b strings.Builder
-	for _, fork := range r.Forks {
+	for _, fork := range r.ForkResults {
 		b.WriteString(forgottenText(fork))
 	}
-	subject, verb, keyText := print.Printable(r.Process), "", "its data key is destroyed\n"
-	if r.Instance != "" {
-		subject, verb = print.Printable(r.Instance)+" of "+subject, "taken out of "
-		keyText = "the process has a new data key, and the old one is destroyed\n"
+	subject, ideasPrefix, dataKeyText := print.Printable(r.ProcessID), "", "its data key is destroyed\n"
+	if r.InstanceToken != "" {
+		subject, ideasPrefix = print.Printable(r.InstanceToken)+" of "+subject, "taken out of "
+		dataKeyText = "the process has a new data key, and the old one is destroyed\n"
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
-		subject, verb, print.Plural(r.IdeaCount, "Idea"), print.Plural(len(r.EmptiedProcessIDs), "chain"),
-		print.Plural(r.ValueCount, "value"), sizeText(r.ValueBytes), print.Plural(r.ExecutionCount, "run"))
+		subject, ideasPrefix, print.Plural(r.AffectedIdeaCount, "Idea"),
+		print.Plural(len(r.AffectedProcessIDs), "chain"),
+		print.Plural(r.RemovedValueCount, "value"), sizeText(r.RemovedValueBytes),
+		print.Plural(r.DeletedRunCount, "run"))
 	if r.KeyDestroyed {
-		b.WriteString(keyText)
+		b.WriteString(dataKeyText)
 	}
 	for _, id := range r.KeptWorkflowIDs {
 		print.Fprintf(&b, "not removed: the history of %s in Temporal, which covers all its instances:"+
@@ -145,7 +147,7 @@ func forgottenText(r forget.Result) string {
 	}
 	for _, m := range r.Mentions {
 		print.Fprintf(&b, "not removed: %s of %s in %s: it %s\n",
-			m.Path, m.Process, ideasText(m.Ideas), m.Reason)
+			m.Path, m.Process, ideasText(m.IdeaNumbers), m.Reason)
 	}
 	return b.String()
 }

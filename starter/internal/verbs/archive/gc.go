@@ -25,8 +25,8 @@ type gcOptions struct {
 }
 
 // minCollectAge is the age below which nothing is removed. Writers reuse values that have been in the store for less
-// than blobs.FreshnessPeriod, and need some time to record that in Temporal.
-const minCollectAge = 2 * blobs.FreshnessPeriod
+// than blobs.MaxPutValueAge, and need some time to record that in Temporal.
+const minCollectAge = 2 * blobs.MaxPutValueAge
 
 // GC removes old chains, and values that nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
@@ -61,7 +61,7 @@ func runGC(ctx context.Context, a *app.App, o gcOptions) error {
 		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
 		err := a.WithSession(ctx, func(s *server.Session) (err error) {
-			rules.Temporal, err = s.NamespaceContents(ctx)
+			rules.TemporalContents, err = s.ReadReferencedStoreValues(ctx)
 			return err
 		})
 		if err != nil {
@@ -83,19 +83,19 @@ func collectResultText(c *chain.CollectResult) string {
 	if c.WasRemoved {
 		verb = "removed"
 	}
-	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.RemovedProcessIDs), "chain"),
-		print.Plural(c.IdeaCount, "Idea"), sizeText(c.IdeaBytes),
-		print.Plural(c.ValueCount, "value"), sizeText(c.ValueBytes))
-	for _, processID := range c.RemovedProcessIDs {
+	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.CollectedProcessIDs), "chain"),
+		print.Plural(c.CollectedIdeaCount, "Idea"), sizeText(c.CollectedIdeaBytes),
+		print.Plural(c.CollectedValueCount, "value"), sizeText(c.CollectedValueBytes))
+	for _, processID := range c.CollectedProcessIDs {
 		print.Fprintf(&b, "  %s\n", processID)
 	}
 	if c.UnfinishedFileCount > 0 {
 		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", verb,
 			print.Plural(c.UnfinishedFileCount, "file"), sizeText(c.UnfinishedBytes))
 	}
-	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Retained.Chains, "chain"),
-		print.Plural(c.Retained.Values, "value"), sizeText(c.Retained.ValueBytes))
-	if !c.WasRemoved && c.IdeaCount+c.ValueCount+c.UnfinishedFileCount > 0 {
+	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Retained.ChainCount, "chain"),
+		print.Plural(c.Retained.ValueCount, "value"), sizeText(c.Retained.ValueBytes))
+	if !c.WasRemoved && c.CollectedIdeaCount+c.CollectedValueCount+c.UnfinishedFileCount > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}
 	return b.String()

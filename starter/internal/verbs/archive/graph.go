@@ -35,20 +35,20 @@ or else the latest solution that has Calls, or else the Plan messages.`,
 		`  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
 		func(ctx context.Context, args []string) error {
-			fileOrProcess := args[0]
+			fileOrProcessID := args[0]
 			render, ok := renderByFormat[format]
 			if !ok {
-				return exit.Usagef("draw %s: no format %q; there are %s", fileOrProcess, format,
+				return exit.Usagef("draw %s: no format %q; there are %s", fileOrProcessID, format,
 					strings.Join(jsonval.SortedKeys(renderByFormat), ", "))
 			}
-			p, err := loadPlan(ctx, a, fileOrProcess)
+			p, err := loadDrawablePlan(ctx, a, fileOrProcessID)
 			if err != nil {
 				return err
 			}
 			if len(p.Calls) == 0 {
-				return exit.Usagef("draw %s: it has no Calls", fileOrProcess)
+				return exit.Usagef("draw %s: it has no Calls", fileOrProcessID)
 			}
-			graphText := render(p.Calls, p.StatusCounts...)
+			graphText := render(p.Calls, p.InstanceCountsByStatus...)
 			return a.Show(renderedGraph{format, graphText, len(p.Calls)}, strings.TrimSuffix(graphText, "\n")+"\n")
 		})
 	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
@@ -62,26 +62,27 @@ type renderedGraph struct {
 	CallCount int    `json:"calls"`
 }
 
-// loadPlan returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
-func loadPlan(ctx context.Context, a *app.App, fileOrProcess string) (plan *client.DrawablePlan, err error) {
+// loadDrawablePlan returns the Calls of the file with this name if it exists, otherwise those of the process with this
+// id.
+func loadDrawablePlan(ctx context.Context, a *app.App, fileOrProcessID string) (plan *client.DrawablePlan, err error) {
 	plan = &client.DrawablePlan{}
-	if _, err := os.Stat(fileOrProcess); err == nil {
-		plan.Calls, err = loadFileCalls(fileOrProcess)
+	if _, err := os.Stat(fileOrProcessID); err == nil {
+		plan.Calls, err = loadFileCalls(fileOrProcessID)
 		return plan, err
 	}
-	if plan.Calls = loadPendingPlanCalls(ctx, a, fileOrProcess); len(plan.Calls) > 0 {
+	if plan.Calls = loadPendingPlanCalls(ctx, a, fileOrProcessID); len(plan.Calls) > 0 {
 		return plan, nil
 	}
 	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
-		c := archive.Chain(fileOrProcess)
+		c := archive.Chain(fileOrProcessID)
 		if plan, err = c.PlanWithStatus(ctx); err == nil && !a.WritesJSON {
-			noteLatestIdea(ctx, a, c, fileOrProcess)
+			noteLatestIdea(ctx, a, c, fileOrProcessID)
 		}
 		return err
 	})
 	if errors.Is(err, client.ErrNotFound) {
 		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id",
-			fileOrProcess)
+			fileOrProcessID)
 	}
 	return plan, err
 }
@@ -89,7 +90,7 @@ func loadPlan(ctx context.Context, a *app.App, fileOrProcess string) (plan *clie
 // loadPendingPlanCalls returns the Calls of the first Plan that waits for a person, or nil if no Plan waits or no
 // server answers.
 func loadPendingPlanCalls(ctx context.Context, a *app.App, processID string) (calls []any) {
-	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, serverAnswerTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, processID, func(p *client.Process) error {
 		plans, err := p.WaitingPlans(ctx)

@@ -37,7 +37,7 @@ says how often it would have asked.`,
   starter harden moderation-1 moderation-2 --complete -o complete.json
   starter harden --approvals refunds-1 refunds-2`,
 		func(ctx context.Context, args []string) error {
-			if reportsApprovals && (o.IsTemplate || o.MustBeComplete || file != "") {
+			if reportsApprovals && (o.MakesTemplate || o.MustNotAskLLM || file != "") {
 				return exit.Usagef("harden: --approvals writes no file: leave out --template, --complete and --output")
 			}
 			if reportsApprovals {
@@ -48,8 +48,8 @@ says how often it would have asked.`,
 		})
 	f := c.Flags()
 	f.StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
-	f.BoolVar(&o.IsTemplate, "template", false, "leave out what the first process began with")
-	f.BoolVar(&o.MustBeComplete, "complete", false,
+	f.BoolVar(&o.MakesTemplate, "template", false, "leave out what the first process began with")
+	f.BoolVar(&o.MustNotAskLLM, "complete", false,
 		"never ask an LLM, whatever happens: what fails then fails its instance")
 	f.BoolVar(&reportsApprovals, "approvals", false, "say what people did with the Calls they were asked about")
 	return c

@@ -43,7 +43,7 @@ func runHistory(ctx context.Context, a *app.App, id string) error {
 
 // isProcessKnown reports whether a server answers and knows the process.
 func isProcessKnown(ctx context.Context, a *app.App, id string) (isFound bool) {
-	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, serverAnswerTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(*client.Process) error {
 		isFound = true
@@ -53,7 +53,7 @@ func isProcessKnown(ctx context.Context, a *app.App, id string) (isFound bool) {
 }
 
 func printHistory(ctx context.Context, a *app.App, id string) error {
-	return withArchiveAt(ctx, a, id, 0, func(archive *client.Archive) error {
+	return withArchiveNotingHoldUps(ctx, a, id, 0, func(archive *client.Archive) error {
 		links, err := archive.Chain(id).Ideas(ctx)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func printHistory(ctx context.Context, a *app.App, id string) error {
 		latestLink := links[len(links)-1]
 		ageText := fmt.Sprintf("Idea %d, the latest, was %s\n", latestLink.IdeaNumber, sealedText(latestLink.Created))
 		notesText := forgottenIdeasText(latestLink.Forgotten) + undoesText(links[0].Undoes) +
-			originText(links[0].Origin) +
+			originText(links[0].ForkOrigin) +
 			simulationText(links[0].Simulated) + undoneByText(undoingProcessIDs)
 		return a.Show(links, notesText+historyTable(links, print.TableWidth(a.Out))+ageText)
 	})
@@ -109,14 +109,14 @@ func simulationText(simulation any) string {
 	return "simulated: no Tool ran, and its States and output are made up\n"
 }
 
-// llmText names the LLM that answered the Request of an Idea.
-func llmText(l chain.Link) string {
+// llmNameText names the LLM that answered the Request of an Idea.
+func llmNameText(l chain.Link) string {
 	llmUsage := jsonval.AsObject(l.LLM)
 	if l.Request == 0 || llmUsage == nil {
 		return ""
 	}
 	name := cmp.Or(jsonval.AsText(llmUsage["served"]), jsonval.AsText(llmUsage["model"]))
-	return print.Compact(name, maxLLMWidth)
+	return print.Compact(name, maxLLMNameChars)
 }
 
 // costText is the cost of an Idea's Requests, or "" if they have no price.
@@ -129,7 +129,7 @@ func costText(l chain.Link) string {
 	return cost.String()
 }
 
-const maxLLMWidth = 30 // characters
+const maxLLMNameChars = 30 // characters
 
 const shortDigestChars = 12 // characters
 
@@ -142,7 +142,8 @@ func historyTable(links []chain.Link, width int) string {
 			requestText = strconv.Itoa(l.Request)
 		}
 		for n, cell := range []string{
-			strconv.Itoa(l.IdeaNumber), l.Created.Local().Format(time.DateTime), requestText, llmText(l), costText(l),
+			strconv.Itoa(l.IdeaNumber), l.Created.Local().Format(time.DateTime), requestText, llmNameText(l),
+			costText(l),
 			strconv.Itoa(l.Counts.Instances),
 			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions),
 			print.FitWidth(l.Digest, shortDigestChars),
@@ -150,9 +151,9 @@ func historyTable(links []chain.Link, width int) string {
 			columns[n] = append(columns[n], cell)
 		}
 	}
-	const costColumn = 4
-	if !slices.ContainsFunc(columns[costColumn][1:], func(cell string) bool { return cell != "" }) {
-		columns = slices.Delete(columns, costColumn, costColumn+1)
+	const costColumnIndex = 4
+	if !slices.ContainsFunc(columns[costColumnIndex][1:], func(cell string) bool { return cell != "" }) {
+		columns = slices.Delete(columns, costColumnIndex, costColumnIndex+1)
 	}
 	return print.Table(columns, width)
 }

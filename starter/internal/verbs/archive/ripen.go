@@ -14,9 +14,9 @@ import (
 )
 
 // reportApprovals reports, for each Tool, what people did with the Calls that they were asked about.
-func reportApprovals(ctx context.Context, a *app.App, ids []string) error {
+func reportApprovals(ctx context.Context, a *app.App, processIDs []string) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		findings, err := archive.AnalyzeApprovals(ctx, ids)
+		findings, err := archive.AnalyzeApprovals(ctx, processIDs)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ Queries and heartbeats are not counted.`,
 
 func showActions(ctx context.Context, a *app.App, id string) error {
 	return a.WithProcess(ctx, id, func(p *client.Process) error {
-		actionCounts, err := p.CountActions(ctx)
+		actionCounts, err := p.CountBilledActions(ctx)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 }
 
 func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
-	return withArchiveAt(ctx, a, id, ideaNumber, func(archive *client.Archive) error {
+	return withArchiveNotingHoldUps(ctx, a, id, ideaNumber, func(archive *client.Archive) error {
 		idea, err := archive.Chain(id).Load(ctx, ideaNumber)
 		if err != nil {
 			return err
@@ -85,15 +85,15 @@ func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
 		for _, c := range counts {
 			a.Note("%s", c)
 		}
-		noteAge(a, id, idea)
+		noteIdeaAge(a, id, idea)
 		noteUndoneCalls(a, id, idea, undoneCalls)
 		noteBatchAndQuality(a, id, idea)
 		return a.Print(print.IndentJSON(idea) + "\n")
 	})
 }
 
-// noteAge says on standard error how old an Idea is.
-func noteAge(a *app.App, id string, idea jsonval.Object) {
+// noteIdeaAge says on standard error how old an Idea is.
+func noteIdeaAge(a *app.App, id string, idea jsonval.Object) {
 	meta := jsonval.AsObject(idea["meta"])
 	if sealedAt, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
 		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(sealedAt))
@@ -102,14 +102,14 @@ func noteAge(a *app.App, id string, idea jsonval.Object) {
 
 // noteBatchAndQuality prints to standard error how many instances a Request covers, and the measured quality of its
 // answers.
-func noteBatchAndQuality(a *app.App, id string, source jsonval.Object) {
-	idea, _ := ideafile.ReadIdea(source)
+func noteBatchAndQuality(a *app.App, id string, ideaObject jsonval.Object) {
+	idea, _ := ideafile.ReadIdea(ideaObject)
 	if p, err := a.Place(); err == nil && idea != nil {
 		if text := p.Tools().BatchSizeText(idea); text != "" {
 			a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 		}
 	}
-	for _, line := range quality.ReadReport(jsonval.AsObject(source["meta"])).Lines() {
+	for _, line := range quality.ReadReport(jsonval.AsObject(ideaObject["meta"])).Lines() {
 		a.Note("%s: %s", id, line)
 	}
 }
@@ -136,13 +136,14 @@ func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []c
 	}
 }
 
-// serverTimeout is the maximum wait for a server to add what the store does not know. If no server answers, the output
-// is from the store alone.
-const serverTimeout = 5 * time.Second
+// serverAnswerTimeout is the maximum wait for a server to add what the store does not know. If no server answers, the
+// output is from the store alone.
+const serverAnswerTimeout = 5 * time.Second
 
-// withArchiveAt is WithArchive for verbs that show a process up to an Idea. For the latest Idea, 0, it also notes what
-// holds the process up, even if that is why there is no Idea.
-func withArchiveAt(ctx context.Context, a *app.App, id string, ideaNumber int, do func(*client.Archive) error) error {
+// withArchiveNotingHoldUps is WithArchive for verbs that show a process up to an Idea. For the latest Idea, 0, it also
+// notes what holds the process up, even if that is why there is no Idea.
+func withArchiveNotingHoldUps(ctx context.Context, a *app.App, id string, ideaNumber int,
+	do func(*client.Archive) error) error {
 	err := a.WithArchive(ctx, do)
 	if ideaNumber == 0 && !a.WritesJSON {
 		warnIfHeldUp(ctx, a, id)
@@ -153,7 +154,7 @@ func withArchiveAt(ctx context.Context, a *app.App, id string, ideaNumber int, d
 // warnIfHeldUp prints to standard error what holds a process up, if a server answers: this explains why the latest Idea
 // may be old.
 func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
-	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, serverAnswerTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(p *client.Process) error {
 		holdUps, err := p.HoldUps(ctx)

@@ -24,7 +24,7 @@ import (
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	comparesTemporal, checksAll, decidersFile := false, false, ""
+	comparesWithTemporal, checksAllChains, decidersFile := false, false, ""
 	c := app.NewCommand("verify [ID|FILE]", "Check every digest of a process's chain, or of an exported one",
 		`Check a process's chain: its Ideas are numbered without a gap, each names the one before,
 and every manifest, part, value and log matches its digest. So do the chains of its parts
@@ -48,24 +48,24 @@ chain (gc removes those).`,
   starter verify refund-17.jsonl --deciders deciders.json --json
   starter verify --all --store /backup/store`,
 		func(ctx context.Context, args []string) error {
-			keys, err := loadDeciderKeys(ctx, decidersFile)
+			deciderKeys, err := loadDeciderKeys(ctx, decidersFile)
 			switch {
 			case err != nil:
 				return err
-			case checksAll && (comparesTemporal || len(args) > 0):
+			case checksAllChains && (comparesWithTemporal || len(args) > 0):
 				return exit.Usagef("verify: --all checks every chain of the store: leave out ID, file and --temporal")
-			case checksAll:
-				return verifyAll(ctx, a, keys)
+			case checksAllChains:
+				return verifyAll(ctx, a, deciderKeys)
 			case len(args) == 0:
 				return exit.Usagef("verify: name a process or a file, or use --all")
-			case comparesTemporal:
-				return verifyWithTemporal(ctx, a, args[0], keys)
+			case comparesWithTemporal:
+				return verifyWithTemporal(ctx, a, args[0], deciderKeys)
 			}
-			return runVerify(ctx, a, args[0], keys)
+			return runVerify(ctx, a, args[0], deciderKeys)
 		})
 	f := c.Flags()
-	f.BoolVar(&comparesTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
-	f.BoolVar(&checksAll, "all", false, "check every chain of the store")
+	f.BoolVar(&comparesWithTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
+	f.BoolVar(&checksAllChains, "all", false, "check every chain of the store")
 	f.StringVar(&decidersFile, "deciders", "",
 		"check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
@@ -73,78 +73,78 @@ chain (gc removes those).`,
 
 // loadDeciderKeys reads the keys that check decisions. It returns nil if neither the flag nor the environment names
 // any.
-func loadDeciderKeys(ctx context.Context, location string) (*signing.Keys, error) {
-	location = cmp.Or(location, os.Getenv(signing.DecidersVariable))
-	if location == "" {
+func loadDeciderKeys(ctx context.Context, keysLocation string) (*signing.Keys, error) {
+	keysLocation = cmp.Or(keysLocation, os.Getenv(signing.DecidersVariable))
+	if keysLocation == "" {
 		return nil, nil
 	}
-	source, err := signing.Open(ctx, location)
+	source, err := signing.Open(ctx, keysLocation)
 	if err != nil {
 		return nil, exit.Usagef("%w", err)
 	}
 	return source.Keys(ctx)
 }
 
-func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signing.Keys) error {
+func verifyWithTemporal(ctx context.Context, a *app.App, id string, deciderKeys *signing.Keys) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
-		r, err := s.VerifyWithTemporal(ctx, id, keys)
+		r, err := s.VerifyWithTemporal(ctx, id, deciderKeys)
 		if err != nil {
 			return err
 		}
 		if !a.WritesJSON {
-			a.Note("%s of %s compared with Temporal's history", print.Plural(r.WitnessedCount, "Idea"),
+			a.Note("%s of %s compared with Temporal's history", print.Plural(r.WitnessedIdeaCount, "Idea"),
 				print.Plural(r.IdeaCount, "Idea"))
 		}
-		return printReport(a, id, r)
+		return printVerifyReport(a, id, r)
 	})
 }
 
-func runVerify(ctx context.Context, a *app.App, fileOrProcess string, keys *signing.Keys) error {
-	info, err := os.Stat(fileOrProcess)
+func runVerify(ctx context.Context, a *app.App, fileOrProcessID string, deciderKeys *signing.Keys) error {
+	info, err := os.Stat(fileOrProcessID)
 	if err == nil && info.Mode().IsRegular() {
-		r, err := verifyFile(fileOrProcess, keys)
+		r, err := verifyFile(fileOrProcessID, deciderKeys)
 		if err != nil {
 			return err
 		}
-		return printReport(a, fileOrProcess, r)
+		return printVerifyReport(a, fileOrProcessID, r)
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		r, err := archive.WithDeciderKeys(keys).Chain(fileOrProcess).Verify(ctx)
+		r, err := archive.WithDeciderKeys(deciderKeys).Chain(fileOrProcessID).Verify(ctx)
 		if err != nil {
 			return err
 		}
 		if a.StorePlace != "" {
-			fileOrProcess += " in " + a.StorePlace
+			fileOrProcessID += " in " + a.StorePlace
 		}
-		return printReport(a, fileOrProcess, r)
+		return printVerifyReport(a, fileOrProcessID, r)
 	})
 }
 
-// processReport is the check of one chain among several.
-type processReport struct {
+// processVerifyReport is the check of one chain among several.
+type processVerifyReport struct {
 	ProcessID string `json:"process"`
 	*chain.Report
 }
 
-func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
+func verifyAll(ctx context.Context, a *app.App, deciderKeys *signing.Keys) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		archive = archive.WithDeciderKeys(keys)
+		archive = archive.WithDeciderKeys(deciderKeys)
 		processIDs, err := archive.ProcessIDs(ctx)
 		if err != nil {
 			return err
 		}
-		reports, brokenCount := []processReport{}, 0
+		reports, brokenCount := []processVerifyReport{}, 0
 		for _, id := range processIDs {
-			r, err := archive.Chain(id).VerifyWithoutDelegates(ctx, func(int, int) {})
+			r, err := archive.Chain(id).VerifyOwnChain(ctx, func(int, int) {})
 			if err != nil {
 				return err
 			}
 			if !r.IsIntact {
 				brokenCount++
 			}
-			reports = append(reports, processReport{id, r})
+			reports = append(reports, processVerifyReport{id, r})
 		}
-		err = a.Show(reports, allReportsText(reports, brokenCount))
+		err = a.Show(reports, allVerifyReportsText(reports, brokenCount))
 		if err == nil && brokenCount > 0 {
 			err = exit.WithCode(exit.Failed)
 		}
@@ -152,10 +152,10 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 	})
 }
 
-func allReportsText(reports []processReport, brokenCount int) string {
+func allVerifyReportsText(reports []processVerifyReport, brokenCount int) string {
 	var b strings.Builder
 	for _, r := range reports {
-		b.WriteString(reportText(r.ProcessID, r.Report))
+		b.WriteString(verifyReportText(r.ProcessID, r.Report))
 	}
 	fmt.Fprintf(&b, "%s checked, %d broken; "+
 		"not checked: values that belong to no chain, and the store's own settings\n",
@@ -163,34 +163,34 @@ func allReportsText(reports []processReport, brokenCount int) string {
 	return b.String()
 }
 
-func verifyFile(file string, keys *signing.Keys) (*chain.Report, error) {
+func verifyFile(file string, deciderKeys *signing.Keys) (*chain.Report, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, exit.Usagef("verify %s: %w", file, ideafiles.WithoutPath(err))
 	}
 	defer f.Close()
-	var trustedKeys proofs.ProofVerifier
-	if keys != nil {
-		trustedKeys = keys
+	var proofVerifier proofs.ProofVerifier
+	if deciderKeys != nil {
+		proofVerifier = deciderKeys
 	}
-	r, err := chain.VerifyExport(f, trustedKeys)
+	r, err := chain.VerifyExport(f, proofVerifier)
 	if errors.Is(err, chain.ErrNoExport) {
 		return nil, exit.Usagef("verify %s: %w", file, chain.ErrNoExport)
 	}
 	return r, err
 }
 
-// printReport prints what a check found, and returns the error for its exit code.
-func printReport(a *app.App, label string, r *chain.Report) error {
-	err := a.Show(r, reportText(label, r))
+// printVerifyReport prints what a check found, and returns the error for its exit code.
+func printVerifyReport(a *app.App, label string, r *chain.Report) error {
+	err := a.Show(r, verifyReportText(label, r))
 	if err == nil && !r.IsIntact {
 		err = exit.WithCode(exit.Failed)
 	}
 	return err
 }
 
-// proofsText says how people's decisions are proven, or "" if there are none.
-func proofsText(c proofs.Counts) string {
+// decisionProofsText says how people's decisions are proven, or "" if there are none.
+func decisionProofsText(c proofs.Counts) string {
 	if c.Declared+c.Signed+c.Inherited == 0 {
 		return ""
 	}
@@ -228,7 +228,7 @@ func forgottenInstancesText(list []chain.ForgottenInstance) string {
 	return b.String()
 }
 
-func reportText(label string, r *chain.Report) string {
+func verifyReportText(label string, r *chain.Report) string {
 	var b strings.Builder
 	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
@@ -237,7 +237,7 @@ func reportText(label string, r *chain.Report) string {
 			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChildChainCount, "chain"))
 		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
-		b.WriteString(proofsText(r.Decisions) + undoesText(r.Undoes) + originText(r.Origin) +
+		b.WriteString(decisionProofsText(r.Decisions) + undoesText(r.Undoes) + originText(r.ForkOrigin) +
 			simulationText(r.Simulated))
 		return b.String()
 	}
@@ -246,19 +246,20 @@ func reportText(label string, r *chain.Report) string {
 		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.FirstIdea, p.Item, p.Problem)
 		b.WriteString(dependentIdeasText(p))
 	}
-	if len(r.UnreadableIdeas) > 0 {
-		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.UnreadableIdeas), "Idea"),
-			print.Ranges(r.UnreadableIdeas))
+	if len(r.UnreadableIdeaNumbers) > 0 {
+		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.UnreadableIdeaNumbers), "Idea"),
+			print.RangesText(r.UnreadableIdeaNumbers))
 	}
 	return b.String()
 }
 
 // dependentIdeasText lists the later Ideas that depend on a broken part.
 func dependentIdeasText(broken chain.BrokenItem) string {
-	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeas),
+	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeaNumbers),
 		func(ideaNumber int) bool { return ideaNumber == broken.FirstIdea })
 	if len(dependents) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("    later Ideas that depend on it, and cannot be loaded either: %s\n", print.Ranges(dependents))
+	return fmt.Sprintf("    later Ideas that depend on it, and cannot be loaded either: %s\n",
+		print.RangesText(dependents))
 }

@@ -14,51 +14,51 @@ import (
 
 // actionCommand is a verb by which people act on a process.
 type actionCommand struct {
-	name, argsUsage            string
-	short, long, example, help string // if help is set, the long text is short followed by help
-	addFlags                   func(*pflag.FlagSet, *actionOptions)
+	name, argsUsage                  string
+	short, long, example, helpSuffix string // if help is set, the long text is short followed by help
+	addFlags                         func(*pflag.FlagSet, *actionOptions)
 	// prepare reads the input, refuses what is invalid before anything is sent, and returns the action.
-	prepare func(*actionOptions) (action, error)
-	// runInstead does something else if the flags ask for it.
-	runInstead func(context.Context, *app.App, *actionOptions) (done bool, err error)
+	prepare func(*actionOptions) (processAction, error)
+	// runInsteadIfAsked does something else if the flags ask for it.
+	runInsteadIfAsked func(context.Context, *app.App, *actionOptions) (done bool, err error)
 }
 
-// action acts on a process, and counts the deciders so far if several must decide.
-type action = func(context.Context, *client.Process) (client.VoteCount, error)
+// processAction acts on a process, and counts the deciders so far if several must decide.
+type processAction = func(context.Context, *client.Process) (client.VoteCount, error)
 
-var actionCommands = []actionCommand{
+var actionCommandTable = []actionCommand{
 	{
 		name: client.Approve, argsUsage: "ID CALL", short: "Let a Call that waits run, as it is shown",
-		help: decisionHelp,
+		helpSuffix: decisionHelp,
 		example: `  starter approve refund-17 1.2
   starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
 		addFlags: addDecisionFlags, prepare: prepareDecision,
 	},
 	{
 		name: client.Reject, argsUsage: "ID CALL",
-		short:    "Do not let a Call that waits run; the reason goes to the LLM",
-		help:     decisionHelp,
-		example:  `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
-		addFlags: addDecisionFlags, prepare: prepareDecision,
+		short:      "Do not let a Call that waits run; the reason goes to the LLM",
+		helpSuffix: decisionHelp,
+		example:    `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
+		addFlags:   addDecisionFlags, prepare: prepareDecision,
 	},
 	{
 		name: client.Amend, argsUsage: "ID CALL", short: "Let a Call that waits run with other parameters",
-		help:     decisionHelp,
-		example:  `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
-		addFlags: valueFlagAdder("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
-		prepare:  prepareDecision,
+		helpSuffix: decisionHelp,
+		example:    `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
+		addFlags:   valueFlagAdder("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
+		prepare:    prepareDecision,
 	},
 	{
 		name: client.Replace, argsUsage: "ID CALL", short: "Put another Call in the place of one that waits",
-		help:     decisionHelp,
-		example:  `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
-		addFlags: valueFlagAdder("with", "the Call that takes its place, as `JSON` or @file"), prepare: prepareDecision,
+		helpSuffix: decisionHelp,
+		example:    `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
+		addFlags:   valueFlagAdder("with", "the Call that takes its place, as `JSON` or @file"), prepare: prepareDecision,
 	},
 	{
 		name: client.Answer, argsUsage: "ID CALL", short: "Give the result of a Call that waits; nothing runs",
-		help:     decisionHelp,
-		example:  `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
-		addFlags: valueFlagAdder("output", "the result, as `JSON` or @file"), prepare: prepareDecision,
+		helpSuffix: decisionHelp,
+		example:    `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
+		addFlags:   valueFlagAdder("output", "the result, as `JSON` or @file"), prepare: prepareDecision,
 	},
 	{
 		name: client.Comment, argsUsage: "ID CALL --text TEXT",
@@ -85,8 +85,9 @@ person too.`,
 		addFlags: addHandOverFlags, prepare: prepareDecision,
 	},
 	{
-		name: approval.SteerDecide, argsUsage: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
-		short: "Approve or reject many Calls that wait, with one signal",
+		name:      approval.SteerDecideMany,
+		argsUsage: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
+		short:     "Approve or reject many Calls that wait, with one signal",
 		long: `Approve or reject many Calls that wait, with one signal. A table shows them first: values
 that are alike stand once, values that differ stand in columns, and a Call that is the same
 in many instances is one row. Then it asks you to confirm, unless you give --yes. You decide
@@ -98,10 +99,10 @@ refused (exit 2). One signal decides on 1,000 Calls; if more fit, run it again.`
 		example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
   starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
   starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
-		addFlags: addSelectionFlags, runInstead: decideMany,
+		addFlags: addSelectionFlags, runInsteadIfAsked: decideMany,
 	},
 	{
-		name: approval.SteerAllow, argsUsage: "ID [ORDER] [--tool TOOL]",
+		name: approval.SteerGiveStandingOrder, argsUsage: "ID [ORDER] [--tool TOOL]",
 		short: "Approve Calls of a Tool beforehand, by " +
 			"a standing order",
 		long: `Give leave beforehand, by a standing order. It approves Calls of a Tool that wait for a
@@ -115,7 +116,7 @@ must be if the Tool wants signed decisions. Without --tool the orders are listed
 		example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
-		addFlags: addOrderFlags, prepare: prepareOrder, runInstead: listOrders,
+		addFlags: addStandingOrderFlags, prepare: prepareStandingOrder, runInsteadIfAsked: listStandingOrders,
 	},
 	{
 		name: approval.SteerDeputy, argsUsage: "ID [NAME] --to PERSON --until TIME",
@@ -128,10 +129,10 @@ made up); "disallow" ends it early by that name, and "allow ID" lists it.`,
 		addFlags: addDeputyFlags, prepare: prepareDeputy,
 	},
 	{
-		name: approval.SteerDisallow, argsUsage: "ID ORDER",
+		name: approval.SteerEndStandingOrder, argsUsage: "ID ORDER",
 		short:   "End a standing order, or a deputy's time; what was decided stays so",
 		example: `  starter disallow refunds small --reason "the sale is over"`, addFlags: addAuthorFlags,
-		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
+		prepare: asPrepareFunc(func(ctx context.Context, p *client.Process, g *actionOptions) error {
 			return p.Disallow(ctx, g.args[1], g.actor())
 		}),
 	},
@@ -170,7 +171,7 @@ instances. REQUEST is as with approve-plan.`,
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		example: `  starter pause refunds --reason "the bank is closed"`, addFlags: addAuthorFlags,
-		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
+		prepare: asPrepareFunc(func(ctx context.Context, p *client.Process, g *actionOptions) error {
 			return p.Pause(ctx, g.actor())
 		}),
 	},
@@ -185,9 +186,9 @@ says what became of each.`,
 		example: `  starter resume refunds
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
-		addFlags: addResumeFlags, runInstead: resumeAll,
-		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
-			return p.Resume(ctx, g.limits, g.actor())
+		addFlags: addResumeFlags, runInsteadIfAsked: resumeAll,
+		prepare: asPrepareFunc(func(ctx context.Context, p *client.Process, g *actionOptions) error {
+			return p.Resume(ctx, g.newLimits, g.actor())
 		}),
 	},
 	{
@@ -207,7 +208,8 @@ for the instance does the same.`,
 		addFlags: addReviseFlags, prepare: prepareRevision,
 	},
 	{
-		name: approval.SteerAdd, argsUsage: "ID --instances FILE", short: "Add instances to a process that is at work",
+		name: approval.SteerAddInstances, argsUsage: "ID --instances FILE",
+		short: "Add instances to a process that is at work",
 		long: `Add instances to a process that is at work: one for each row of a JSON
 Lines or CSV file, as "run --instances" reads it. Rows without a name get the names that
 follow those of the process. The next Request covers the new instances.`,
@@ -225,8 +227,8 @@ answers yes). Without --undo or a pause before, it is not known of what was at w
 whether it took effect, and "undo" leaves that to a person.`,
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
-		addFlags: addCancelFlags, runInstead: cancelAndUndo,
-		prepare: asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
+		addFlags: addCancelFlags, runInsteadIfAsked: cancelAndUndo,
+		prepare: asPrepareFunc(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 			return p.Cancel(ctx)
 		}),
 	},
@@ -241,11 +243,11 @@ signed: the proof then says who decides, and of which groups.`
 
 // ActionCommands are the verbs by which people act on processes.
 func ActionCommands(a *app.App) (commands []*cobra.Command) {
-	for _, one := range actionCommands {
+	for _, one := range actionCommandTable {
 		opts := &actionOptions{verb: one.name}
 		c := &cobra.Command{Use: one.name + " " + one.argsUsage, Short: one.short, Long: one.long, Example: one.example}
-		if one.help != "" {
-			c.Long = one.short + one.help
+		if one.helpSuffix != "" {
+			c.Long = one.short + one.helpSuffix
 		}
 		if opts.flags = c.Flags(); one.addFlags != nil {
 			one.addFlags(opts.flags, opts)
@@ -260,8 +262,8 @@ func ActionCommands(a *app.App) (commands []*cobra.Command) {
 }
 
 func (t actionCommand) run(ctx context.Context, a *app.App, opts *actionOptions) error {
-	if t.runInstead != nil {
-		if done, err := t.runInstead(ctx, a, opts); done || err != nil {
+	if t.runInsteadIfAsked != nil {
+		if done, err := t.runInsteadIfAsked(ctx, a, opts); done || err != nil {
 			return err
 		}
 	}
@@ -272,15 +274,16 @@ func (t actionCommand) run(ctx context.Context, a *app.App, opts *actionOptions)
 	}
 	return a.WithProcess(ctx, opts.processID, func(p *client.Process) error {
 		votes, err := perform(ctx, p)
-		a.PrintProblems(filepath.Base(opts.file), opts.warnings)
-		return printOutcome(a, actionOutcome{Process: opts.processID, Signal: t.name, Call: opts.callID,
+		a.PrintProblems(filepath.Base(opts.inputFile), opts.fileWarnings)
+		return printActionOutcome(a, actionOutcome{Process: opts.processID, Signal: t.name, Call: opts.callID,
 			Votes: votesIfSeveralNeeded(votes)}, err)
 	})
 }
 
-// asAction makes a prepare function for a verb that checks nothing beforehand and counts no deciders.
-func asAction(do func(context.Context, *client.Process, *actionOptions) error) func(*actionOptions) (action, error) {
-	return func(g *actionOptions) (action, error) {
+// asPrepareFunc makes a prepare function for a verb that checks nothing beforehand and counts no deciders.
+func asPrepareFunc(do func(context.Context, *client.Process,
+	*actionOptions) error) func(*actionOptions) (processAction, error) {
+	return func(g *actionOptions) (processAction, error) {
 		return func(ctx context.Context, p *client.Process) (none client.VoteCount, err error) {
 			return none, do(ctx, p, g)
 		}, nil

@@ -32,22 +32,22 @@ store are whole.`,
 
 func runApprovals(ctx context.Context, a *app.App, args []string) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
-		list, unansweredErr := approvalsOf(ctx, s, args) // the error names the processes that did not answer
+		approvals, unansweredErr := approvalsOf(ctx, s, args) // the error names the processes that did not answer
 		switch {
-		case unansweredErr != nil && len(list) == 0:
+		case unansweredErr != nil && len(approvals) == 0:
 			return unansweredErr
 		case a.WritesJSON:
-			return errors.Join(a.PrintJSON(list), unansweredErr)
+			return errors.Join(a.PrintJSON(approvals), unansweredErr)
 		}
 		plans, err := plansOf(ctx, s, args)
 		if err != nil && unansweredErr == nil {
 			unansweredErr = err
 		}
-		text := approvalsText(list)
+		text := approvalsText(approvals)
 		if len(plans) > 0 {
 			text = plansText(plans, false)
-			if len(list) > 0 {
-				text += "\n" + approvalsText(list)
+			if len(approvals) > 0 {
+				text += "\n" + approvalsText(approvals)
 			}
 		}
 		if len(args) > 0 {
@@ -67,7 +67,7 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 }
 
 // plansOf lists the Plans that wait in the named process, or in all processes.
-func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Plan, error) {
+func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.DescribedPlan, error) {
 	if len(args) == 0 {
 		return s.WaitingPlans(ctx)
 	}

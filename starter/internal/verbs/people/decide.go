@@ -15,7 +15,7 @@ import (
 func addDecisionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addDeciderFlags(f, opts)
 	f.Lookup("reason").Usage = "why; the LLM is told"
-	f.StringVar(&opts.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
+	f.StringVar(&opts.shownDigest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
 
 // valueFlagAdder adds the common flags of decisions and the flag with the decision's value.
@@ -33,23 +33,23 @@ func remarkFlagAdder(hasRecipient bool) func(*pflag.FlagSet, *actionOptions) {
 		f.StringVar(&g.actorName, "by", "", "the `name` of the person who says it (default: the user's)")
 		f.StringVar(&g.reason, "text", "", "what is said")
 		if hasRecipient {
-			addAddresseeFlags(f, g)
+			addRecipientFlags(f, g)
 		}
 	}
 }
 
-func addAddresseeFlags(f *pflag.FlagSet, opts *actionOptions) {
+func addRecipientFlags(f *pflag.FlagSet, opts *actionOptions) {
 	f.StringVar(&opts.recipient, "to", "", "the `name` of a person")
 	f.StringVar(&opts.recipientGroup, "to-group", "", "the name of a `group`")
 }
 
 func addHandOverFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addDeciderFlags(f, opts)
-	addAddresseeFlags(f, opts)
+	addRecipientFlags(f, opts)
 }
 
 // prepareDecision prepares a decision on a Call. It refuses an invalid decision before it contacts a server.
-func prepareDecision(opts *actionOptions) (do action, err error) {
+func prepareDecision(opts *actionOptions) (do processAction, err error) {
 	opts.callID = opts.args[1]
 	d, err := opts.newDecision()
 	if err != nil {
@@ -77,15 +77,16 @@ func prepareDecision(opts *actionOptions) (do action, err error) {
 
 // qualifyCallID reads a process id and a Call id. The process id may name an instance, refunds/13; the Call id then
 // need not name it.
-func qualifyCallID(id, callID string) (processID, fullCallID string, err error) {
-	processID, typedToken, isInstance := protocol.ParseInstanceID(id)
+func qualifyCallID(processOrInstanceID, callID string) (processID, fullCallID string, err error) {
+	processID, typedToken, isInstance := protocol.ParseInstanceID(processOrInstanceID)
 	instanceToken := ideafile.InstanceTokenOfCallID(callID)
 	switch {
-	case !isInstance || spelling.MatchesToken(typedToken, instanceToken) ||
-		spelling.MatchesToken(instanceToken, typedToken):
+	case !isInstance || spelling.MatchesInstanceToken(typedToken, instanceToken) ||
+		spelling.MatchesInstanceToken(instanceToken, typedToken):
 		return processID, callID, nil
 	case instanceToken == "":
 		return processID, callID + "@" + typedToken, nil
 	}
-	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", callID, id, instanceToken)
+	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", callID,
+		processOrInstanceID, instanceToken)
 }

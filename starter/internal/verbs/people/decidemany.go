@@ -17,10 +17,10 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// selectOptions says which Calls decide is about, and what to decide.
-type selectOptions struct {
+// decideManyOptions says which Calls decide is about, and what to decide.
+type decideManyOptions struct {
 	bulk.Selection
-	schemaText                               string // JSON, or @file
+	paramsSchemaText                         string // JSON, or @file
 	shouldApprove, shouldReject, isConfirmed bool
 	decision                                 client.Decision
 }
@@ -32,19 +32,19 @@ func addSelectionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	f.BoolVar(&o.shouldApprove, "approve", false, "let them run, as they are shown")
 	f.BoolVar(&o.shouldReject, "reject", false, "do not let them run; the --reason goes to the LLM")
 	f.StringVar(&o.Tool, "tool", "", "Calls of the tool of this `name`")
-	f.StringVar(&o.schemaText, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
+	f.StringVar(&o.paramsSchemaText, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
 	f.StringArrayVar(&o.CallIDs, "call", nil, "this `Call`; may be repeated. 1.2 means Call 1.2 of every instance")
 	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
-	f.BoolVar(&opts.includeAll, "all", false, "show every row of the table, however many there are")
+	f.BoolVar(&opts.isAllFlagSet, "all", false, "show every row of the table, however many there are")
 }
 
 // validate refuses invalid flags before it contacts a server.
-func (o *selectOptions) validate(opts *actionOptions) (err error) {
+func (o *decideManyOptions) validate(opts *actionOptions) (err error) {
 	if o.shouldApprove == o.shouldReject {
 		return exit.Usagef("decide: want --approve or --reject")
 	}
-	if o.schemaText != "" {
-		if o.ParamsSchema, err = parseJSONFlag(o.schemaText); err != nil {
+	if o.paramsSchemaText != "" {
+		if o.ParamsSchema, err = parseJSONFlag(o.paramsSchemaText); err != nil {
 			return exit.Usagef("read --where: %w", err)
 		}
 	}
@@ -55,9 +55,9 @@ func (o *selectOptions) validate(opts *actionOptions) (err error) {
 	if o.shouldReject {
 		o.decision.Kind = client.Reject
 	}
-	sample := o.decision
-	sample.CallID = "1.1" // any valid id
-	if err := sample.Validate(); err != nil {
+	sampleDecision := o.decision
+	sampleDecision.CallID = "1.1" // any valid id
+	if err := sampleDecision.Validate(); err != nil {
 		return exit.Usagef("decide: %w", err)
 	}
 	_, err = o.Select(nil)
@@ -80,7 +80,7 @@ func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 		}
 		if isInstance {
 			waitingApprovals = slices.DeleteFunc(waitingApprovals,
-				func(a client.Approval) bool { return !spelling.MatchesToken(typedToken, a.Instance) })
+				func(a client.Approval) bool { return !spelling.MatchesInstanceToken(typedToken, a.Instance) })
 		}
 		selectedApprovals, err := o.Select(waitingApprovals)
 		switch {
@@ -92,32 +92,33 @@ func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 			return exit.Usagef("decide on %s: none of the %s that wait there fits", opts.args[0],
 				print.Plural(len(waitingApprovals), "Call"))
 		}
-		return o.confirmAndDecide(ctx, a, p, selectedApprovals, opts.includeAll)
+		return o.confirmAndDecide(ctx, a, p, selectedApprovals, opts.isAllFlagSet)
 	})
 }
 
 // confirmAndDecide shows the Calls, asks for confirmation unless --yes was given, and decides.
-func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process,
+func (o *decideManyOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process,
 	approvals []client.Approval,
-	showAll bool) error {
+	showAllRows bool) error {
 	matchCount := len(approvals)
 	approvals = approvals[:min(matchCount, client.MaxDecisionsPerSignal)]
 	table := bulk.TableOf(approvals)
-	outcome := batchOutcome{Process: p.ID(), Signal: "decide", DecisionKind: o.decision.Kind, MatchCount: matchCount,
-		Table: table, Decisions: []decisionOutcome{}}
+	outcome := decideManyOutcome{Process: p.ID(), Signal: "decide", DecisionKind: o.decision.Kind,
+		MatchCount: matchCount,
+		Table:      table, Decisions: []decisionOutcome{}}
 	if !a.WritesJSON {
-		out := a.Out
+		tableWriter := a.Out
 		if o.isConfirmed {
-			out = a.Err // only the result goes to standard output
+			tableWriter = a.Err // only the result goes to standard output
 		}
-		text := newCallTable(table, approvals).text(p.ID(), matchCount, print.TableWidth(out), showAll)
-		if _, err := io.WriteString(out, text); err != nil {
+		text := newCallTable(table, approvals).text(p.ID(), matchCount, print.TableWidth(tableWriter), showAllRows)
+		if _, err := io.WriteString(tableWriter, text); err != nil {
 			return err
 		}
 	}
 	if !o.isConfirmed {
 		hasAgreed, wasAsked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind,
-			numberOfCalls(len(approvals))))
+			theseCallsText(len(approvals))))
 		switch {
 		case !wasAsked && a.WritesJSON:
 			if err := a.PrintJSON(outcome); err != nil {
@@ -130,7 +131,7 @@ func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *cli
 			return a.Print("nothing was decided\n")
 		}
 	}
-	outcomes, err := p.DecideMany(ctx, bulk.Decisions(approvals, o.decision))
+	outcomes, err := p.DecideMany(ctx, bulk.DecisionForEach(approvals, o.decision))
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *cli
 	return err
 }
 
-func numberOfCalls(n int) string {
+func theseCallsText(n int) string {
 	if n == 1 {
 		return "this Call"
 	}

@@ -15,8 +15,8 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// batchOutcome says what became of many decisions. --json prints it.
-type batchOutcome struct {
+// decideManyOutcome says what became of many decisions. --json prints it.
+type decideManyOutcome struct {
 	Process       string            `json:"process"`
 	Signal        string            `json:"signal"`
 	DecisionKind  string            `json:"decision"`
@@ -35,7 +35,7 @@ type decisionOutcome struct {
 	Votes         *client.VoteCount `json:"count,omitempty"`  // where several people must decide
 }
 
-func (d *batchOutcome) add(outcomes []client.DecisionOutcome) {
+func (d *decideManyOutcome) add(outcomes []client.DecisionOutcome) {
 	for _, o := range outcomes {
 		one := decisionOutcome{Call: o.CallID, Digest: o.ApprovalDigest, IsAccepted: o.RefusalReason == "",
 			RefusalReason: o.RefusalReason,
@@ -58,7 +58,7 @@ func votesIfSeveralNeeded(c client.VoteCount) *client.VoteCount {
 }
 
 // text summarises what was accepted, and says for each refused decision why.
-func (d *batchOutcome) text() string {
+func (d *decideManyOutcome) text() string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.DecisionKind, print.Plural(d.AcceptedCount, "Call"),
 		d.votesText())
@@ -78,7 +78,7 @@ func (d *batchOutcome) text() string {
 }
 
 // votesText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
-func (d *batchOutcome) votesText() string {
+func (d *decideManyOutcome) votesText() string {
 	callCountByVotes, distinctVotes := map[client.VoteCount]int{}, []client.VoteCount(nil)
 	for _, one := range d.Decisions {
 		if one.IsAccepted && one.Votes != nil {
@@ -103,7 +103,7 @@ func (d *batchOutcome) votesText() string {
 }
 
 const (
-	maxRows               = 100  // without --all
+	maxShownRows          = 100  // without --all
 	maxInstanceNamesWidth = 60   // characters of the names of a row's instances
 	maxSharedValueLength  = 2000 // characters of a value that is the same in all rows
 	maxCellWidth          = 44
@@ -112,25 +112,25 @@ const (
 // callTable shows the Calls to decide on, with the titles and formats of their Tools.
 type callTable struct {
 	bulk.Table
-	approvals      []client.Approval
-	approvalByCall map[string]client.Approval
-	titleByField   map[string]string // of fields, by name
+	approvals        []client.Approval
+	approvalByCallID map[string]client.Approval
+	titleByFieldName map[string]string // of fields, by name
 }
 
 func newCallTable(t bulk.Table, approvals []client.Approval) callTable {
 	table := callTable{t, approvals, map[string]client.Approval{}, map[string]string{}}
-	namesByTitle := map[string][]string{} // by title
+	fieldNamesByTitle := map[string][]string{} // by title
 	for _, a := range approvals {
-		table.approvalByCall[a.CallID] = a
+		table.approvalByCallID[a.CallID] = a
 		for _, f := range a.Fields {
-			if f.Format.Title != "" && !slices.Contains(namesByTitle[f.Title], f.Name) {
-				namesByTitle[f.Title] = append(namesByTitle[f.Title], f.Name)
+			if f.Format.Title != "" && !slices.Contains(fieldNamesByTitle[f.Title], f.Name) {
+				fieldNamesByTitle[f.Title] = append(fieldNamesByTitle[f.Title], f.Name)
 			}
 		}
 	}
-	for title, fieldNames := range namesByTitle {
+	for title, fieldNames := range fieldNamesByTitle {
 		if len(fieldNames) == 1 { // if several fields share a title, their names tell them apart
-			table.titleByField[fieldNames[0]] = title
+			table.titleByFieldName[fieldNames[0]] = title
 		}
 	}
 	return table
@@ -140,26 +140,28 @@ func newCallTable(t bulk.Table, approvals []client.Approval) callTable {
 // instances.
 func (t callTable) approvalOf(r bulk.Row) client.Approval {
 	key, _ := ideafile.ParseCallKey(r.CallID)
-	return t.approvalByCall[key.ID(r.Instances[0])]
+	return t.approvalByCallID[key.ID(r.InstanceTokens[0])]
 }
 
-func (t callTable) title(name string) string { return cmp.Or(t.titleByField[name], name) }
+func (t callTable) fieldTitle(fieldName string) string {
+	return cmp.Or(t.titleByFieldName[fieldName], fieldName)
+}
 
-// isHidden reports whether the table leaves a field out because only operators need it. --json shows it.
-func (t callTable) isHidden(name string) bool {
-	return slices.ContainsFunc(t.approvals[0].HiddenNames, func(hidden string) bool {
-		return name == hidden || strings.HasPrefix(name, hidden+".")
+// isFieldHidden reports whether the table leaves a field out because only operators need it. --json shows it.
+func (t callTable) isFieldHidden(fieldName string) bool {
+	return slices.ContainsFunc(t.approvals[0].HiddenParamNames, func(hidden string) bool {
+		return fieldName == hidden || strings.HasPrefix(fieldName, hidden+".")
 	})
 }
 
 // moneySum adds up a field that holds money. It is "" if the field holds none.
-func (t callTable) moneySum(name string) string {
-	fields := jsonval.Map(t.approvals, func(a client.Approval) *shown.Field { return a.Field(name) })
+func (t callTable) moneySum(fieldName string) string {
+	fields := jsonval.Map(t.approvals, func(a client.Approval) *shown.Field { return a.Field(fieldName) })
 	return shown.SumText(fields, t.approvals[0].Language)
 }
 
 // text shows the table.
-func (t callTable) text(processID string, matchCount, width int, showAll bool) string {
+func (t callTable) text(processID string, matchCount, width int, showAllRows bool) string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s", processID, print.Plural(t.CallCount, "Call"))
 	if matchCount > t.CallCount {
@@ -169,8 +171,8 @@ func (t callTable) text(processID string, matchCount, width int, showAll bool) s
 	t.writeSharedFields(&b, width)
 	b.WriteString("\n")
 	rows := t.Rows
-	if !showAll {
-		rows = rows[:min(len(rows), maxRows)]
+	if !showAllRows {
+		rows = rows[:min(len(rows), maxShownRows)]
 	}
 	print.WriteSplitTable(&b, t.columns(rows), width)
 	if hiddenRowCount := len(t.Rows) - len(rows); hiddenRowCount > 0 {
@@ -184,16 +186,16 @@ func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 	var names, values []string
 	var sharedFields []bulk.Field
 	for _, f := range t.SharedFields {
-		if !t.isHidden(f.Name) {
-			value := formatValue(t.approvals[0], f.Name, f.Value, maxSharedValueLength)
-			sharedFields = append(sharedFields, bulk.Field{Name: t.title(f.Name), Value: value})
+		if !t.isFieldHidden(f.Name) {
+			value := formatFieldValue(t.approvals[0], f.Name, f.Value, maxSharedValueLength)
+			sharedFields = append(sharedFields, bulk.Field{Name: t.fieldTitle(f.Name), Value: value})
 		}
 	}
 	for _, name := range append(jsonval.Map(t.SharedFields, func(f bulk.Field) string {
 		return f.Name
 	}), t.ColumnNames...) {
-		if sum := t.moneySum(name); sum != "" && !t.isHidden(name) {
-			sharedFields = append(sharedFields, bulk.Field{Name: t.title(name) + ", in all", Value: sum})
+		if sum := t.moneySum(name); sum != "" && !t.isFieldHidden(name) {
+			sharedFields = append(sharedFields, bulk.Field{Name: t.fieldTitle(name) + ", in all", Value: sum})
 		}
 	}
 	nameWidth := 0
@@ -214,9 +216,9 @@ func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 	}
 }
 
-// formatValue formats a value of a Call on one line. An empty text is "", to differ from a missing one.
-func formatValue(a client.Approval, name string, v any, maxWidth int) string {
-	if f := a.Field(name); f != nil {
+// formatFieldValue formats a value of a Call on one line. An empty text is "", to differ from a missing one.
+func formatFieldValue(a client.Approval, fieldName string, v any, maxWidth int) string {
+	if f := a.Field(fieldName); f != nil {
 		v = f.DisplayText
 	}
 	if v == "" {
@@ -227,40 +229,42 @@ func formatValue(a client.Approval, name string, v any, maxWidth int) string {
 
 // columns are the Call, the instance's name, the instances if a row stands for several, and the fields that differ.
 func (t callTable) columns(rows []bulk.Row) [][]string {
-	callColumn, caseColumn, instanceColumn := []string{"Call"}, []string{"Case"}, []string{"Instances"}
-	hasNames, hasGroupedRows := false, false
+	callColumn, instanceNameColumn, groupedInstancesColumn := []string{"Call"}, []string{"Case"}, []string{"Instances"}
+	hasInstanceNames, hasGroupedRows := false, false
 	for _, r := range rows {
 		callColumn = append(callColumn, print.Compact(r.CallID, maxCellWidth))
 		key, _ := ideafile.ParseCallKey(r.CallID)
-		names := jsonval.Map(r.Instances, func(token string) string {
-			return cmp.Or(t.approvalByCall[key.ID(token)].InstanceName, token)
+		instanceNames := jsonval.Map(r.InstanceTokens, func(token string) string {
+			return cmp.Or(t.approvalByCallID[key.ID(token)].InstanceName, token)
 		})
-		caseName, allNames := "", ""
-		if len(names) > 1 {
+		instanceName, groupedNamesText := "", ""
+		if len(instanceNames) > 1 {
 			hasGroupedRows = true
-			allNames = print.FitWidth(fmt.Sprintf("%d: %s", len(names), print.Printable(strings.Join(names, ", "))),
+			groupedNamesText = print.FitWidth(fmt.Sprintf("%d: %s", len(instanceNames),
+				print.Printable(strings.Join(instanceNames, ", "))),
 				maxInstanceNamesWidth)
-		} else if names[0] != r.Instances[0] {
-			hasNames, caseName = true, print.Compact(names[0], maxCellWidth)
+		} else if instanceNames[0] != r.InstanceTokens[0] {
+			hasInstanceNames, instanceName = true, print.Compact(instanceNames[0], maxCellWidth)
 		}
-		caseColumn, instanceColumn = append(caseColumn, caseName), append(instanceColumn, allNames)
+		instanceNameColumn, groupedInstancesColumn = append(instanceNameColumn, instanceName),
+			append(groupedInstancesColumn, groupedNamesText)
 	}
 	columns := [][]string{callColumn}
-	if hasNames {
-		columns = append(columns, caseColumn)
+	if hasInstanceNames {
+		columns = append(columns, instanceNameColumn)
 	}
 	if hasGroupedRows {
-		columns = append(columns, instanceColumn)
+		columns = append(columns, groupedInstancesColumn)
 	}
 	for _, name := range t.ColumnNames {
-		if t.isHidden(name) {
+		if t.isFieldHidden(name) {
 			continue
 		}
-		c := []string{print.Compact(t.title(name), maxCellWidth)}
+		c := []string{print.Compact(t.fieldTitle(name), maxCellWidth)}
 		for _, r := range rows {
 			text := ""
 			if v, hasValue := r.Values[name]; hasValue {
-				text = formatValue(t.approvalOf(r), name, v, maxCellWidth)
+				text = formatFieldValue(t.approvalOf(r), name, v, maxCellWidth)
 			}
 			c = append(c, text)
 		}

@@ -21,20 +21,20 @@ type actionOptions struct {
 	flags             *pflag.FlagSet
 	processID, callID string // the process or Call to act on
 
-	actorName, reason, keyFile, digest string // key names a file
-	groups                             []string
-	recipient, recipientGroup          string // whom a remark is for
-	valueText, valueFlagName           string // JSON or @file, and the name of the flag that sets it
-	file                               string
-	warnings                           diag.Problems // about the file
-	includeAll                         bool
-	reopenTokens                       []string
-	limits                             ideafile.Limits
-	pauseReason                        string // resume only processes that paused for this reason
-	order                              client.StandingOrder
-	whenText, fromText, untilText      string // of a standing order, or of a deputy
-	selection                          selectOptions
-	shouldUndo, isConfirmed            bool // flags of cancel
+	actorName, reason, keyFile, shownDigest string // key names a file
+	groups                                  []string
+	recipient, recipientGroup               string // whom a remark is for
+	valueText, valueFlagName                string // JSON or @file, and the name of the flag that sets it
+	inputFile                               string
+	fileWarnings                            diag.Problems // about the file
+	isAllFlagSet                            bool
+	reopenTokens                            []string
+	newLimits                               ideafile.Limits
+	pauseCodeFilter                         string // resume only processes that paused for this reason
+	standingOrder                           client.StandingOrder
+	whenText, fromText, untilText           string // of a standing order, or of a deputy
+	selection                               decideManyOptions
+	shouldUndo, isConfirmed                 bool // flags of cancel
 }
 
 func addAuthorFlags(f *pflag.FlagSet, opts *actionOptions) {
@@ -59,8 +59,9 @@ func (g *actionOptions) actor() client.Actor {
 // newDecision returns a decision with its decider. A key proves who decides; without one, the decider is the named
 // person with the groups of the flags or the environment.
 func (g *actionOptions) newDecision() (d client.Decision, err error) {
-	d = client.Decision{CallID: g.callID, ApprovalDigest: g.digest, By: g.actorName, Groups: g.groups, Reason: g.reason,
-		To: g.recipient, ToGroup: g.recipientGroup}
+	d = client.Decision{CallID: g.callID, ApprovalDigest: g.shownDigest, By: g.actorName, Groups: g.groups,
+		Reason:   g.reason,
+		ToPerson: g.recipient, ToGroup: g.recipientGroup}
 	if d.Key, err = app.SigningKey(g.keyFile); err == nil && d.Key == nil {
 		d.By, d.Groups = g.actor().Name, app.GroupsOrDefault(g.groups)
 	}
@@ -72,7 +73,7 @@ func parseJSONFlag(text string) (any, error) {
 	data := []byte(text)
 	if path, ok := strings.CutPrefix(text, "@"); ok {
 		var err error
-		if data, err = ideafiles.ReadFile(path); err != nil {
+		if data, err = ideafiles.ReadFileAsUTF8(path); err != nil {
 			return nil, err
 		}
 	}

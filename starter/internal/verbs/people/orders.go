@@ -24,11 +24,12 @@ import (
 	"processidea/starter/internal/server"
 )
 
-func addOrderFlags(f *pflag.FlagSet, opts *actionOptions) {
+func addStandingOrderFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addDeciderFlags(f, opts)
-	f.StringVar(&opts.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
+	f.StringVar(&opts.standingOrder.Tool, "tool", "", "the `Tool` whose Calls are approved")
 	f.StringVar(&opts.whenText, "when", "", "the JSON `Schema` that their parameters must fit, or @file (default: any)")
-	flags.Int(f, &opts.order.Count, "count", 1, approval.MaxCallsPerOrder, "how many Calls are approved at most")
+	flags.Int(f, &opts.standingOrder.MaxCalls, "count", 1, approval.MaxCallsPerOrder,
+		"how many Calls are approved at most")
 	f.StringVar(&opts.untilText, "until", "", "the `time` at which the order ends, such as 2026-12-04T18:00:00Z")
 }
 
@@ -40,41 +41,41 @@ func addDeputyFlags(f *pflag.FlagSet, opts *actionOptions) {
 }
 
 // prepareDeputy prepares naming a deputy.
-func prepareDeputy(opts *actionOptions) (do action, err error) {
+func prepareDeputy(opts *actionOptions) (do processAction, err error) {
 	decision, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
-	d := client.Deputy{To: opts.recipient, By: decision.By, Groups: decision.Groups, Reason: decision.Reason,
+	d := client.Deputy{DeputyName: opts.recipient, By: decision.By, Groups: decision.Groups, Reason: decision.Reason,
 		Key: decision.Key}
 	if len(opts.args) == 2 {
 		d.OrderID = opts.args[1]
 	}
 	var untilErr error
-	d.From, err = opts.parseTime("from", opts.fromText)
-	if d.Until, untilErr = opts.parseTime("until", opts.untilText); err != nil || untilErr != nil {
+	d.From, err = opts.parseTimeFlag("from", opts.fromText)
+	if d.Until, untilErr = opts.parseTimeFlag("until", opts.untilText); err != nil || untilErr != nil {
 		return nil, errors.Join(err, untilErr)
 	}
-	return asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
+	return asPrepareFunc(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 		return p.NameDeputy(ctx, d)
 	})(opts)
 }
 
-// parseTime parses the time in a flag; "" gives the zero time.
-func (g *actionOptions) parseTime(flag, text string) (parsed time.Time, err error) {
+// parseTimeFlag parses the time in a flag; "" gives the zero time.
+func (g *actionOptions) parseTimeFlag(flagName, text string) (parsed time.Time, err error) {
 	if text == "" {
 		return parsed, nil
 	}
 	if parsed, err = time.Parse(time.RFC3339, text); err != nil {
 		return parsed, exit.Usagef("%s %s: --%s is a time such as 2026-12-04T18:00:00Z, not %q", g.verb, g.args[0],
-			flag, text)
+			flagName, text)
 	}
 	return parsed, nil
 }
 
-// prepareOrder prepares a standing order.
-func prepareOrder(opts *actionOptions) (do action, err error) {
-	o := &opts.order
+// prepareStandingOrder prepares a standing order.
+func prepareStandingOrder(opts *actionOptions) (do processAction, err error) {
+	o := &opts.standingOrder
 	if len(opts.args) == 2 {
 		o.ID = opts.args[1]
 	} else {
@@ -85,7 +86,7 @@ func prepareOrder(opts *actionOptions) (do action, err error) {
 		return nil, err
 	}
 	o.By, o.Groups, o.Reason, o.Key = decision.By, decision.Groups, decision.Reason, decision.Key
-	o.Until, err = opts.parseTime("until", opts.untilText)
+	o.Until, err = opts.parseTimeFlag("until", opts.untilText)
 	if opts.whenText != "" {
 		v, schemaErr := parseJSONFlag(opts.whenText)
 		if o.ParamsCondition = jsonval.AsObject(v); schemaErr != nil {
@@ -100,14 +101,14 @@ func prepareOrder(opts *actionOptions) (do action, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, exit.Usagef("allow %s: %w", o.ID, err)
 	}
-	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
-		return p.Allow(ctx, opts.order)
+	return asPrepareFunc(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
+		return p.Allow(ctx, opts.standingOrder)
 	})(opts)
 }
 
-// listOrders prints the standing orders of a process. It does nothing if the command line gives an order.
-func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
-	if len(opts.args) == 2 || opts.order.Tool != "" {
+// listStandingOrders prints the standing orders of a process. It does nothing if the command line gives an order.
+func listStandingOrders(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
+	if len(opts.args) == 2 || opts.standingOrder.Tool != "" {
 		return false, nil
 	}
 	return true, a.WithProcess(ctx, opts.args[0], func(p *client.Process) error {
@@ -116,7 +117,7 @@ func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (isHandled
 			return err
 		}
 		return a.Show(append(approval.StandingOrders{}, v.Orders...),
-			cmp.Or(ordersText(v.Orders, p.Presenter(ctx), time.Now()), "there are no standing orders\n"))
+			cmp.Or(standingOrdersText(v.Orders, p.Presenter(ctx), time.Now()), "there are no standing orders\n"))
 	})
 }
 
@@ -127,23 +128,24 @@ func ordersInForceText(ctx context.Context, s *server.Session, processID string)
 		return "" // the waiting Calls were printed anyway
 	}
 	now := time.Now()
-	list := slices.DeleteFunc(v.Orders, func(o *approval.OrderState) bool { return !o.IsInForce(now) })
-	if len(list) == 0 {
+	ordersInForce := slices.DeleteFunc(v.Orders, func(o *approval.StandingOrderState) bool { return !o.IsInForce(now) })
+	if len(ordersInForce) == 0 {
 		return ""
 	}
-	return "standing orders:\n" + ordersText(list, s.Process(processID).Presenter(ctx), now)
+	return "standing orders:\n" + standingOrdersText(ordersInForce, s.Process(processID).Presenter(ctx), now)
 }
 
 // orderConditionText says in words which Calls an order covers, or as JSON where the words would leave something out.
-func orderConditionText(o *approval.OrderState, presenter *shown.Presenter) string {
-	terms, isWhole := rulewords.ConditionTexts(presenter.ParamsFormat(o.Tool), o.ParamsCondition, shown.English, nil)
-	if !isWhole {
+func orderConditionText(o *approval.StandingOrderState, presenter *shown.Presenter) string {
+	terms, coversWholeCondition := rulewords.ConditionTexts(presenter.ParamsFormat(o.Tool), o.ParamsCondition,
+		shown.English, nil)
+	if !coversWholeCondition {
 		return print.OneLineJSON(o.ParamsCondition)
 	}
 	return strings.Join(terms, " and ")
 }
 
-func ordersText(orders approval.StandingOrders, presenter *shown.Presenter, now time.Time) string {
+func standingOrdersText(orders approval.StandingOrders, presenter *shown.Presenter, now time.Time) string {
 	var b strings.Builder
 	for _, o := range orders {
 		if o.DeputyName != "" {

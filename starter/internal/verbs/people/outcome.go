@@ -21,9 +21,9 @@ type actionOutcome struct {
 	Votes *client.VoteCount `json:"count,omitempty"`
 }
 
-// printOutcome prints what became of an act, and how many have decided if several must. It returns the error for the
-// exit code.
-func printOutcome(a *app.App, o actionOutcome, err error) error {
+// printActionOutcome prints what became of an act, and how many have decided if several must. It returns the error for
+// the exit code.
+func printActionOutcome(a *app.App, o actionOutcome, err error) error {
 	var refused *client.RefusedError
 	if o.IsAccepted = !errors.As(err, &refused); !o.IsAccepted {
 		o.RefusalReason = refused.Reason

@@ -39,7 +39,7 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 				case err != nil:
 					return err
 				case onlyCalls:
-					return printCalls(a, plans)
+					return printPlanCalls(a, plans)
 				}
 				return a.Show(plans, cmp.Or(plansText(plans, withMermaid), "no Plan waits\n"))
 			})
@@ -49,7 +49,7 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 	return c
 }
 
-func printCalls(a *app.App, plans []client.Plan) error {
+func printPlanCalls(a *app.App, plans []client.DescribedPlan) error {
 	if len(plans) != 1 {
 		return exit.Usagef("print the Calls of a Plan: %s; with --json all are printed",
 			print.Plural(len(plans), "Plan waits"))
@@ -57,7 +57,7 @@ func printCalls(a *app.App, plans []client.Plan) error {
 	return a.PrintJSON(plans[0].WrittenCalls())
 }
 
-func plansText(plans []client.Plan, withMermaid bool) string {
+func plansText(plans []client.DescribedPlan, withMermaid bool) string {
 	var b strings.Builder
 	for _, p := range plans {
 		print.Fprintf(&b, "%s\n  %s: %s waits since %s\n  %s\n",
@@ -99,16 +99,16 @@ func plansText(plans []client.Plan, withMermaid bool) string {
 
 func addPlanFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addDeciderFlags(f, opts)
-	f.StringVar(&opts.digest, "digest", "", "the `digest` of the Plan that you saw: no other is decided on")
+	f.StringVar(&opts.shownDigest, "digest", "", "the `digest` of the Plan that you saw: no other is decided on")
 	if opts.verb == approval.SteerAmendPlan {
-		f.StringVar(&opts.file, "file", "", "the JSON `file` with all Calls of the Plan")
+		f.StringVar(&opts.inputFile, "file", "", "the JSON `file` with all Calls of the Plan")
 	} else {
-		f.BoolVar(&opts.includeAll, "all", false, "every Plan that waits, in all parts")
+		f.BoolVar(&opts.isAllFlagSet, "all", false, "every Plan that waits, in all parts")
 	}
 }
 
 // preparePlanDecision prepares a decision on one Plan, or on all with --all.
-func preparePlanDecision(opts *actionOptions) (action, error) {
+func preparePlanDecision(opts *actionOptions) (processAction, error) {
 	decision, err := opts.newDecision()
 	if err != nil {
 		return nil, err
@@ -119,17 +119,17 @@ func preparePlanDecision(opts *actionOptions) (action, error) {
 		return nil, exit.Usagef("%s %s: --reason is missing: say why it is rejected", opts.verb, opts.processID)
 	}
 	if d.Kind == client.Amend {
-		if d.Calls, err = readCalls(opts.file); err != nil {
+		if d.Calls, err = readPlanCalls(opts.inputFile); err != nil {
 			return nil, exit.Usagef("%s %s: --file: %w", opts.verb, opts.processID, err)
 		}
 	}
-	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
+	return asPrepareFunc(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
 		plans, err := p.WaitingPlans(ctx)
 		if err == nil {
 			plans, err = selectPlans(plans, opts)
 		}
 		for _, plan := range plans {
-			d.RequestNumber, d.PlanDigest = plan.Request, plan.Digest
+			d.RequestNumber, d.PlanDigest = plan.RequestNumber, plan.Digest
 			if err == nil {
 				_, err = p.DecidePlan(ctx, d)
 			}
@@ -139,31 +139,34 @@ func preparePlanDecision(opts *actionOptions) (action, error) {
 }
 
 // selectPlans picks the Plans that a decision is about.
-func selectPlans(plans []client.Plan, opts *actionOptions) ([]client.Plan, error) {
+func selectPlans(plans []client.DescribedPlan, opts *actionOptions) ([]client.DescribedPlan, error) {
 	if len(opts.args) > 1 {
 		n, err := strconv.Atoi(opts.args[1])
 		if err != nil {
 			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q",
 				opts.processID, opts.args[1])
 		}
-		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return p.Request != n })
+		plans = slices.DeleteFunc(plans, func(p client.DescribedPlan) bool { return p.RequestNumber != n })
 	}
-	if opts.digest != "" {
-		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return !strings.HasPrefix(p.Digest, opts.digest) })
+	if opts.shownDigest != "" {
+		plans = slices.DeleteFunc(plans, func(p client.DescribedPlan) bool {
+			return !strings.HasPrefix(p.Digest,
+				opts.shownDigest)
+		})
 	}
 	switch {
 	case len(plans) == 0:
 		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", opts.processID,
 			opts.processID)
-	case len(plans) > 1 && !opts.includeAll:
+	case len(plans) > 1 && !opts.isAllFlagSet:
 		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all",
 			opts.processID, len(plans))
 	}
 	return plans, nil
 }
 
-// readCalls reads a JSON list of Calls.
-func readCalls(file string) ([]any, error) {
+// readPlanCalls reads a JSON list of Calls.
+func readPlanCalls(file string) ([]any, error) {
 	if file == "" {
 		return nil, fmt.Errorf("it is missing: a JSON file with all Calls of the Plan")
 	}

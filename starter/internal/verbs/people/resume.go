@@ -18,10 +18,10 @@ import (
 
 func addResumeFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addAuthorFlags(f, opts)
-	f.BoolVar(&opts.includeAll, "all", false, "all paused processes")
-	f.StringVar(&opts.pauseReason, "because", "",
+	f.BoolVar(&opts.isAllFlagSet, "all", false, "all paused processes")
+	f.StringVar(&opts.pauseCodeFilter, "because", "",
 		"with --all: only those paused with this `code`, such as llm_unreachable")
-	limits := &opts.limits
+	limits := &opts.newLimits
 	flags.Int(f, &limits.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
 	flags.Int(f, &limits.Tokens, "tokens", 1, jsonval.MaxCount, "the new limit of tokens, in all")
 	flags.Int(f, &limits.Calls, "calls", 1, jsonval.MaxCount, "the new limit of Calls, in all")
@@ -32,7 +32,7 @@ func addResumeFlags(f *pflag.FlagSet, opts *actionOptions) {
 
 // resumeAll resumes all paused processes, or only those paused with the code of --because.
 func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
-	if !opts.includeAll && !opts.flags.Changed("because") && len(opts.args) > 0 {
+	if !opts.isAllFlagSet && !opts.flags.Changed("because") && len(opts.args) > 0 {
 		return false, nil
 	}
 	for _, limit := range []string{"requests", "tokens", "calls", "money", "duration"} {
@@ -44,13 +44,13 @@ func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (isHandled 
 	case len(opts.args) > 0:
 		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID",
 			opts.args[0])
-	case opts.pauseReason == "" && opts.flags.Changed("because"): // probably an unset variable in a script
+	case opts.pauseCodeFilter == "" && opts.flags.Changed("because"): // probably an unset variable in a script
 		return true, exit.Usagef("resume: --because needs the code of a pause, and it is empty")
-	case !opts.includeAll:
+	case !opts.isAllFlagSet:
 		return true, exit.Usagef("resume: name a process, or use --all")
 	}
 	return true, a.WithSession(ctx, func(s *server.Session) error {
-		list, err := s.ResumeAll(ctx, opts.pauseReason, opts.actor())
+		list, err := s.ResumeAll(ctx, opts.pauseCodeFilter, opts.actor())
 		if err != nil {
 			return err
 		}
@@ -59,10 +59,10 @@ func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (isHandled 
 }
 
 // printResumeResults prints what became of each process. It returns an error for the exit code if one was not resumed.
-func printResumeResults(a *app.App, list []client.ResumeOutcome) error {
+func printResumeResults(a *app.App, outcomes []client.ResumeOutcome) error {
 	var lines strings.Builder
 	notResumedCount := 0
-	for _, r := range list {
+	for _, r := range outcomes {
 		text := r.ProcessID + ": resume taken"
 		if !r.WasResumed {
 			notResumedCount++
@@ -70,7 +70,7 @@ func printResumeResults(a *app.App, list []client.ResumeOutcome) error {
 		}
 		lines.WriteString(print.Printable(text) + "\n")
 	}
-	err := a.Show(list, cmp.Or(lines.String(), "no process is paused for this reason\n"))
+	err := a.Show(outcomes, cmp.Or(lines.String(), "no process is paused for this reason\n"))
 	if err == nil && notResumedCount > 0 {
 		err = exit.WithCode(exit.Usage)
 	}

@@ -16,40 +16,41 @@ import (
 
 func addReviseFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addAuthorFlags(f, opts)
-	f.StringVar(&opts.file, "file", "", "the `file` with the correction")
+	f.StringVar(&opts.inputFile, "file", "", "the `file` with the correction")
 	f.StringSliceVar(&opts.reopenTokens, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 }
 
-func prepareRevision(opts *actionOptions) (do action, err error) {
+func prepareRevision(opts *actionOptions) (do processAction, err error) {
 	var payload approval.SteeringPayload
-	if opts.file != "" || len(opts.reopenTokens) == 0 {
-		if payload, err = readCorrection(opts.file); err != nil {
+	if opts.inputFile != "" || len(opts.reopenTokens) == 0 {
+		if payload, err = readCorrection(opts.inputFile); err != nil {
 			return nil, err
 		}
 	}
-	c := client.Correction{Messages: payload.Context, ReopenTokens: opts.reopenTokens, Limits: payload.Limits}
+	c := client.Correction{Messages: payload.Context, InstanceTokensToReopen: opts.reopenTokens, Limits: payload.Limits}
 	actor := client.Actor{Name: cmp.Or(payload.SentBy, opts.actor().Name), Reason: cmp.Or(payload.Reason, opts.reason)}
-	return asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
+	return asPrepareFunc(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 		return p.Revise(ctx, c, actor)
 	})(opts)
 }
 
 func addAdditionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addAuthorFlags(f, opts)
-	f.StringVar(&opts.file, "instances", "", "the `file` with the rows")
+	f.StringVar(&opts.inputFile, "instances", "", "the `file` with the rows")
 }
 
 // prepareAddition prepares adding the rows of a file to a running process.
-func prepareAddition(opts *actionOptions) (action, error) {
-	if opts.file == "" {
+func prepareAddition(opts *actionOptions) (processAction, error) {
+	if opts.inputFile == "" {
 		return nil, exit.Usagef("add to %s: --instances is missing", opts.processID)
 	}
-	data, err := ideafiles.ReadFile(opts.file)
+	data, err := ideafiles.ReadFileAsUTF8(opts.inputFile)
 	if err != nil {
 		return nil, err
 	}
-	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) (err error) {
-		opts.warnings, err = p.AddRows(ctx, opts.file, data, jsonval.OwnTableNodeLimit, opts.actor())
+	return asPrepareFunc(func(ctx context.Context, p *client.Process, opts *actionOptions) (err error) {
+		opts.fileWarnings, err = p.AddInstanceRows(ctx, opts.inputFile, data, jsonval.TrustedTableNodeLimit,
+			opts.actor())
 		return err
 	})(opts)
 }
@@ -60,7 +61,7 @@ func readCorrection(file string) (correction approval.SteeringPayload, err error
 	if file == "" {
 		return correction, exit.Usagef("revise: --file is missing")
 	}
-	v, err := ideafiles.ReadValue(file)
+	v, err := ideafiles.ReadJSONOrYAMLFile(file)
 	if err != nil {
 		return correction, err
 	}

@@ -30,7 +30,7 @@ error.`,
 		`  starter check refund.json
   starter check examples/moderation --json`,
 		func(_ context.Context, args []string) error { return checkFiles(a, args[0], files) })
-	files.add(c)
+	files.addFlags(c)
 	return c
 }
 
@@ -58,7 +58,7 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 		return err
 	}
 	if a.WritesJSON {
-		err = printProblems(a, problems)
+		err = printProblemsAsJSON(a, problems)
 	} else {
 		a.PrintProblems(path, problems)
 	}
@@ -70,7 +70,7 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 	case a.WritesJSON:
 		return nil
 	}
-	if err := a.Print(runnersText(d, p.Tools())); err != nil {
+	if err := a.Print(toolRunnersText(d, p.Tools())); err != nil {
 		return err
 	}
 	verdict := "nothing is wrong"
@@ -81,29 +81,29 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 		print.Plural(len(d.ParsedIdea.Tools), "Tool"), print.Plural(len(d.ParsedIdea.InstanceTokens()), "instance"),
 		verdict,
 		p.Tools().BatchSizeText(d.ParsedIdea)+kinds.WorkerRequirements(d.AllIdeas()...)+
-			signedDecisionsText(d.ParsedIdea)+irreversibleText(d.ParsedIdea, p.Tools().Bind(d.ParsedIdea))))
+			signedDecisionsText(d.ParsedIdea)+irreversibleToolsText(d.ParsedIdea, p.Tools().Bind(d.ParsedIdea))))
 }
 
 // signedDecisionsText says which Tools want signed decisions. Only the worker knows whether it has keys to check them.
 func signedDecisionsText(idea *ideafile.Idea) string {
-	var names []string
+	var signedToolNames []string
 	for _, t := range idea.Tools {
-		if idea.Config.ApprovalOverride.DecidersFor(t.Name, t.Approval).RequiresSignature() {
-			names = append(names, t.Name)
+		if idea.Config.ApprovalOversight.DecidersFor(t.Name, t.Approval).RequiresSignature() {
+			signedToolNames = append(signedToolNames, t.Name)
 		}
 	}
-	if len(names) == 0 {
+	if len(signedToolNames) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("on its worker, %s must name the deciders' keys: decisions on %s are signed\n",
 		signing.DecidersVariable,
-		diag.SummarizeNames(names))
+		diag.SummarizeNames(signedToolNames))
 }
 
-// irreversibleText names the Tools without an undo, if the file or a Go function declares an undo for any Tool. It
+// irreversibleToolsText names the Tools without an undo, if the file or a Go function declares an undo for any Tool. It
 // omits those of which their MCP server says so when the process starts (`readOnlyHint`).
-func irreversibleText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
-	var names []string
+func irreversibleToolsText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
+	var irreversibleToolNames []string
 	hasDeclaredUndo := false
 	for _, t := range idea.Tools {
 		functionUndo := bindings[t.Name].Undo
@@ -112,32 +112,33 @@ func irreversibleText(idea *ideafile.Idea, bindings ideafile.ToolBindings) strin
 		toolRef, isMCP := t.MCPToolRef()
 		isUndoUnknown := isMCP && toolRef.SpecDigest == "" && t.Undo == nil
 		if !isUndoUnknown && t.EffectiveUndo(bindings[t.Name]).Kind == ideafile.UndoImpossible {
-			names = append(names, t.Name)
+			irreversibleToolNames = append(irreversibleToolNames, t.Name)
 		}
 	}
-	if len(names) == 0 || !hasDeclaredUndo {
+	if len(irreversibleToolNames) == 0 || !hasDeclaredUndo {
 		return ""
 	}
-	return fmt.Sprintf("what these did cannot be taken back: %s\n", diag.SummarizeNames(names))
+	return fmt.Sprintf("what these did cannot be taken back: %s\n", diag.SummarizeNames(irreversibleToolNames))
 }
 
 // maxListedTools is how many Tools are listed one by one.
 const maxListedTools = 40
 
-// runnersText says what runs each Tool. For more than maxListedTools, it gives the number of Tools of each kind.
-func runnersText(definition *ideafiles.Definition, tools ideafiles.Tools) string {
-	textByKind := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request",
+// toolRunnersText says what runs each Tool. For more than maxListedTools, it gives the number of Tools of each kind.
+func toolRunnersText(definition *ideafiles.Definition, tools ideafiles.WorkerTools) string {
+	runnerTextByKind := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function",
+		ideafile.KindHTTP:     "an HTTP request",
 		ideafile.KindMCP:      "an MCP server",
 		ideafile.KindLatent:   "nothing: the LLM writes its result",
 		ideafile.KindDelegate: "another Idea, as a process of its own"}
 	bindings := tools.Bind(definition.ParsedIdea)
-	countByKind := map[ideafile.ToolKind]int{}
+	toolCountByKind := map[ideafile.ToolKind]int{}
 	var b strings.Builder
 	for _, t := range definition.ParsedIdea.Tools {
 		kind := bindings[t.Name].Kind
-		countByKind[kind]++
+		toolCountByKind[kind]++
 		if len(definition.ParsedIdea.Tools) <= maxListedTools {
-			runner := cmp.Or(textByKind[kind], "a worker, as "+string(kind))
+			runner := cmp.Or(runnerTextByKind[kind], "a worker, as "+string(kind))
 			if name := bindings[t.Name].GoFunctionName; name != "" {
 				runner = "the Go function " + name
 			}
@@ -145,15 +146,15 @@ func runnersText(definition *ideafiles.Definition, tools ideafiles.Tools) string
 		}
 	}
 	if len(definition.ParsedIdea.Tools) > maxListedTools {
-		for kind, v := range jsonval.Sorted(countByKind) {
+		for kind, v := range jsonval.Sorted(toolCountByKind) {
 			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(v, "Tool"),
-				cmp.Or(textByKind[kind], "a worker, as "+string(kind)))
+				cmp.Or(runnerTextByKind[kind], "a worker, as "+string(kind)))
 		}
 	}
 	return b.String()
 }
 
-func printProblems(a *app.App, problems diag.Problems) error {
+func printProblemsAsJSON(a *app.App, problems diag.Problems) error {
 	list := make([]checkedProblem, len(problems))
 	for n, p := range problems {
 		list[n] = checkedProblem(p)

@@ -34,7 +34,7 @@ func TestWhatCannotBeTakenBackIsNamedWhoeverDeclaresAnUndo(t *testing.T) {
 		if errs := problems.Errors(); len(errs) > 0 {
 			t.Fatal(name, errs)
 		}
-		got := irreversibleText(idea, ideafile.ToolBindings{"mail": {Kind: ideafile.KindGo}, "pay": c.pay})
+		got := irreversibleToolsText(idea, ideafile.ToolBindings{"mail": {Kind: ideafile.KindGo}, "pay": c.pay})
 		if got != c.want {
 			t.Errorf("%s: %q, and not %q", name, got, c.want)
 		}

@@ -22,14 +22,14 @@ import (
 // forkOptions holds the flags of fork.
 type forkOptions struct {
 	launchOptions
-	sourceID    string // the process
-	ideaNumber  int    // the number of its Idea
-	repliesPath string
-	changes     ideafiles.Changes
+	sourceProcessID string // the process
+	ideaNumber      int    // the number of its Idea
+	repliesPath     string
+	changes         ideafiles.ForkChanges
 	// undoesFirst first takes back what the other process did after the Idea, on behalf of actor. isConfirmed skips the
 	// question.
 	undoesFirst, isConfirmed bool
-	actor                    client.Actor
+	undoActor                client.Actor
 }
 
 // Fork starts a new process from an Idea of another.
@@ -55,10 +55,11 @@ an ended process did after Idea K, as "undo --to K" does.`,
   starter fork moderation-3 --at 2 --set '①:sentiment="neutral"' --id second-look
   starter fork refund-17 --at 3 --file stricter.yaml --llm gpt-5 --wait 10m`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.server.WithWorker, o.hasID, o.sourceID = true, c.Flags().Changed("id"), args[0]
+			o.hostOptions.RunsWorker, o.hasExplicitID, o.sourceProcessID = true, c.Flags().Changed("id"), args[0]
 			if !c.Flags().Changed("at") {
-				return exit.Usagef("fork %s: --at, the number of the Idea, is missing: see %s history %s", o.sourceID,
-					print.ProgramName, print.Quote(o.sourceID))
+				return exit.Usagef("fork %s: --at, the number of the Idea, is missing: see %s history %s",
+					o.sourceProcessID,
+					print.ProgramName, print.ShellQuote(o.sourceProcessID))
 			}
 			return runFork(c.Context(), a, o)
 		},
@@ -69,24 +70,24 @@ an ended process did after Idea K, as "undo --to K" does.`,
 	addChangesFlags(c, &o.changes)
 	f.BoolVar(&o.undoesFirst, "undo", false, "take back first what the process did after the Idea")
 	f.BoolVar(&o.isConfirmed, "yes", false, "with --undo: do not ask")
-	f.StringVar(&o.actor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
+	f.StringVar(&o.undoActor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
 		"the user's)")
-	f.StringVar(&o.actor.Reason, "reason", "", "with --undo: why, for the record")
+	f.StringVar(&o.undoActor.Reason, "reason", "", "with --undo: why, for the record")
 	o.addFlags(c)
 	f.Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
 	return c
 }
 
-func addChangesFlags(command *cobra.Command, c *ideafiles.Changes) {
+func addChangesFlags(command *cobra.Command, c *ideafiles.ForkChanges) {
 	f := command.Flags()
 	f.StringArrayVar(&c.ValuesToSet, "set", nil, "`TOKEN:path=JSON`: put a value into State")
 	f.StringArrayVar(&c.ValuesToUnset, "unset", nil, "`TOKEN:path`: take a value out of State, so that it can be written again")
 	f.StringVar(&c.StateFile, "state", "", "`file` to merge into the States")
-	f.StringVar(&c.AddedInput, "input", "", "`file`, or JSON, to add to the input")
+	f.StringVar(&c.InputFileOrJSON, "input", "", "`file`, or JSON, to add to the input")
 	f.StringVar(&c.PlanFile, "plan", "", "`file` with a Plan: a list of Calls, or a plan message")
 	f.StringVar(&c.AddedFile, "file", "", "Idea `file`, whole or in part, or list of messages, to add after the Idea")
 	f.StringVar(&c.LLMName, "llm", "", "`name` of the LLM to ask")
-	f.StringSliceVar(&c.TokensToReopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
+	f.StringSliceVar(&c.InstanceTokensToReopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
 	for _, name := range []string{"state", "plan", "file"} {
 		_ = command.MarkFlagFilename(name)
 	}
@@ -105,7 +106,7 @@ func runFork(ctx context.Context, a *app.App, o forkOptions) error {
 	if err != nil {
 		return err
 	}
-	return launch(ctx, a, p, d, o.launchOptions)
+	return launchAndFollow(ctx, a, p, d, o.launchOptions)
 }
 
 // prepareFork makes the definition to start from. It reports errors before anything starts.
@@ -118,8 +119,8 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 		return nil, err
 	}
 	d := &ideafiles.Definition{Idea: idea, Source: ideafiles.Source{
-		Path: fmt.Sprintf("Idea %d of %s", o.ideaNumber, o.sourceID), RepliesPath: o.repliesPath,
-		IsRepliesChosen: o.repliesPath != "",
+		GivenPath: fmt.Sprintf("Idea %d of %s", o.ideaNumber, o.sourceProcessID), RepliesPath: o.repliesPath,
+		AreRepliesFromCaller: o.repliesPath != "",
 	}}
 	var problems diag.Problems
 	d.ParsedIdea, problems = ideafile.ReadIdea(idea)
@@ -130,10 +131,10 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 	if err := d.ReadDelegates(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
-	if err := checkDefinition(a, p, d, problems, o.recordFile); err != nil {
+	if err := checkDefinition(a, p, d, problems, o.recordedRepliesFile); err != nil {
 		return nil, err
 	}
-	o.forkOfID = o.sourceID
+	o.forkSourceID = o.sourceProcessID
 	warnOfFork(a, o, d)
 	return d, nil
 }
@@ -145,11 +146,11 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 		return nil, err
 	}
 	defer archive.Close()
-	idea, err := archive.Chain(o.sourceID).Fork(ctx, o.ideaNumber)
+	idea, err := archive.Chain(o.sourceProcessID).ForkedIdea(ctx, o.ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	o.changes.WithSolution = o.withSolution
+	o.changes.KeepsSolution = o.runsSolution
 	return o.changes.Apply(idea)
 }
 
@@ -171,19 +172,21 @@ func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
 		a.Note("delegates that had done nothing yet start again: those of %s",
 			strings.Join(effects.RestartedDelegateCallIDs, ", "))
 	}
-	if len(effects.ForgottenInstances) > 0 {
-		a.Note("%s forgotten in %s, and left out", strings.Join(effects.ForgottenInstances, ", "), o.sourceID)
+	if len(effects.ForgottenInstanceTokens) > 0 {
+		a.Note("%s forgotten in %s, and left out", strings.Join(effects.ForgottenInstanceTokens, ", "),
+			o.sourceProcessID)
 	}
 	if effects.EndedInstanceCount > 0 {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
 			print.PluralWithVerb(effects.EndedInstanceCount, "instance"))
 	}
-	prefix := ""
+	otherPrefix := ""
 	for _, text := range effects.UndoneCallTexts {
-		prefix = "other "
+		otherPrefix = "other "
 		a.Note("%s", text)
 	}
 	if !o.undoesFirst {
-		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", prefix, o.sourceID)
+		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", otherPrefix,
+			o.sourceProcessID)
 	}
 }

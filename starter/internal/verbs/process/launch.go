@@ -17,30 +17,31 @@ import (
 
 // checkDefinition reports what is wrong with the definition to start from, and says who will answer Requests.
 func checkDefinition(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems,
-	recordFile string) error {
+	recordedRepliesFile string) error {
 	if len(problems.Errors()) > 0 {
-		return &client.InvalidError{Source: d.Source.Path, Problems: problems}
+		return &client.InvalidError{Source: d.Source.GivenPath, Problems: problems}
 	}
 	// The verb check reports strictness warnings.
-	a.PrintProblems(d.Source.Path, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
+	a.PrintProblems(d.Source.GivenPath, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
 	if d.ParsedIdea.Simulation != nil {
 		return exit.Usagef(
 			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+
-				"meta.simulated and the messages' _simulated", d.Source.Path)
+				"meta.simulated and the messages' _simulated", d.Source.GivenPath)
 	}
 	if err := p.ChooseReplySource(d); err != nil {
 		return err
 	}
-	if d.RepliesText != "" && recordFile != "" {
-		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", recordFile, d.Source.RepliesPath)
+	if d.RepliesText != "" && recordedRepliesFile != "" {
+		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", recordedRepliesFile,
+			d.Source.RepliesPath)
 	}
 	switch {
 	case d.RepliesText != "":
 		a.Note("no LLM is asked: a script answers, %s", d.Source.RepliesPath)
-	case p.Remote == nil && !server.HasLLM():
+	case p.RemoteTemporal == nil && !server.EnvironmentHasLLM():
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
-	if latentNames := latentToolNames(p, d); p.Remote == nil && len(latentNames) > 0 {
+	if latentNames := latentToolNames(p, d); p.RemoteTemporal == nil && len(latentNames) > 0 {
 		a.Note("no tool runs %s: the LLM itself writes the result", diag.SummarizeNames(latentNames))
 	}
 	return nil
@@ -57,12 +58,12 @@ func latentToolNames(p server.Place, d *ideafiles.Definition) (names []string) {
 	return names
 }
 
-// launch starts a process, or attaches to it, and waits.
-func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
+// launchAndFollow starts a process, or attaches to it, and waits.
+func launchAndFollow(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
 	l := &launchedProcess{App: a, definition: d, options: o}
-	if o.recordFile != "" {
-		l.recording = &server.RepliesRecording{Path: o.recordFile}
-		l.options.server.ReplyRecorder = l.recording.RecordReply
+	if o.recordedRepliesFile != "" {
+		l.recording = &server.RepliesRecording{Path: o.recordedRepliesFile}
+		l.options.hostOptions.ReplyRecorder = l.recording.RecordReply
 	}
 	session, err := openSession(ctx, p, l.options)
 	if err != nil {
@@ -84,20 +85,20 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
 	if o.isDetached {
 		s, err := p.Connect(ctx)
-		if err != nil && p.Remote == nil {
+		if err != nil && p.RemoteTemporal == nil {
 			return nil,
 				exit.Usagef(`detach: no server runs in %s to continue the process; start one with "%s dev"`,
-					p.Dir, print.ProgramName)
+					p.DataFolder, print.ProgramName)
 		}
 		return s, err
 	}
-	s, err := p.OpenSession(ctx, o.server)
-	if err == nil && o.recordFile != "" && !s.RunsServer {
+	s, err := p.OpenSession(ctx, o.hostOptions)
+	if err == nil && o.recordedRepliesFile != "" && !s.RunsServer {
 		s.Close()
 		return nil,
 			exit.Usagef(
 				"record %s: the worker that asks the LLM is not in this program: another program runs the server in %s",
-				o.recordFile, p.Dir)
+				o.recordedRepliesFile, p.DataFolder)
 	}
 	return s, err
 }

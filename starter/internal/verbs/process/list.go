@@ -37,7 +37,7 @@ func List(a *app.App) *cobra.Command {
 				for n := 0; n < len(processes) && !a.WritesJSON; n++ {
 					explainDelegateDecisions(ctx, s, &processes[n])
 				}
-				return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
+				return a.Show(processes, processListText(processes, print.TableWidth(a.Out)))
 			})
 		})
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
@@ -47,7 +47,7 @@ func List(a *app.App) *cobra.Command {
 
 // explainDelegateDecisions replaces the lines on decisions that delegates wait for by the sentences of their Calls and
 // Plans. The lines stay if the delegates do not answer.
-func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.Summary) {
+func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.ProcessSummary) {
 	isDecision := func(line string) bool {
 		return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPersonPrefix)
 	}
@@ -74,7 +74,7 @@ func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.
 	p.WaitingTexts = append(slices.DeleteFunc(p.WaitingTexts, isDecision), lines...)
 }
 
-func listText(processes []client.Summary, width int) string {
+func processListText(processes []client.ProcessSummary, width int) string {
 	columns := [][]string{{"process"}, {"status"}, {"waits for"}, {"started"}, {"ended"}, {"path"}}
 	for _, p := range processes {
 		endedText := ""
@@ -87,11 +87,11 @@ func listText(processes []client.Summary, width int) string {
 			columns[n] = append(columns[n], print.Compact(cell, print.MaxValueWidth))
 		}
 	}
-	text, wasSaid := print.Table(columns, width), map[string]bool{}
+	text, isRemedyListed := print.Table(columns, width), map[string]bool{}
 	for _, p := range processes {
 		for _, h := range p.HoldUps {
-			if line := h.Cause + ": " + h.Remedy; h.Remedy != "" && !wasSaid[line] {
-				wasSaid[line] = true
+			if line := h.CauseCode + ": " + h.Remedy; h.Remedy != "" && !isRemedyListed[line] {
+				isRemedyListed[line] = true
 				text += line + "\n"
 			}
 		}
@@ -100,15 +100,16 @@ func listText(processes []client.Summary, width int) string {
 }
 
 // waitingText says why a process is paused, how many decisions it waits for, or that it did not answer.
-func waitingText(p client.Summary) string {
+func waitingText(p client.ProcessSummary) string {
 	waitingLines := slices.Clone(p.WaitingTexts)
 	for _, h := range p.HoldUps {
 		if n := slices.Index(waitingLines, h.String()); n >= 0 {
 			waitingLines[n] = h.ShortText()
 		}
 	}
-	if lastIndex := len(waitingLines) - 1; lastIndex >= 0 && p.Code != "" && p.Status == loop.StatusPaused {
-		waitingLines[lastIndex] = p.Code + ": " + waitingLines[lastIndex]
+	if lastIndex := len(waitingLines) - 1; lastIndex >= 0 && p.PauseOrFailureCode != "" &&
+		p.Status == loop.StatusPaused {
+		waitingLines[lastIndex] = p.PauseOrFailureCode + ": " + waitingLines[lastIndex]
 	}
 	if p.AwaitingCount > 0 && p.EndedAt == nil {
 		waitingLines = append(waitingLines, print.Plural(p.AwaitingCount, "decision"))

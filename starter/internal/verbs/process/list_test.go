@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
-	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error",
+	p := client.ProcessSummary{Status: loop.StatusPaused, PauseOrFailureCode: "llm_error",
 		WaitingTexts:  []string{"held up: no room", "no LLM"},
 		AwaitingCount: 2}
 	if got := waitingText(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
@@ -20,7 +20,8 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	h := turn.HoldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
 		strings.Repeat("come back ", 9),
 		Since: time.Unix(0, 0), NextAttempt: time.Unix(3600, 0)}
-	running := client.Summary{Status: loop.StatusRunning, WaitingTexts: []string{h.String()}, HoldUps: []turn.HoldUp{h}}
+	running := client.ProcessSummary{Status: loop.StatusRunning, WaitingTexts: []string{h.String()},
+		HoldUps: []turn.HoldUp{h}}
 	if got := waitingText(running); !strings.HasPrefix(got,
 		"held up, next try 01:00:00 UTC: the LLM's server answered 429: your tier is exhausted") {
 		t.Errorf("%q", got)
@@ -34,9 +35,10 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 // Below the table stands once what mends each cause.
 func TestAListSaysWhatMendsWhatHoldsProcessesUp(t *testing.T) {
 	t.Parallel()
-	h := turn.HoldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue", Remedy: "start a worker"}
-	p := client.Summary{Status: loop.StatusRunning, WaitingTexts: []string{h.String()}, HoldUps: []turn.HoldUp{h}}
-	text := listText([]client.Summary{p, p}, 200)
+	h := turn.HoldUp{CauseCode: turn.CodeNoWorker, Message: "no worker serves the task queue", Remedy: "start a worker"}
+	p := client.ProcessSummary{Status: loop.StatusRunning, WaitingTexts: []string{h.String()},
+		HoldUps: []turn.HoldUp{h}}
+	text := processListText([]client.ProcessSummary{p, p}, 200)
 	if strings.Count(text, "\nno_worker: start a worker\n") != 1 {
 		t.Error(text)
 	}
@@ -45,7 +47,7 @@ func TestAListSaysWhatMendsWhatHoldsProcessesUp(t *testing.T) {
 // What did not answer is told from what waits for nothing.
 func TestAProcessThatDidNotAnswerIsToldFromOneThatWaitsForNothing(t *testing.T) {
 	t.Parallel()
-	for want, p := range map[string]client.Summary{
+	for want, p := range map[string]client.ProcessSummary{
 		"":                              {Status: loop.StatusRunning},
 		"? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true},
 		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, DidNotAnswer: true,

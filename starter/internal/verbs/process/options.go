@@ -17,44 +17,45 @@ import (
 
 // launchOptions are what the verbs that start a process have in common.
 type launchOptions struct {
-	id         string
-	hasID      bool   // the command line names the id
-	recordFile string // the file that records the LLM's replies; empty: no recording
-	isDetached bool
-	wait       time.Duration // 0: until the end
-	// llmTimeout is how long an LLM's server that has never answered the process may be unreachable; 0: for ever.
-	llmTimeout time.Duration
-	groups     []string // the groups of the person who decides at the terminal
-	server     server.HostOptions
-	// withSolution runs the Calls of the Idea's solution.
-	withSolution   bool
+	processID           string
+	hasExplicitID       bool   // the command line names the id
+	recordedRepliesFile string // the file that records the LLM's replies; empty: no recording
+	isDetached          bool
+	maxWait             time.Duration // 0: until the end
+	// llmUnreachableTimeout is how long an LLM's server that has never answered the process may be unreachable; 0: for
+	// ever.
+	llmUnreachableTimeout time.Duration
+	deciderGroups         []string // the groups of the person who decides at the terminal
+	hostOptions           server.HostOptions
+	// runsSolution runs the Calls of the Idea's solution.
+	runsSolution   bool
 	resumeIfPaused bool // resume the process if it is paused
 	// needsPlanApproval makes each Plan wait until a person has approved it.
 	needsPlanApproval bool
-	// forkOfID is the id of the process that this one is forked from.
-	forkOfID string
+	// forkSourceID is the id of the process that this one is forked from.
+	forkSourceID string
 }
 
 func (o *launchOptions) addFlags(c *cobra.Command) {
-	app.AddHostingFlags(c, &o.server)
+	app.AddHostingFlags(c, &o.hostOptions)
 	f := c.Flags()
-	f.StringVar(&o.id, "id", "", "the process's `id` (default: one is made up)")
-	f.StringVar(&o.recordFile, "record", "", "write what the LLM says to `file`, as replies")
-	f.BoolVar(&o.withSolution, "with-solution", false,
+	f.StringVar(&o.processID, "id", "", "the process's `id` (default: one is made up)")
+	f.StringVar(&o.recordedRepliesFile, "record", "", "write what the LLM says to `file`, as replies")
+	f.BoolVar(&o.runsSolution, "with-solution", false,
 		"run the Calls of the Idea's solution, except those that its record calls done")
 	f.BoolVar(&o.isDetached, "detach", false, "start the process and return at once")
-	addWaitFlag(c, &o.wait)
-	o.llmTimeout = time.Minute
-	flags.Duration(f, &o.llmTimeout, "llm-wait", jsonval.MinDuration, true,
+	addWaitFlag(c, &o.maxWait)
+	o.llmUnreachableTimeout = time.Minute
+	flags.Duration(f, &o.llmUnreachableTimeout, "llm-wait", jsonval.MinDuration, true,
 		"return with exit code 4 if the LLM's server is away for so long without ever answering the process; 0: "+
 			"go on waiting")
-	f.StringArrayVar(&o.groups, "group", nil,
+	f.StringArrayVar(&o.deciderGroups, "group", nil,
 		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
 			"separated by commas)")
 }
 
-func addWaitFlag(c *cobra.Command, wait *time.Duration) {
-	flags.Duration(c.Flags(), wait, "wait", jsonval.MinDuration, true,
+func addWaitFlag(c *cobra.Command, maxWait *time.Duration) {
+	flags.Duration(c.Flags(), maxWait, "wait", jsonval.MinDuration, true,
 		"return after so long even if the process is still at work (default 0: wait for its end)")
 }
 
@@ -70,26 +71,26 @@ func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 
 // validate refuses invalid combinations of flags.
 func (o *launchOptions) validate(p server.Place) error {
-	if o.hasID {
-		if err := client.ValidateID(o.id); err != nil {
-			return exit.Usagef("run as %q: %w", o.id, err)
+	if o.hasExplicitID {
+		if err := client.ValidateProcessID(o.processID); err != nil {
+			return exit.Usagef("run as %q: %w", o.processID, err)
 		}
 	}
 	switch {
-	case o.recordFile != "" && p.Remote != nil:
-		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.recordFile)
-	case o.recordFile != "" && o.isDetached:
-		return exit.Usagef("record %s: not with --detach", o.recordFile)
+	case o.recordedRepliesFile != "" && p.RemoteTemporal != nil:
+		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.recordedRepliesFile)
+	case o.recordedRepliesFile != "" && o.isDetached:
+		return exit.Usagef("record %s: not with --detach", o.recordedRepliesFile)
 	}
 	return nil
 }
 
 // fileFlags are the flags that name files beside the Idea file.
-type fileFlags struct{ instancesPath, keyColumn, repliesPath string }
+type fileFlags struct{ instancesPath, instanceNameColumn, repliesPath string }
 
-func (f *fileFlags) add(c *cobra.Command) {
+func (f *fileFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.instancesPath, "instances", "", "`file` of instances, one a row: .jsonl or .csv")
-	c.Flags().StringVar(&f.keyColumn, "key", "", "`column` of the instances that names them for people, such as order")
+	c.Flags().StringVar(&f.instanceNameColumn, "key", "", "`column` of the instances that names them for people, such as order")
 	addRepliesFlag(c, &f.repliesPath)
 	_ = c.MarkFlagFilename("instances")
 }
@@ -101,6 +102,6 @@ func addRepliesFlag(c *cobra.Command, repliesPath *string) {
 
 func (f *fileFlags) findSource(path string) (ideafiles.Source, error) {
 	source, err := ideafiles.Find(path, f.instancesPath, f.repliesPath)
-	source.InstanceNameColumn = f.keyColumn
+	source.InstanceNameColumn = f.instanceNameColumn
 	return source, err
 }

@@ -20,14 +20,14 @@ It waits for nothing.`,
   starter result refund-17 --json`,
 		func(ctx context.Context, args []string) error {
 			return a.WithProcess(ctx, args[0],
-				func(p *client.Process) error { return printSnapshot(ctx, a, p) })
+				func(p *client.Process) error { return printCurrentResult(ctx, a, p) })
 		})
-	a.AddFailFlag(c)
+	a.AddFailOnFailedCallsFlag(c)
 	return c
 }
 
-// printSnapshot prints the current Result, and waits for nothing. A missing worker is no error.
-func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
+// printCurrentResult prints the current Result, and waits for nothing. A missing worker is no error.
+func printCurrentResult(ctx context.Context, a *app.App, p *client.Process) error {
 	r, err := p.Snapshot(ctx)
 	if errors.Is(err, client.ErrNoWorker) {
 		a.Note("%s", err)
@@ -36,7 +36,7 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	if err != nil {
 		return err
 	}
-	return a.Finish(r, instanceNamingOf(ctx, a, p))
+	return a.PrintResult(r, instanceNamingOf(ctx, a, p))
 }
 
 // instanceNamingOf returns how people are told of the instances. With --json it is empty, since nobody is.

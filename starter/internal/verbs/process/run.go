@@ -32,16 +32,16 @@ A second run with the same id and files attaches to the process, at work or ende
   starter run plan.json --record replies.jsonl
   starter run again.json --with-solution`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.server.WithWorker, o.hasID = true, c.Flags().Changed("id")
+			o.hostOptions.RunsWorker, o.hasExplicitID = true, c.Flags().Changed("id")
 			return run(c.Context(), a, args[0], files, o)
 		},
 	}
-	files.add(c)
+	files.addFlags(c)
 	o.addFlags(c)
 	c.Flags().BoolVar(&o.needsPlanApproval, "plan-first", false,
 		"have every Plan wait, as a whole, until a person has approved it (config.approval.plan)")
 	c.Flags().BoolVar(&o.resumeIfPaused, "resume", false, "let the process go on if it is there and paused")
-	a.AddFailFlag(c)
+	a.AddFailOnFailedCallsFlag(c)
 	return c
 }
 
@@ -58,7 +58,7 @@ func run(ctx context.Context, a *app.App, path string, files fileFlags, o launch
 	if err != nil {
 		return err
 	}
-	return launch(ctx, a, p, d, o)
+	return launchAndFollow(ctx, a, p, d, o)
 }
 
 // prepareRun reads and checks everything that the process starts from. It reports errors before anything starts.
@@ -71,15 +71,15 @@ func prepareRun(a *app.App, p server.Place, path string, files fileFlags,
 	if err != nil {
 		return nil, err
 	}
-	definition, problems, err := ideafiles.LoadWith(source, p.Tools(), o.applyTo)
+	definition, problems, err := ideafiles.LoadAndChange(source, p.Tools(), o.applyTo)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDefinition(a, p, definition, problems, o.recordFile); err != nil {
+	if err := checkDefinition(a, p, definition, problems, o.recordedRepliesFile); err != nil {
 		return nil, err
 	}
-	if !o.hasID {
-		o.id = client.NewID(source.Name())
+	if !o.hasExplicitID {
+		o.processID = client.NewProcessID(source.Name())
 	}
 	return definition, nil
 }

@@ -56,7 +56,7 @@ a start that Temporal missed may still happen (default a year). Both are Tempora
 			o.ID = args[0]
 			return makeSchedule(ctx, a, args[1], files, o)
 		})
-	files.add(c)
+	files.addFlags(c)
 	f := c.Flags()
 	flags.Duration(f, &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
 	f.StringArrayVar(&o.CronExpressions, "cron", nil,
@@ -87,7 +87,7 @@ func makeSchedule(ctx context.Context, a *app.App, path string, files fileFlags,
 	if err := checkDefinition(a, p, d, problems, ""); err != nil {
 		return err
 	}
-	o.Idea, o.ScriptedReplies, o.DelegateFiles, o.StartedBy = d.Idea, d.RepliesText, d.Delegates, app.UserName()
+	o.Idea, o.ScriptedReplies, o.DelegateFiles, o.StartedBy = d.Idea, d.RepliesText, d.DelegateFiles, app.UserName()
 	return a.WithSession(ctx, func(s *server.Session) error {
 		if err := schedules.ForClient(s.Client).Create(ctx, o); err != nil {
 			return err
@@ -118,7 +118,7 @@ func schedulesText(list []schedules.Schedule, width int) string {
 	}
 	columns := [][]string{{"schedule"}, {"path"}, {"when"}, {"next"}, {"latest process"}, {"note"}}
 	for _, s := range list {
-		nextStart, latestProcess := "never", ""
+		nextStart, latestProcessID := "never", ""
 		switch {
 		case s.Paused:
 			nextStart = "paused"
@@ -126,9 +126,9 @@ func schedulesText(list []schedules.Schedule, width int) string {
 			nextStart = s.NextStarts[0].Local().Format(time.DateTime)
 		}
 		if len(s.LatestStarts) > 0 {
-			latestProcess = s.LatestStarts[len(s.LatestStarts)-1].ProcessID
+			latestProcessID = s.LatestStarts[len(s.LatestStarts)-1].ProcessID
 		}
-		for n, cell := range []string{s.ID, s.ProcessPath, s.Timing, nextStart, latestProcess, s.Note} {
+		for n, cell := range []string{s.ID, s.ProcessPath, s.Timing, nextStart, latestProcessID, s.Note} {
 			columns[n] = append(columns[n], print.Printable(cell))
 		}
 	}

@@ -21,11 +21,11 @@ import (
 
 // simulateOptions holds the flags of simulate.
 type simulateOptions struct {
-	files       fileFlags
-	fromSchemas bool
-	toolPlayer  string
-	keepFolder  string
-	wait        time.Duration
+	files           fileFlags
+	usesOnlySchemas bool
+	toolResultsFrom string
+	keptFolder      string
+	maxWait         time.Duration
 }
 
 // Simulate runs a process without touching anything outside.
@@ -45,13 +45,13 @@ files are thrown away; --keep keeps them in a folder, for the other verbs to rea
   starter simulate refund.json --tools schemas --keep trial
   starter show --data trial ID`,
 		func(ctx context.Context, args []string) error { return runSimulate(ctx, a, args[0], o) })
-	o.files.add(c)
+	o.files.addFlags(c)
 	f := c.Flags()
-	f.BoolVar(&o.fromSchemas, "schemas", false,
+	f.BoolVar(&o.usesOnlySchemas, "schemas", false,
 		"ask no LLM and no script: make Plans and values up from the schemas")
-	f.StringVar(&o.toolPlayer, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
-	f.StringVar(&o.keepFolder, "keep", "", "leave everything in `folder`, which must be new or empty")
-	addWaitFlag(c, &o.wait)
+	f.StringVar(&o.toolResultsFrom, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
+	f.StringVar(&o.keptFolder, "keep", "", "leave everything in `folder`, which must be new or empty")
+	addWaitFlag(c, &o.maxWait)
 	return c
 }
 
@@ -66,24 +66,25 @@ func runSimulate(ctx context.Context, a *app.App, path string, o simulateOptions
 	}
 	tools := server.Place{Additions: a.Additions}.Tools()
 	prepared, problems, err := simulation.Prepare(source, tools,
-		simulation.Options{UsesOnlySchemas: o.fromSchemas, ToolResultsFrom: o.toolPlayer, HasLLM: server.HasLLM()})
+		simulation.Options{UsesOnlySchemas: o.usesOnlySchemas, ToolResultsFrom: o.toolResultsFrom,
+			WorkersHaveLLM: server.EnvironmentHasLLM()})
 	if err != nil {
 		return err
 	}
 	a.PrintProblems(path, problems)
-	introduceSimulation(a, prepared)
-	place := server.Place{Additions: a.Additions, Temporal: a.Temporal, Note: a.Note}
-	p, cleanup, err := place.ForSimulation(o.keepFolder)
+	noteSimulationSetup(a, prepared)
+	place := server.Place{Additions: a.Additions, TemporalHost: a.TemporalHost, Note: a.Note}
+	p, cleanup, err := place.ForSimulation(o.keptFolder)
 	if err != nil {
 		return err
 	}
 	defer cleanup()
-	report, err := runPreparedSimulation(ctx, a, p, prepared, o.wait)
+	report, err := runPreparedSimulation(ctx, a, p, prepared, o.maxWait)
 	if err != nil {
 		return err
 	}
-	if o.keepFolder != "" {
-		report.DataFolder = p.Dir
+	if o.keptFolder != "" {
+		report.DataFolder = p.DataFolder
 	}
 	return printSimulation(a, report)
 }
@@ -94,31 +95,32 @@ func (o simulateOptions) validate(a *app.App) error {
 	case a.DataFolder != "":
 		return exit.Usagef("simulate in %s: a simulation uses a folder of its own; --keep FOLDER keeps it",
 			a.DataFolder)
-	case o.toolPlayer != "" && o.toolPlayer != ideafile.FakedByLLM && o.toolPlayer != ideafile.FakedBySchemas:
-		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.toolPlayer)
-	case o.fromSchemas && (o.files.repliesPath != "" || o.toolPlayer == ideafile.FakedByLLM):
+	case o.toolResultsFrom != "" && o.toolResultsFrom != ideafile.FakedByLLM &&
+		o.toolResultsFrom != ideafile.FakedBySchemas:
+		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.toolResultsFrom)
+	case o.usesOnlySchemas && (o.files.repliesPath != "" || o.toolResultsFrom == ideafile.FakedByLLM):
 		return exit.Usagef("simulate: --schemas asks no LLM: leave out --replies and --tools llm")
-	case o.keepFolder == "":
+	case o.keptFolder == "":
 		return nil
 	}
-	entries, err := os.ReadDir(o.keepFolder)
+	entries, err := os.ReadDir(o.keptFolder)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return exit.Usagef("keep simulation in %s: %w", o.keepFolder, ideafiles.WithoutPath(err))
+		return exit.Usagef("keep simulation in %s: %w", o.keptFolder, ideafiles.WithoutPath(err))
 	}
 	if len(entries) > 0 {
-		return exit.Usagef("keep simulation in %s: the folder is not empty", o.keepFolder)
+		return exit.Usagef("keep simulation in %s: the folder is not empty", o.keptFolder)
 	}
 	return nil
 }
 
-// introduceSimulation says who plans, who plays the Tools, and what was made up beforehand.
-func introduceSimulation(a *app.App, prepared *simulation.PreparedProcess) {
+// noteSimulationSetup says who plans, who plays the Tools, and what was made up beforehand.
+func noteSimulationSetup(a *app.App, prepared *simulation.PreparedProcess) {
 	plannerText := map[string]string{ideafile.FakedByLLM: "the LLM plans",
 		ideafile.RecordedReplies: "recorded replies plan, " + prepared.Source.RepliesPath,
 		ideafile.FakedBySchemas:  "Plans are made up from the schemas"}[prepared.Simulation.LLMRepliesFrom]
-	toolText := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
+	toolPlayerText := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
 		ideafile.FakedBySchemas: "results are made up from the schemas"}[prepared.Simulation.ToolResultsFrom]
-	a.Note("simulation: nothing outside is touched; %s, and %s", plannerText, toolText)
+	a.Note("simulation: nothing outside is touched; %s, and %s", plannerText, toolPlayerText)
 	if len(prepared.MadeUpRefs) > 0 {
 		a.Note("simulation: made up, since the start does not provide it: %s", strings.Join(prepared.MadeUpRefs, ", "))
 	}
@@ -131,10 +133,10 @@ func introduceSimulation(a *app.App, prepared *simulation.PreparedProcess) {
 
 // runPreparedSimulation runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
 func runPreparedSimulation(ctx context.Context, a *app.App, p server.Place, prepared *simulation.PreparedProcess,
-	wait time.Duration) (*simulation.Report, error) {
-	o := launchOptions{id: client.NewID("simulated-" + prepared.Source.Name()), wait: wait,
-		server: server.SimulationHostOptions}
-	s, err := p.OpenSession(ctx, o.server)
+	maxWait time.Duration) (*simulation.Report, error) {
+	o := launchOptions{processID: client.NewProcessID("simulated-" + prepared.Source.Name()), maxWait: maxWait,
+		hostOptions: server.SimulationHostOptions}
+	s, err := p.OpenSession(ctx, o.hostOptions)
 	if err != nil {
 		return nil, err
 	}

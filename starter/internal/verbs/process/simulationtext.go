@@ -24,12 +24,12 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 	if a.WritesJSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = errors.Join(print.WriteResult(a.Out, r.Result, print.InstanceNaming{}), a.Print(simulationText(r)))
+		err = errors.Join(print.WriteResult(a.Out, r.ProcessResult, print.InstanceNaming{}), a.Print(simulationText(r)))
 	}
 	if err != nil {
 		return fmt.Errorf("print simulation: %w", err)
 	}
-	if exitCode := exit.CodeOfResult(r.Result); exitCode != exit.Done {
+	if exitCode := exit.CodeOfResult(r.ProcessResult); exitCode != exit.Done {
 		return exit.WithCode(exitCode)
 	}
 	return nil
@@ -39,12 +39,12 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 func simulationText(r *simulation.Report) string {
 	var b strings.Builder
 	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")
-	b.WriteString(costText(r) + "\n")
+	b.WriteString(simulationCostText(r) + "\n")
 	for _, d := range r.Delegates {
 		print.Fprintf(&b, "  delegate %s: %s, %s\n", d.ProcessID, d.Status,
 			print.Plural(d.RequestCount, "Request"))
 	}
-	printTools(&b, r)
+	printToolCallCounts(&b, r)
 	if r.ApprovalCount > 0 {
 		fmt.Fprintf(&b, "a person would have been asked about %s\n", print.Plural(r.ApprovalCount, "Call"))
 	}
@@ -52,12 +52,12 @@ func simulationText(r *simulation.Report) string {
 	printGraph(&b, r)
 	if r.DataFolder != "" {
 		print.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", r.DataFolder, print.ProgramName,
-			print.Quote(r.DataFolder), print.Quote(r.ProcessID))
+			print.ShellQuote(r.DataFolder), print.ShellQuote(r.ProcessID))
 	}
 	return b.String()
 }
 
-func costText(r *simulation.Report) string {
+func simulationCostText(r *simulation.Report) string {
 	prefix := ""
 	if r.IsEstimated {
 		prefix = "about "
@@ -65,7 +65,7 @@ func costText(r *simulation.Report) string {
 	return fmt.Sprintf("%s, %s%s", print.Plural(r.TotalUsage.RequestCount, "Request"), prefix, r.TotalUsage.TokenUsage)
 }
 
-func printTools(b *strings.Builder, r *simulation.Report) {
+func printToolCallCounts(b *strings.Builder, r *simulation.Report) {
 	for _, name := range jsonval.SortedKeys(r.CallCountsByTool) {
 		print.Fprintf(b, "  %s: %s\n", name, ideafile.TallyText([]ideafile.CallStatus{ideafile.CallDone,
 			ideafile.CallFailed,

@@ -25,11 +25,11 @@ import (
 // undoOptions holds the flags of undo.
 type undoOptions struct {
 	launchOptions
-	targetID, undoID      string // the process, and the process that takes it back
-	choice                undo.Selection
-	actor                 client.Actor
-	isDryRun, isConfirmed bool
-	needsReview           bool
+	targetProcessID, undoProcessID string // the process, and the process that takes it back
+	selection                      undo.Selection
+	actor                          client.Actor
+	isDryRun, isConfirmed          bool
+	needsReview                    bool
 	// undo is part of fork: success is not reported, and having nothing to take back is no error
 	isBeforeFork bool
 }
@@ -54,16 +54,17 @@ one Call with all that read from it. Without them, all is taken back.`,
   starter undo trip-4 --by ann --reason "the customer fell ill"
   starter undo refunds --call 1.2@13 --yes --reason "the wrong account"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.targetID, o.server.WithWorker = args[0], true
-			o.choice.HasInstance = c.Flags().Changed("instance")
+			o.targetProcessID, o.hostOptions.RunsWorker = args[0], true
+			o.selection.HasInstance = c.Flags().Changed("instance")
 			var errs []error
-			if o.choice.CallID != "" && (o.choice.AfterIdeaNumber > 0 || o.choice.HasInstance) {
+			if o.selection.CallID != "" && (o.selection.AfterIdeaNumber > 0 || o.selection.HasInstance) {
 				errs = append(errs, exit.Usagef(
 					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance",
-					o.targetID))
+					o.targetProcessID))
 			}
 			if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" && !o.isDryRun {
-				errs = append(errs, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.targetID))
+				errs = append(errs, exit.Usagef("undo %s: --reason is missing: say why, for the record",
+					o.targetProcessID))
 			}
 			if errs != nil {
 				return errors.Join(errs...)
@@ -72,11 +73,11 @@ one Call with all that read from it. Without them, all is taken back.`,
 		},
 	}
 	f := c.Flags()
-	flags.Int(f, &o.choice.AfterIdeaNumber, "to", 1, jsonval.MaxCount,
+	flags.Int(f, &o.selection.AfterIdeaNumber, "to", 1, jsonval.MaxCount,
 		"leave what was done when the Idea of this `number` was made")
-	f.StringVar(&o.choice.Instance, "instance", "", "only what was done in the instance of this `token`")
-	f.StringVar(&o.choice.CallID, "call", "", "only what this `Call` did, and all that read from it")
-	f.StringVar(&o.undoID, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
+	f.StringVar(&o.selection.Instance, "instance", "", "only what was done in the instance of this `token`")
+	f.StringVar(&o.selection.CallID, "call", "", "only what this `Call` did, and all that read from it")
+	f.StringVar(&o.undoProcessID, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
 	f.BoolVar(&o.isDryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
 	f.BoolVar(&o.needsReview, "review", false,
@@ -84,18 +85,19 @@ one Call with all that read from it. Without them, all is taken back.`,
 	f.StringVar(&o.actor.Name, "by", "", "the `name` of the person who takes it back (default: the user's)")
 	f.StringVar(&o.actor.Reason, "reason", "", "why, for the record")
 	f.BoolVar(&o.isDetached, "detach", false, "start taking back and return at once")
-	f.StringArrayVar(&o.groups, "group", nil,
+	f.StringArrayVar(&o.deciderGroups, "group", nil,
 		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
 			"separated by commas)")
-	app.AddHostingFlags(c, &o.server)
-	addWaitFlag(c, &o.wait)
+	app.AddHostingFlags(c, &o.hostOptions)
+	addWaitFlag(c, &o.maxWait)
 	return c
 }
 
 // UndoAll takes back all that an ended process did. isConfirmed skips the question.
 func UndoAll(ctx context.Context, a *app.App, id string, actor client.Actor, isConfirmed bool) error {
 	return undoProcess(ctx, a, undoOptions{
-		launchOptions: launchOptions{server: server.HostOptions{WithWorker: true}}, targetID: id, actor: actor,
+		launchOptions: launchOptions{hostOptions: server.HostOptions{RunsWorker: true}}, targetProcessID: id,
+		actor:       actor,
 		isConfirmed: isConfirmed,
 	})
 }
@@ -105,13 +107,14 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	options := client.UndoOptions{Selection: o.choice, Tools: p.Tools(), UndoID: o.undoID, Actor: o.actor,
-		ReviewsCalls: o.needsReview, WaitLimit: o.wait}
+	options := client.UndoOptions{Selection: o.selection, Tools: p.Tools(), UndoProcessID: o.undoProcessID,
+		Actor:            o.actor,
+		ReviewsUndoCalls: o.needsReview, WaitLimit: o.maxWait}
 	if o.isDetached {
 		options.WaitLimit = time.Nanosecond
 	}
 	if o.isDryRun {
-		u, err := planUndo(ctx, a, o.targetID, options)
+		u, err := planUndo(ctx, a, o.targetProcessID, options)
 		if err != nil {
 			return err
 		}
@@ -123,7 +126,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	if !o.isConfirmed && !o.isBeforeFork && !a.CanPrompt() { // refuse before anything is paused
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it, or with --dry-run to see what "+
-			"that would do", o.targetID)
+			"that would do", o.targetProcessID)
 	}
 	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
@@ -131,25 +134,26 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	l := &launchedProcess{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
-	wasPaused, err := session.PrepareUndo(ctx, o.targetID, options)
+	wasPaused, err := session.PauseForUndo(ctx, o.targetProcessID, options)
 	if wasPaused {
-		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.targetID,
-			print.ProgramName, print.Quote(o.targetID))
+		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.targetProcessID,
+			print.ProgramName, print.ShellQuote(o.targetProcessID))
 	}
 	if err != nil {
 		return err
 	}
 	u, err := l.planAndConfirmUndo(ctx, o, options)
 	if u != nil {
-		if err = l.undo(ctx, u, o); !client.IsUndoUnderWay(err) {
+		if err = l.startAndFollowUndo(ctx, u, o); !client.IsUndoUnderWay(err) {
 			return err
 		}
 	}
 	if wasPaused {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have interrupted
+		// the person may have interrupted
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverAnswerTimeout)
 		defer cancel()
-		if session.GiveUpUndo(ctx, o.targetID, options) == nil {
-			a.Note("nothing of %s is taken back: it goes on", o.targetID)
+		if session.ResumeWithoutUndo(ctx, o.targetProcessID, options) == nil {
+			a.Note("nothing of %s is taken back: it goes on", o.targetProcessID)
 		}
 	}
 	return err
@@ -158,7 +162,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 // planAndConfirmUndo shows what is to be taken back, and asks. It returns nil if there is nothing to take back.
 func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
 	u *client.UndoPlan, err error) {
-	u, err = l.session.PlanUndo(ctx, o.targetID, options)
+	u, err = l.session.PlanUndo(ctx, o.targetProcessID, options)
 	switch {
 	case err != nil:
 		return nil, err
@@ -170,7 +174,7 @@ func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions,
 		return nil, err
 	default:
 		if len(u.IrreversibleCalls) > 0 {
-			l.Note("nothing of %s is taken back; what cannot be: %s", o.targetID,
+			l.Note("nothing of %s is taken back; what cannot be: %s", o.targetProcessID,
 				diag.SummarizeNames(notUndoneTexts(u.IrreversibleCalls)))
 		}
 		return nil, nil
@@ -184,8 +188,8 @@ func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions,
 	return u, nil
 }
 
-// undo takes back what was agreed to.
-func (l *launchedProcess) undo(ctx context.Context, u *client.UndoPlan, o undoOptions) (err error) {
+// startAndFollowUndo takes back what was agreed to.
+func (l *launchedProcess) startAndFollowUndo(ctx context.Context, u *client.UndoPlan, o undoOptions) (err error) {
 	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
 	}
@@ -194,41 +198,43 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.UndoPlan, o undoOp
 		return l.Show(u, undoUnderWayText(u))
 	case u.IsUnderWay:
 		return cmp.Or(l.Show(u, undoUnderWayText(u)), exit.WithCode(exit.Paused))
-	case u.UndoID == u.ProcessID:
-		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.UndoID,
+	case u.UndoProcessID == u.ProcessID:
+		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.UndoProcessID,
 			print.PluralWithVerb(max(len(u.Steps), len(u.CallIDsToWithdraw)), "Call")))
 	}
-	l.announce()
+	l.noteWhatRuns()
 	if o.isDetached {
 		return l.Show(u,
-			fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.UndoID, print.ProgramName, print.Quote(u.UndoID)))
+			fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.UndoProcessID, print.ProgramName,
+				print.ShellQuote(u.UndoProcessID)))
 	}
 	result, err := l.follow(ctx)
 	if err != nil || o.isBeforeFork && result.Status == loop.StatusCompleted {
 		return err
 	}
-	return l.Finish(result, print.InstanceNaming{})
+	return l.PrintResult(result, print.InstanceNaming{})
 }
 
 // undoUnderWayText says that a running process is still taking back, and what it waits for.
 func undoUnderWayText(u *client.UndoPlan) string {
-	text := u.UndoID + ": it takes back still; it is paused"
+	text := u.UndoProcessID + ": it takes back still; it is paused"
 	if len(u.WaitingCallIDs) > 0 {
-		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.UndoID,
-			diag.SummarizeNames(u.WaitingCallIDs), print.ProgramName, print.Quote(u.UndoID))
+		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.UndoProcessID,
+			diag.SummarizeNames(u.WaitingCallIDs), print.ProgramName, print.ShellQuote(u.UndoProcessID))
 	}
 	return print.Printable(text) + "\n"
 }
 
 // undoBeforeFork takes back what a process did after the Idea at which it is forked.
 func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
-	if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" {
-		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.sourceID)
+	if o.undoActor.Name = cmp.Or(o.undoActor.Name, app.UserName()); o.undoActor.Reason == "" {
+		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.sourceProcessID)
 	}
 	return undoProcess(ctx, a, undoOptions{
-		launchOptions: launchOptions{server: o.server, groups: o.groups}, targetID: o.sourceID,
-		choice: undo.Selection{AfterIdeaNumber: o.ideaNumber},
-		actor:  o.actor, isConfirmed: o.isConfirmed,
+		launchOptions:   launchOptions{hostOptions: o.hostOptions, deciderGroups: o.deciderGroups},
+		targetProcessID: o.sourceProcessID,
+		selection:       undo.Selection{AfterIdeaNumber: o.ideaNumber},
+		actor:           o.undoActor, isConfirmed: o.isConfirmed,
 		isBeforeFork: true,
 	})
 }
@@ -236,7 +242,7 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 // planUndo returns what would be taken back. If no server answers in time, it reads that from the store, which does not
 // know which process would do it.
 func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.UndoPlan, err error) {
-	queryCtx, cancel := context.WithTimeout(ctx, serverTimeout)
+	queryCtx, cancel := context.WithTimeout(ctx, serverAnswerTimeout)
 	defer cancel()
 	sessionErr := a.WithSession(queryCtx, func(s *server.Session) error {
 		u, err = s.PlanUndo(queryCtx, id, o)
@@ -252,8 +258,8 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 	})
 }
 
-// serverTimeout is the maximum wait for a server that knows whether a process is at work.
-const serverTimeout = 5 * time.Second
+// serverAnswerTimeout is the maximum wait for a server that knows whether a process is at work.
+const serverAnswerTimeout = 5 * time.Second
 
 // confirmUndo asks whether to take Calls back. It returns an error unless the answer is yes.
 func confirmUndo(a *app.App, u *client.UndoPlan, isConfirmed bool) error {
@@ -261,7 +267,7 @@ func confirmUndo(a *app.App, u *client.UndoPlan, isConfirmed bool) error {
 		return nil
 	}
 	hasAgreed, wasAsked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Steps), "Call"),
-		u.UndoID))
+		u.UndoProcessID))
 	switch {
 	case !wasAsked:
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it", u.ProcessID)
@@ -275,8 +281,8 @@ func confirmUndo(a *app.App, u *client.UndoPlan, isConfirmed bool) error {
 func undoPlanText(u *client.UndoPlan) string {
 	var b strings.Builder
 	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.ProcessID,
-		print.Plural(len(u.Steps), "Call"), u.UndoID)
-	writeSteps(&b, u.Steps, "  ")
+		print.Plural(len(u.Steps), "Call"), u.UndoProcessID)
+	writeUndoSteps(&b, u.Steps, "  ")
 	for _, list := range []struct {
 		heading string
 		calls   []undo.NotUndoneCall
@@ -287,7 +293,7 @@ func undoPlanText(u *client.UndoPlan) string {
 		for _, l := range list.calls {
 			print.Fprintf(&b, "  %s: %s\n", l.OriginalCall.Name(), l.Reason)
 			if delegateID := l.DelegateProcessIDToUndo(); delegateID != "" {
-				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.ProgramName, print.Quote(delegateID))
+				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.ProgramName, print.ShellQuote(delegateID))
 			}
 		}
 	}
@@ -306,15 +312,15 @@ func notUndoneTexts(list []undo.NotUndoneCall) (texts []string) {
 	return texts
 }
 
-// writeSteps lists steps. A step that takes a process back is followed by that process's steps, indented.
-func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
+// writeUndoSteps lists steps. A step that takes a process back is followed by that process's steps, indented.
+func writeUndoSteps(b *strings.Builder, steps []undo.Step, indent string) {
 	for _, s := range steps {
 		if s.DelegateUndo == nil {
 			print.Fprintf(b, "%s%s by %s %s\n", indent, s.OriginalCall.Name(), s.Tool, jsonval.EncodeToString(s.Params))
 			continue
 		}
 		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.OriginalCall.Name(), s.DelegateUndo.ProcessID)
-		writeSteps(b, s.DelegateUndo.Steps, indent+"  ")
+		writeUndoSteps(b, s.DelegateUndo.Steps, indent+"  ")
 		for _, l := range s.DelegateUndo.KeptCalls {
 			print.Fprintf(b, "%s  %s stays: %s\n", indent, l.OriginalCall.Name(), l.Reason)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Watch shows the progress of a process until it ends.
 func Watch(a *app.App) *cobra.Command {
-	var wait time.Duration
+	var maxWait time.Duration
 	c := app.NewCommand("watch ID", "Show the progress of a process until it ends, and print its result",
 		`Show the progress of a process on standard error, through pauses too, until it
 ends, and print its result as run does.`,
@@ -29,8 +29,8 @@ ends, and print its result as run does.`,
 				}
 				f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, p.ID()),
 					IgnoresPauses: true}
-				if wait > 0 {
-					f.WaitExpired = time.After(wait)
+				if maxWait > 0 {
+					f.WaitExpired = time.After(maxWait)
 				}
 				result, err := f.Follow(ctx)
 				if errors.Is(err, terminal.ErrServerAbandoned) {
@@ -39,10 +39,10 @@ ends, and print its result as run does.`,
 				if err != nil {
 					return err
 				}
-				return a.Finish(result, instanceNamingOf(ctx, a, p))
+				return a.PrintResult(result, instanceNamingOf(ctx, a, p))
 			})
 		})
-	addWaitFlag(c, &wait)
-	a.AddFailFlag(c)
+	addWaitFlag(c, &maxWait)
+	a.AddFailOnFailedCallsFlag(c)
 	return c
 }

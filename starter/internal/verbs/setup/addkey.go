@@ -37,17 +37,17 @@ func addPublicKey(a *app.App, file string, groups []string, decidersFile string)
 	if decidersFile == "" || strings.Contains(decidersFile, "://") {
 		return exit.Usagef("add a key: --deciders FILE, the file to add it to, is missing")
 	}
-	var data []byte
+	var keyData []byte
 	var err error
 	if file == "-" {
-		data, err = io.ReadAll(io.LimitReader(a.In, 1<<20))
+		keyData, err = io.ReadAll(io.LimitReader(a.In, 1<<20))
 	} else {
-		data, err = os.ReadFile(file)
+		keyData, err = os.ReadFile(file)
 	}
 	if err != nil {
 		return exit.Usagef("add a key: %w", err)
 	}
-	entry, err := jsonval.DecodeObject(data)
+	entry, err := jsonval.DecodeObject(keyData)
 	if err != nil {
 		return exit.Usagef("add a key: %s: %w", file, err)
 	}
@@ -65,8 +65,8 @@ func addPublicKey(a *app.App, file string, groups []string, decidersFile string)
 	if err := replaceFile(decidersFile, jwks); err != nil {
 		return err
 	}
-	id, _ := entry["kid"].(string)
-	a.Note("%s is in %s", describeKey(keys.Find(id)), decidersFile)
+	keyID, _ := entry["kid"].(string)
+	a.Note("%s is in %s", describeKey(keys.Find(keyID)), decidersFile)
 	return nil
 }
 

@@ -14,13 +14,14 @@ import (
 	"processidea/worker/codecserver"
 )
 
-// tokenEnvVar names the codec server's bearer token. It is not a flag, since all users of the machine can see flags.
-const tokenEnvVar = "PROCESSIDEA_CODEC_TOKEN"
+// codecTokenEnvVar names the codec server's bearer token. It is not a flag, since all users of the machine can see
+// flags.
+const codecTokenEnvVar = "PROCESSIDEA_CODEC_TOKEN"
 
 // Codec serves payloads to the Temporal UI.
 func Codec(a *app.App) *cobra.Command {
 	var address string
-	var origins []string
+	var allowedOrigins []string
 	var withoutToken bool
 	c := app.NewCommand("codec", "Show the Temporal UI what histories hold encrypted, or in the store",
 		`Serve a codec server until stopped: it shows the Temporal UI and the temporal CLI what
@@ -33,10 +34,12 @@ programs other than browsers may ask too. Other machines always need a token.`,
 		`  starter codec --origin https://temporal.example.com
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
-		func(ctx context.Context, _ []string) error { return runCodec(ctx, a, address, origins, withoutToken) })
+		func(ctx context.Context, _ []string) error {
+			return runCodec(ctx, a, address, allowedOrigins, withoutToken)
+		})
 	f := c.Flags()
 	f.StringVar(&address, "listen", "127.0.0.1:8081", "`address` to listen on")
-	f.StringSliceVar(&origins, "origin", nil,
+	f.StringSliceVar(&allowedOrigins, "origin", nil,
 		"`origin` of the Temporal UI, such as https://temporal.example.com")
 	f.BoolVar(&withoutToken, "without-token", false,
 		"listen beyond this machine without a token, in a container whose port only this machine can reach; needs "+
@@ -44,17 +47,17 @@ programs other than browsers may ask too. Other machines always need a token.`,
 	return c
 }
 
-func runCodec(ctx context.Context, a *app.App, address string, origins []string, withoutToken bool) error {
-	token := os.Getenv(tokenEnvVar)
-	if withoutToken && len(origins) == 0 {
+func runCodec(ctx context.Context, a *app.App, address string, allowedOrigins []string, withoutToken bool) error {
+	token := os.Getenv(codecTokenEnvVar)
+	if withoutToken && len(allowedOrigins) == 0 {
 		return exit.Usagef("serve --without-token: name the allowed pages with --origin")
 	}
 	if token == "" && !gateway.IsLocal(address) && !withoutToken {
 		return exit.Usagef("listen on %s: other machines can reach it, but %s is not set",
-			address, tokenEnvVar)
+			address, codecTokenEnvVar)
 	}
-	for _, origin := range origins {
-		if err := access.CheckOrigin(origin); err != nil {
+	for _, origin := range allowedOrigins {
+		if err := access.CheckOriginFormat(origin); err != nil {
 			return exit.Usagef("allow origin %q: %w", origin, err)
 		}
 	}
@@ -67,9 +70,10 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 		return err
 	}
 	defer archive.Close()
-	failures := make(chan error, 1)
-	endpoint, stop, err := server.ServeCodec(ctx, address, codecserver.Options{Store: archive.Store(), Origins: origins,
-		Token: token}, func(err error) { failures <- err })
+	codecFailures := make(chan error, 1)
+	endpoint, stop, err := server.ServeCodec(ctx, address, codecserver.Options{Store: archive.Store(),
+		AllowedOrigins: allowedOrigins,
+		BearerToken:    token}, func(err error) { codecFailures <- err })
 	if err != nil {
 		return err
 	}
@@ -77,7 +81,7 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 	a.Note("the codec server is at %s", endpoint)
 	a.Note("stop with Ctrl-C")
 	select {
-	case err := <-failures:
+	case err := <-codecFailures:
 		return err
 	case <-ctx.Done():
 		return nil

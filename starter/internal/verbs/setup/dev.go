@@ -29,29 +29,29 @@ variables that it prints. Processes that were left go on.`,
 				return err
 			}
 			h.WarnOnTerminal = true
-			s, err := p.HostExclusively(ctx, h)
+			s, err := p.HostServerExclusively(ctx, h)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			if err := introduceServer(a, s, h); err != nil {
+			if err := printServerInfo(a, s, h); err != nil {
 				return err
 			}
 			<-ctx.Done()
 			return nil
 		})
 	app.AddHostingFlags(c, &h)
-	c.Flags().BoolVar(&h.WithWorker, "worker", true, "run a worker too")
+	c.Flags().BoolVar(&h.RunsWorker, "worker", true, "run a worker too")
 	return c
 }
 
-// introduceServer says where the server is. With --json, that is the verb's result.
-func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error {
+// printServerInfo says where the server is. With --json, that is the verb's result.
+func printServerInfo(a *app.App, s *server.Session, h server.HostOptions) error {
 	info, _ := s.Place.RunningServer()
 	if a.WritesJSON {
 		return a.PrintJSON(info)
 	}
-	a.Note("Temporal is at %s, its data in %s", info.Address, s.Place.Dir)
+	a.Note("Temporal is at %s, its data in %s", info.Address, s.Place.DataFolder)
 	a.Note("the worker's log is %s; its warnings appear here too", s.Place.LogPath())
 	if info.UIURL != "" {
 		a.Note("its web UI is at %s", info.UIURL)
@@ -60,13 +60,13 @@ func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error 
 		a.Note("its desk and HTTP API are at %s", info.GatewayURL)
 	}
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", info.Address,
-		print.Quote(info.StorePlace))
+		print.ShellQuote(info.StorePlace))
 	keyID := s.Archive().Store().Keys().PrimaryID()
 	if keyID != "" {
 		a.Note("everything is encrypted with key %s: other programs need %s", keyID, encryption.KeysVariable)
 	}
 	switch {
-	case !h.WithWorker:
+	case !h.RunsWorker:
 		a.Note("no worker runs; start one with the variables above")
 	case info.HasLLM:
 		a.Note("a worker runs, and asks the LLM that the environment names")
@@ -74,7 +74,7 @@ func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error 
 		a.Note("a worker runs, but no LLM is configured: processes need recorded replies (OPENAI_API_KEY and " +
 			"OPENAI_BASE_URL are not set)")
 	}
-	if decidersFile := os.Getenv(signing.DecidersVariable); h.WithWorker && decidersFile != "" {
+	if decidersFile := os.Getenv(signing.DecidersVariable); h.RunsWorker && decidersFile != "" {
 		a.Note("signed decisions are checked with the keys in %s", decidersFile)
 	}
 	a.Note("stop with Ctrl-C")

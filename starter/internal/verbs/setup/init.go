@@ -45,8 +45,8 @@ NAME.`,
 			case withoutGo && checkoutFolder != "":
 				return exit.Usagef("init: --without-go and --checkout exclude each other")
 			}
-			o := scaffold.Options{Folder: folderName, Program: print.ProgramName, UsesHTTP: usesHTTP,
-				TableFile: tableFile}
+			o := scaffold.Options{TargetFolder: folderName, ProgramName: print.ProgramName, UsesHTTP: usesHTTP,
+				InstanceTableFile: tableFile}
 			if !usesHTTP && !withoutGo {
 				if err := findCheckout(a, &o, checkoutFolder); err != nil {
 					return exit.Usagef("init %s: %w", folderName, err)
@@ -56,7 +56,7 @@ NAME.`,
 			if err != nil {
 				return exit.Usagef("init: %w", err)
 			}
-			return printInit(a, o, files)
+			return printWrittenFiles(a, o, files)
 		})
 	f := c.Flags()
 	f.BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
@@ -76,30 +76,30 @@ func findCheckout(a *app.App, o *scaffold.Options, folder string) (err error) {
 		return err
 	}
 	if o.CheckoutFolder, err = scaffold.FindCheckout(); err != nil {
-		a.Note("init %s: without a Go program: %v", o.Folder, err)
+		a.Note("init %s: without a Go program: %v", o.TargetFolder, err)
 	}
 	return nil
 }
 
-func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
+func printWrittenFiles(a *app.App, o scaffold.Options, files []scaffold.File) error {
 	if a.WritesJSON {
-		names := []string{}
+		fileNames := []string{}
 		for _, f := range files {
-			names = append(names, f.Name)
+			fileNames = append(fileNames, f.Name)
 		}
-		return a.PrintJSON(map[string]any{"folder": o.Folder, "files": names, "go": o.CheckoutFolder != ""})
+		return a.PrintJSON(map[string]any{"folder": o.TargetFolder, "files": fileNames, "go": o.CheckoutFolder != ""})
 	}
 	var text strings.Builder
 	for _, f := range files {
 		fmt.Fprintf(&text, "%-14s %s\n", f.Name, f.Description)
 	}
-	runCommand, testCommand := o.Program+" run .", ""
+	runCommand, testCommand := o.ProgramName+" run .", ""
 	switch {
 	case o.UsesHTTP: // its servers must be named first
-		runCommand = o.Program + " simulate ."
+		runCommand = o.ProgramName + " simulate ."
 	case o.CheckoutFolder != "":
 		runCommand, testCommand = "go run . run .", "; go test ."
 	}
-	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.Folder, runCommand, testCommand)
+	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.TargetFolder, runCommand, testCommand)
 	return a.Print(text.String())
 }

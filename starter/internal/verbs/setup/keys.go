@@ -32,13 +32,13 @@ by commas: the first encrypts, all decrypt.`,
 			if len(args) > 0 {
 				id = args[0]
 			}
-			return printNewKey(a, id)
+			return printNewEncryptionKey(a, id)
 		}))
 	c.AddCommand(personKeyCommand(a), gatewayKeyCommand(a), addKeyCommand(a))
 	return c
 }
 
-func printNewKey(a *app.App, id string) error {
+func printNewEncryptionKey(a *app.App, id string) error {
 	entry, err := encryption.GenerateKey(id)
 	if err != nil {
 		return exit.Usagef("%w", err)
@@ -60,7 +60,7 @@ and the issuer of its tokens. Files are as for "keys person".`,
 			if err != nil {
 				return exit.Usagef("%w", err)
 			}
-			return saveKey(a, k, args[0], server.SigningKeyVariable, keyFile, decidersFile)
+			return saveSigningKey(a, k, args[0], server.SigningKeyVariable, keyFile, decidersFile)
 		})
 	addKeyFileFlags(c, &keyFile, &decidersFile)
 	return c

@@ -22,7 +22,7 @@ import (
 
 // MCP serves agents on the standard streams.
 func MCP(a *app.App) *cobra.Command {
-	h := server.HostOptions{WithWorker: true}
+	h := server.HostOptions{RunsWorker: true}
 	allowDecisions := false
 	c := app.NewCommand("mcp [FOLDER]", "Serve agents, by the Model Context Protocol on the standard streams",
 		`Serve agents by the Model Context Protocol on the standard streams. Each Idea file of the

@@ -51,18 +51,18 @@ func newPersonKey(a *app.App, person string, groups []string, keyFile, decidersF
 	if err != nil {
 		return exit.Usagef("%w", err)
 	}
-	return saveKey(a, k, person, signing.KeyVariable, keyFile, decidersFile)
+	return saveSigningKey(a, k, person, signing.PrivateKeyVariable, keyFile, decidersFile)
 }
 
-// saveKey writes a private key to a file, and its public half to the JWKS. envVarName is the environment variable that
-// names the key file where it is used.
-func saveKey(a *app.App, k *signing.PrivateKey, person, envVarName, keyFile, decidersFile string) error {
+// saveSigningKey writes a private key to a file, and its public half to the JWKS. envVarName is the environment
+// variable that names the key file where it is used.
+func saveSigningKey(a *app.App, k *signing.PrivateKey, keyOwner, envVarName, keyFile, decidersFile string) error {
 	publicKey, err := k.PublicJWK()
 	if err != nil {
 		return err
 	}
 	if keyFile == "" {
-		if keyFile, err = defaultKeyFile(person); err != nil {
+		if keyFile, err = defaultKeyFile(keyOwner); err != nil {
 			return err
 		}
 	}
@@ -81,21 +81,21 @@ func saveKey(a *app.App, k *signing.PrivateKey, person, envVarName, keyFile, dec
 		}
 		a.Note("the public key is in %s", decidersFile)
 	}
-	a.Note("the private key is in %s: export %s=%s", keyFile, envVarName, print.Quote(keyFile))
+	a.Note("the private key is in %s: export %s=%s", keyFile, envVarName, print.ShellQuote(keyFile))
 	return a.Print(string(publicKey) + "\n")
 }
 
 // defaultKeyFile is the file of a person's key if --out names none.
-func defaultKeyFile(person string) (string, error) {
+func defaultKeyFile(keyOwner string) (string, error) {
 	dir, err := os.UserConfigDir()
 	if err == nil {
 		dir = filepath.Join(dir, "process-idea")
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return "", exit.Usagef("make a key for %s: %w; name its file with --out", person, err)
+		return "", exit.Usagef("make a key for %s: %w; name its file with --out", keyOwner, err)
 	}
-	return filepath.Join(dir, url.PathEscape(person)+".key"), nil
+	return filepath.Join(dir, url.PathEscape(keyOwner)+".key"), nil
 }
 
 // writePrivateFile writes a new file that nobody else may read. It overwrites no file.

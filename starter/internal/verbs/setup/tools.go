@@ -26,11 +26,11 @@ func Tools(a *app.App) *cobra.Command {
 		Example: `  starter tools import petshop.yaml > tools.json`,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(importCommand(a))
+	c.AddCommand(importToolsCommand(a))
 	return c
 }
 
-func importCommand(a *app.App) *cobra.Command {
+func importToolsCommand(a *app.App) *cobra.Command {
 	var o openapi.Options
 	var outputFile string
 	c := app.NewCommand("import FILE", "Make HTTP tools from the operations of an OpenAPI document",
@@ -67,7 +67,7 @@ type importedTools struct {
 }
 
 func importTools(a *app.App, file, outputFile string, o openapi.Options) error {
-	data, err := ideafiles.ReadFile(file)
+	data, err := ideafiles.ReadFileAsUTF8(file)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func importTools(a *app.App, file, outputFile string, o openapi.Options) error {
 	if err != nil {
 		return exit.Usagef("import %s: %s", file, strings.TrimPrefix(err.Error(), "openapi: "))
 	}
-	text, err := toolsText(a, r)
+	text, err := importedToolsText(a, r)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,12 @@ func importTools(a *app.App, file, outputFile string, o openapi.Options) error {
 	return nil
 }
 
-func toolsText(a *app.App, r *openapi.Result) ([]byte, error) {
+func importedToolsText(a *app.App, r *openapi.Result) ([]byte, error) {
 	var b strings.Builder
 	if a.WritesJSON {
 		notes := append([]string{}, r.Notes...)
-		err := print.WriteJSON(&b, importedTools{r.Tools, notes, r.DescriptionBySecret, append([]string{}, r.Hosts...)})
+		err := print.WriteJSON(&b, importedTools{r.Tools, notes, r.DescriptionBySecret,
+			append([]string{}, r.HostsToAllow...)})
 		return []byte(b.String()), err
 	}
 	e := json.NewEncoder(&b)
@@ -114,20 +115,20 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 	var neededSecrets []string
 	toolOrigins := map[string]bool{}
 	for _, tool := range r.Tools {
-		toolOrigins[httptool.OriginOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
+		toolOrigins[httptool.SecretHostOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
 	}
-	host := "HOST"
+	secretHost := "HOST"
 	if len(toolOrigins) == 1 {
-		host = jsonval.SortedKeys(toolOrigins)[0]
+		secretHost = jsonval.SortedKeys(toolOrigins)[0]
 	}
 	for _, name := range jsonval.SortedKeys(r.DescriptionBySecret) {
-		neededSecrets = append(neededSecrets, fmt.Sprintf("%s@%s (%s)", name, host, r.DescriptionBySecret[name]))
+		neededSecrets = append(neededSecrets, fmt.Sprintf("%s@%s (%s)", name, secretHost, r.DescriptionBySecret[name]))
 	}
 	if len(neededSecrets) > 0 {
 		text += "; the worker needs " + strings.Join(neededSecrets, ", ") + ", named in " + httptool.SecretsVariable
 	}
-	if len(r.Hosts) > 0 {
-		text += fmt.Sprintf("; %s must name %s", httptool.AllowListVariable, strings.Join(r.Hosts, ","))
+	if len(r.HostsToAllow) > 0 {
+		text += fmt.Sprintf("; %s must name %s", httptool.AllowListVariable, strings.Join(r.HostsToAllow, ","))
 	}
 	a.Note("%s", text)
 }

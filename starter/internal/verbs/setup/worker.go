@@ -12,15 +12,16 @@ import (
 
 // Worker is the production worker as a verb. It has the tools that a program of one's own adds.
 func Worker(a *app.App) *cobra.Command {
-	var store string
-	c := service.Command(a.Err, service.WithAdditions(a.Additions), service.WithStore(func() string { return store }))
+	var storePlace string
+	c := service.Command(a.Err, service.WithAdditions(a.Additions),
+		service.WithStore(func() string { return storePlace }))
 	adoptCommand(c, func() error {
 		if a.WritesJSON {
 			return exit.Usagef("worker: --json has no effect, since it prints no result; for a JSON log use " +
 				"--log-format json")
 		}
 		p, err := a.Place()
-		store = p.StorePlace
+		storePlace = p.StorePlace
 		return err
 	})
 	return c
