@@ -125,9 +125,9 @@ func (l *Loop) addNewInstances(tokens []string) {
 			InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true},
 			carriedInstanceFields: carriedInstanceFields{
 				QuotaAllocation: quota.Allocation{GrantedQuota: turn.Unlimited}},
-			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
-			reportByCallKey: map[ideafile.CallKey]turn.CallReport{},
-			callsWithErrorsShown:  map[ideafile.CallKey]bool{},
+			state:                statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
+			reportByCallKey:      map[ideafile.CallKey]turn.CallReport{},
+			callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}
 		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState],
 			inst.state.CurrentValue)
