@@ -13,7 +13,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"contextMessages", "state", "callRecords", "isRequestOpen", "instanceProgress"},
+		{Instance{}, []string{"contextMessages", "state", "callRecords", "isRequestOpen", "carriedInstanceFields"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writerIndex",
 				"starters", "causers", "priorDecisions"}},
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",

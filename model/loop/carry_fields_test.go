@@ -13,16 +13,16 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Loop{}, []string{"carriedFields", "Idea", "Instances", "wiredRequest", "PendingPlan"},
+		{Loop{}, []string{"carriedLoopFields", "Idea", "Instances", "wiredRequest", "PendingPlan"},
 			// Whether it is a part, and which rules it knows, is known at each start. No Request is in flight but that
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
 			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "instanceByToken", "wakeTime",
-				"requestInFlight", "pendingRechecks", "newlyEndedInstances", "instancesToRestart", "resumedCalls",
+				"requestInFlight", "pendingRechecks", "newlyEndedInstances", "instancesToRestart", "callsToResume",
 				"IsPart",
-				"isAwaitingQuota", "instancesWithNewQuota", "instancesToReport", "IsPatched",
+				"isAwaitingQuota", "instancesWithNewQuota", "instancesToAskForReport", "IsPatched",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"RequiresPlanReview", "PlanDeciders"}},
-		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStatusDetails", "carriedProgress",
+		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStatusDetails", "carriedInstanceFields",
 			"state", "reportByCallKey", "callsWithErrorsShown"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
