@@ -67,7 +67,7 @@ func call(t *testing.T, name, text string) (string, error) {
 
 func TestATextThatIsTooLongToSearchIsRefused(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", maxComparedTextBytes+1)
+	long := strings.Repeat("x", maxAnalyzedTextBytes+1)
 	for name, params := range map[string]map[string]any{
 		"matchWords":       {"text": long, "words": []any{"x"}},
 		"findSimilar":      {"text": "a", "texts": []any{"a", long}},

@@ -42,7 +42,7 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 	for _, word := range in.Words {
 		wordBytes += len(word)
 	}
-	if err := cmp.Or(checkTextSize("text", len(in.Text), maxComparedTextBytes),
+	if err := cmp.Or(checkTextSize("text", len(in.Text), maxAnalyzedTextBytes),
 		checkTextSize("words", wordBytes, maxAllWordsBytes)); err != nil {
 		return matchWordsResult{}, err
 	}

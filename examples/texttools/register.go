@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxComparedTextBytes is how many bytes of text are searched, compared or scored at once: the forms made for that
+	// maxAnalyzedTextBytes is how many bytes of text are searched, compared or scored at once: the forms made for that
 	// take up to a hundred times as many.
-	maxComparedTextBytes = 256 << 10
+	maxAnalyzedTextBytes = 256 << 10
 	maxAllWordsBytes     = 32 << 10 // of all words to look for
 )
 

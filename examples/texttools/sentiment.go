@@ -65,7 +65,7 @@ func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {
 var sentimentAnalyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 
 func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, error) {
-	if err := checkTextSize("text", len(in.Text), maxComparedTextBytes); err != nil {
+	if err := checkTextSize("text", len(in.Text), maxAnalyzedTextBytes); err != nil {
 		return sentimentScore{}, err
 	}
 	if err := checkEnglish(in); err != nil {

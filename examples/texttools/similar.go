@@ -45,13 +45,13 @@ func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, 
 	if threshold < 0 || threshold > 1 {
 		return findSimilarResult{}, tools.Final(fmt.Errorf("threshold %v: not between 0 and 1", threshold))
 	}
-	if err := checkTextSize("text", len(in.Text), maxComparedTextBytes); err != nil {
+	if err := checkTextSize("text", len(in.Text), maxAnalyzedTextBytes); err != nil {
 		return findSimilarResult{}, err
 	}
 	var result findSimilarResult
 	textShingles := shingles(in.Text)
 	for i, text := range in.Texts {
-		if err := checkTextSize(fmt.Sprintf("texts[%d]", i), len(text), maxComparedTextBytes); err != nil {
+		if err := checkTextSize(fmt.Sprintf("texts[%d]", i), len(text), maxAnalyzedTextBytes); err != nil {
 			return findSimilarResult{}, err
 		}
 		if ctx.Err() != nil {

@@ -27,7 +27,7 @@ type Reply struct {
 // Line returns the reply as one line of a replies file, without the line's end. Parsing the line gives the same reply,
 // with FinishReason filled in.
 func (r Reply) Line() []byte {
-	if r.isPlainSolution() {
+	if r.canBeWrittenAsSolution() {
 		if line, ok := r.encodeLine(json.RawMessage(r.Content), nil); ok {
 			return line
 		}
@@ -40,8 +40,8 @@ func (r Reply) Line() []byte {
 	return line
 }
 
-// isPlainSolution reports whether the reply may be written as a solution and still be sent in the same bytes.
-func (r Reply) isPlainSolution() bool {
+// canBeWrittenAsSolution reports whether the reply may be written as a solution and still be sent in the same bytes.
+func (r Reply) canBeWrittenAsSolution() bool {
 	if r.ErrorStatus != 0 || r.Refusal != "" || r.CutAfterChars != nil || r.finishReason() != "stop" {
 		return false
 	}

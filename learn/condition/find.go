@@ -164,8 +164,8 @@ func (c *Condition) addReadPath(p jsonval.Path) {
 	}
 }
 
-// matchingAndExcluded returns the samples in which all tests hold, and the others.
-func (h hypothesis) matchingAndExcluded(classIndexes, otherIndexes []int) (matchingIndexes, excludedIndexes []int) {
+// splitByTests returns the samples in which all tests hold, and the others.
+func (h hypothesis) splitByTests(classIndexes, otherIndexes []int) (allHoldIndexes, someFailIndexes []int) {
 	if h.testsHoldInClass {
 		return classIndexes, otherIndexes
 	}
@@ -183,7 +183,7 @@ func (h hypothesis) excludedOnlyBy(t *fieldTest, excludedIndexes []int) []int {
 // constraints returns, for each test, what holds in the class, and what holds in the others.
 func (h hypothesis) constraints(classIndexes, otherIndexes []int,
 	isRounded bool) (trueConstraints, falseConstraints []fieldConstraint) {
-	matchingIndexes, excludedIndexes := h.matchingAndExcluded(classIndexes, otherIndexes)
+	matchingIndexes, excludedIndexes := h.splitByTests(classIndexes, otherIndexes)
 	for _, t := range h.tests {
 		excludedByTest := h.excludedOnlyBy(t, excludedIndexes)
 		trueConstraints = append(trueConstraints, t.constraint(matchingIndexes, excludedByTest, true, isRounded))

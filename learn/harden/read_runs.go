@@ -141,7 +141,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 		var f *diag.Fault
 		pastCall.parsedCall, f = h.readCall(r, pastCall.rawCall)
 		pastCall.parsedCall.ID = c.Key.ID(r.instanceToken)
-		if f == nil && !pastCall.wasRefusedBeforeRun() {
+		if f == nil && !pastCall.couldNotRunAsWritten() {
 			wellFormedCalls = append(wellFormedCalls, pastCall)
 		}
 	}
@@ -157,9 +157,9 @@ func (h *hardener) readCall(r *instanceRun, rawCall jsonval.Object) (ideafile.Ca
 	return call, f
 }
 
-// wasRefusedBeforeRun reports whether a Call failed before it could run, because of how it was written. Such a failure
+// couldNotRunAsWritten reports whether a Call failed before it could run, because of how it was written. Such a failure
 // says nothing of its Tool.
-func (c *recordedCall) wasRefusedBeforeRun() bool {
+func (c *recordedCall) couldNotRunAsWritten() bool {
 	return c.Fault != nil && c.Status == ideafile.CallFailed &&
 		(c.Fault.Code == ideafile.CodeUndecided || past.IsMalformedCallFault(*c.Fault))
 }

@@ -15,12 +15,12 @@ import (
 // AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new. A known Call, or a Call of
 // a closed Request, changes nothing. A malformed Call is added as failed, so that the next Request reports why.
 func (i *Instance) AcceptCall(requestNumber, callIndex int, call ideafile.WrittenCall) bool {
-	return requestNumber > i.RefusedThroughRequest && i.AcceptRedeliveredCall(requestNumber, callIndex, call)
+	return requestNumber > i.RefusedThroughRequest && i.AcceptRestOfRequest(requestNumber, callIndex, call)
 }
 
-// AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before the
+// AcceptRestOfRequest is AcceptCall for a Call that the process hands out because the Request broke off before the
 // Call had reached all its instances. RefusedThroughRequest does not apply to it.
-func (i *Instance) AcceptRedeliveredCall(requestNumber, callIndex int, call ideafile.WrittenCall) bool {
+func (i *Instance) AcceptRestOfRequest(requestNumber, callIndex int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: requestNumber, Index: callIndex}
 	_, exists := i.findCallPosition(key)
 	if exists || requestNumber <= i.ClosedThroughRequest {
@@ -125,7 +125,7 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 }
 
 // StopAcceptingCalls makes AcceptCall refuse the Calls of a Request and of all Requests before it. The Request stays
-// open: AcceptRedeliveredCall may still add Calls of it.
+// open: AcceptRestOfRequest may still add Calls of it.
 func (i *Instance) StopAcceptingCalls(requestNumber int) {
 	if requestNumber > i.ClosedThroughRequest {
 		i.isRequestOpen[requestNumber] = true

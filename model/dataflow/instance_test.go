@@ -370,11 +370,11 @@ func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
 	if !i.HasOpenRequest() || i.FindCall("1.1").Status != ideafile.CallWaiting {
 		t.Errorf("1.1 is %s", i.FindCall("1.1").Status)
 	}
-	if !i.AcceptRedeliveredCall(1, 2, call) || i.AcceptRedeliveredCall(1, 2, call) {
+	if !i.AcceptRestOfRequest(1, 2, call) || i.AcceptRestOfRequest(1, 2, call) {
 		t.Error("the rest is not taken once")
 	}
 	i.CloseRequest(1)
-	if i.AcceptRedeliveredCall(1, 3, call) {
+	if i.AcceptRestOfRequest(1, 3, call) {
 		t.Error("something is taken once it is closed")
 	}
 	if ready := i.Advance(); len(ready) != 1 || ready[0].Record.ID != "1.2" {

@@ -20,10 +20,9 @@ const (
 // Instruction is an Idea of its own: a text and steps that Plans must heed.
 type Instruction struct {
 	FilePath string // as the message names it
-	// MetaPath and Version name it for people (`meta.path`, `meta.version`).
-	MetaPath, Version string
-	Text              string
-	Steps             []InstructionStep
+	Version  string // for people (`meta.version`)
+	Text     string
+	Steps    []InstructionStep
 }
 
 // InstructionStep is one rule of an Instruction.
@@ -77,7 +76,7 @@ func parseInstructionFile(filePath string, content any, ps *diag.Problems) *Inst
 	rejectKeysExcept(source, jsonPath, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
 	meta := diag.ReadObject(source, "meta", jsonPath, ps)
 	rejectKeysExcept(meta, jsonPath+".meta", ps, "the meta of an instruction", "path", "version")
-	i.MetaPath = diag.ReadOptionalText(meta, "path", jsonPath+".meta", ps)
+	diag.ReadOptionalText(meta, "path", jsonPath+".meta", ps)
 	i.Version = diag.ReadOptionalText(meta, "version", jsonPath+".meta", ps)
 	jsonPath += "." + InstructionContentKey
 	body, ok := source[InstructionContentKey].(jsonval.Object)

@@ -58,8 +58,8 @@ type carriedLoopFields struct {
 	AreAnsweringLLMsSealed bool            `json:"answersSealed,omitempty"`
 	Output                 any             `json:"output,omitempty"` // nil unless HasOutput
 	HasOutput              bool            `json:"hasOutput,omitempty"`
-	// WiredOutput is the output as a reply wrote it, if it consists of References alone.
-	WiredOutput any `json:"wiredOutput,omitempty"`
+	// WrittenReferenceOutput is the output as a reply wrote it, if it consists of References alone.
+	WrittenReferenceOutput any `json:"wiredOutput,omitempty"`
 	// Notes are the LLM's notes to itself, which later Requests show to it.
 	Notes []turn.Note `json:"llmNotes,omitempty"`
 	// DraftOutput is the last output that does not count and that a later reply may correct.

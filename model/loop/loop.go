@@ -190,15 +190,16 @@ func (l *Loop) FindInstanceToken(typedToken string) (token string, ok bool) {
 
 // setOutput sets the output, and keeps it as written if that has only References.
 func (l *Loop) setOutput(out, writtenOutput any) {
-	l.Output, l.HasOutput, l.BadOutputsInRow, l.WiredOutput = out, true, 0, nil
+	l.Output, l.HasOutput, l.BadOutputsInRow, l.WrittenReferenceOutput = out, true, 0, nil
 	if HasOnlyReferences(writtenOutput) {
-		l.WiredOutput = writtenOutput
+		l.WrittenReferenceOutput = writtenOutput
 	}
 }
 
 // dropOutput forgets the output, because there is more to do.
 func (l *Loop) dropOutput() {
-	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.HasTriedDirectPlanOutput, l.OutputFault = nil, false, nil,
+	l.Output, l.HasOutput, l.WrittenReferenceOutput, l.DraftOutput, l.HasTriedDirectPlanOutput, l.OutputFault = nil,
+		false, nil,
 		nil, false, nil
 }
 

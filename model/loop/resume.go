@@ -66,7 +66,7 @@ func (l *Loop) restoreOutput() {
 	rawOutput := l.Idea.OutputSchema.WithoutNulls(out)
 	if output, f := l.resolveAndCheckOutput(rawOutput); f == nil {
 		l.setOutput(output, nil)
-		l.WiredOutput = rawOutput // so that all parts of a whole have the same
+		l.WrittenReferenceOutput = rawOutput // so that all parts of a whole have the same
 	}
 }
 

@@ -181,7 +181,7 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	}
 	for _, delivery := range c.CallsToRedeliver {
 		for _, call := range delivery.Calls {
-			s.InstanceByToken[delivery.InstanceToken].AcceptRedeliveredCall(delivery.RequestNumber, call.Index,
+			s.InstanceByToken[delivery.InstanceToken].AcceptRestOfRequest(delivery.RequestNumber, call.Index,
 				call.Call)
 		}
 		s.runAndReport(delivery.InstanceToken, delivery.RequestNumber)

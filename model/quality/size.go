@@ -88,16 +88,16 @@ func findMatchingPath(root, partSchema any, path jsonval.Path, matches func(json
 	}
 	isRefFollowed[target] = target != rootTarget
 	jsonschema.MapSubschemas(schema, func(pointer string, inner any) any {
-		steps, innerPath := strings.Split(pointer, "/"), path
+		steps, innerValuePath := strings.Split(pointer, "/"), path
 		switch steps[1] {
 		case "properties":
-			innerPath = path.WithStep(jsonschema.UnescapePointerStep(steps[2]))
+			innerValuePath = path.WithStep(jsonschema.UnescapePointerStep(steps[2]))
 		case "items", "prefixItems", "additionalProperties", "patternProperties", "allOf", "anyOf", "oneOf":
 		default: // it only constrains values, or is a definition
 			return inner
 		}
 		if found == nil {
-			found = findMatchingPath(root, inner, innerPath, matches, isRefFollowed)
+			found = findMatchingPath(root, inner, innerValuePath, matches, isRefFollowed)
 		}
 		return inner
 	})
@@ -140,4 +140,4 @@ func NextRequestSize(currentSize, maxSize int, c RecheckCount, disagreementLimit
 	return currentSize, ""
 }
 
-func formatPercent(share float64) string { return fmt.Sprintf("%g", roundShare(100*share)) }
+func formatPercent(share float64) string { return fmt.Sprintf("%g", roundTo3Decimals(100*share)) }

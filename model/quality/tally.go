@@ -184,9 +184,9 @@ func (t Tally) Report(size RequestSize, disagreementLimit float64) *Report {
 		return nil
 	}
 	low, high := t.ConfidenceInterval()
-	r := &Report{RecheckCount: t.RecheckCount, DifferedShare: roundShare(float64(t.DifferedCount) / float64(max(1,
+	r := &Report{RecheckCount: t.RecheckCount, DifferedShare: roundTo3Decimals(float64(t.DifferedCount) / float64(max(1,
 		t.RecheckedCount))),
-		DifferedShareInterval: [2]float64{roundShare(low), roundShare(high)},
+		DifferedShareInterval: [2]float64{roundTo3Decimals(low), roundTo3Decimals(high)},
 		ByInstancePosition:    []InstancePositionBucket{},
 		ByLLM:                 append([]LLMRecheckCount{}, t.ByLLM...), RequestSize: size, Usage: t.Usage,
 		RecheckFailures: t.RecheckFailures}
@@ -228,4 +228,4 @@ func (r *Report) Lines() []string {
 	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.RequestSize, r.Usage))
 }
 
-func roundShare(share float64) float64 { return math.Round(share*1000) / 1000 }
+func roundTo3Decimals(number float64) float64 { return math.Round(number*1000) / 1000 }

@@ -139,10 +139,10 @@ func (p *Process) partOutputWirings(idea *ideafile.Idea) []loop.OutputWiring {
 	if len(settledParts) == 0 {
 		return nil
 	}
-	wiredOutput := settledParts[0].Report.WiredOutput
+	wiredOutput := settledParts[0].Report.WrittenReferenceOutput
 	if slices.ContainsFunc(settledParts, func(part Part) bool {
 		return wiredOutput == nil || len(part.Report.OutputWirings) > 0 ||
-			!jsonval.Equal(part.Report.WiredOutput, wiredOutput)
+			!jsonval.Equal(part.Report.WrittenReferenceOutput, wiredOutput)
 	}) {
 		return planOutputWirings(idea, settledParts)
 	}

@@ -106,9 +106,9 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testing.T) {
 	t.Parallel()
 	wired := split.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}},
-		WiredOutput: map[string]any{"all": "†state.z"}}
+		WrittenReferenceOutput: map[string]any{"all": "†state.z"}}
 	other := wired
-	other.WiredOutput = map[string]any{"all": "†state.y"}
+	other.WrittenReferenceOutput = map[string]any{"all": "†state.y"}
 	i, p := ended(t, twoParts, wired, wired)
 	if list, ask := p.OutputSource(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
 		t.Errorf("%v, asked: %v", list, ask)

@@ -37,8 +37,8 @@ type PartReport struct {
 	// OutputWirings are the outputs of the direct Plans by which its instances settled; nil if a settled instance has
 	// no Plan with an output.
 	OutputWirings []loop.OutputWiring `json:"wirings,omitempty"`
-	// WiredOutput is Output as the LLM wrote it, if it consists of References alone.
-	WiredOutput any `json:"wiredOutput,omitempty"`
+	// WrittenReferenceOutput is Output as the LLM wrote it, if it consists of References alone.
+	WrittenReferenceOutput any `json:"wiredOutput,omitempty"`
 	// IsLLMForbidden means that the LLM may not be asked about any of its instances, HasFallenBackToLLM that the LLM
 	// took over from a direct Plan.
 	IsLLMForbidden     bool `json:"llmForbidden,omitempty"`
@@ -74,7 +74,8 @@ type PartReport struct {
 
 // AddOutcome adds the outcome of a part's loop to the part's last report.
 func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
-	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
+	r.Output, r.OutputWirings, r.WrittenReferenceOutput = l.Output, l.DirectPlanOutputWirings(),
+		l.WrittenReferenceOutput
 	r.IsLLMForbidden, r.HasFallenBackToLLM = !l.IsLLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.StatusByInstance = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
 	r.CostByInstance, r.FailedCallCountByInstance = map[string]price.Money{}, map[string]int{}

@@ -19,19 +19,19 @@ type loadedIdea struct {
 }
 
 // These constants decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored
-// whole, in radix deltaRadix. The base of Idea i is the number whose last nonzero digit is one less. So most Ideas are
-// stored against the previous one, every 16th against the 16th before, every 256th against the 256th before. A change
-// is written three times at most, and at most 45 deltas lead to any Idea.
+// whole, in radix skipDeltaRadix. The base of Idea i is the number whose last nonzero digit is one less. So most Ideas
+// are stored against the previous one, every 16th against the 16th before, every 256th against the 256th before. A
+// change is written three times at most, and at most 45 deltas lead to any Idea.
 const (
-	deltaRadix       = 16
-	maxDeltaDistance = deltaRadix * deltaRadix * deltaRadix
+	skipDeltaRadix   = 16
+	maxDeltaDistance = skipDeltaRadix * skipDeltaRadix * skipDeltaRadix
 )
 
 // deltaBaseOffset returns the base of the Idea ideaOffset. Both are counted from the last Idea that is stored whole.
 func deltaBaseOffset(ideaOffset int) int {
 	unit := 1
-	for ideaOffset%(unit*deltaRadix) == 0 {
-		unit *= deltaRadix
+	for ideaOffset%(unit*skipDeltaRadix) == 0 {
+		unit *= skipDeltaRadix
 	}
 	return ideaOffset - unit
 }

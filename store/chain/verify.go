@@ -207,7 +207,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 		return err
 	}
 	item := ManifestName(v.processID, ideaNumber)
-	v.report.addDecisionProblems(ideaNumber, item, v.audit.CheckLog(v.processID, d.log))
+	v.report.addDecisionProblems(ideaNumber, item, v.audit.CheckDecisionsOfIdea(v.processID, d.log))
 	if ideaNumber == 1 {
 		v.report.addDecisionProblems(ideaNumber, item, v.audit.CheckInheritedProofs(wholeIdea))
 	}

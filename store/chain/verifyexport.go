@@ -130,7 +130,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	v.report.IdeaCount++
 	v.report.noteSimulated(meta)
 	item := fmt.Sprintf("line %d", v.lineNumber)
-	v.report.addDecisionProblems(v.lineNumber-1, item, v.audit.CheckLog(v.processID, line["log"]))
+	v.report.addDecisionProblems(v.lineNumber-1, item, v.audit.CheckDecisionsOfIdea(v.processID, line["log"]))
 	if v.lineNumber == 2 {
 		v.report.addDecisionProblems(v.lineNumber-1, item, v.audit.CheckInheritedProofs(idea))
 		v.report.ForkOrigin, v.report.Undoes = meta[forkOriginMetaKey], meta[protocol.UndoesMetaKey]

@@ -46,8 +46,8 @@ func New(verifier ProofVerifier) *Audit {
 	return &Audit{verifier: verifier, isProofUsedByID: map[string]bool{}, ordersByID: map[string]*standingOrder{}}
 }
 
-// CheckLog checks the decisions in the log of an Idea, and returns the problems of each.
-func (a *Audit) CheckLog(processID string, log any) (problems []string) {
+// CheckDecisionsOfIdea checks the decisions in the log of an Idea, and returns the problems of each.
+func (a *Audit) CheckDecisionsOfIdea(processID string, log any) (problems []string) {
 	if log == nil {
 		return nil
 	}

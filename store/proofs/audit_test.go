@@ -97,13 +97,13 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 		d = decided(t, k, keys, d)
 		for _, with := range []proofs.ProofVerifier{nil, keys} {
 			a := proofs.New(with)
-			problems := a.CheckLog("refunds", logOf(d))
+			problems := a.CheckDecisionsOfIdea("refunds", logOf(d))
 			if len(problems) > 0 || a.Signed != 1 || a.Declared != 0 || (with != nil) != (a.Proven == 1) {
 				t.Errorf("%s: %v, %+v", d.Kind, problems, a.Counts)
 			}
 		}
 		d.Reason += " and more"
-		if problems := proofs.New(keys).CheckLog("refunds", logOf(d)); len(problems) != 1 {
+		if problems := proofs.New(keys).CheckDecisionsOfIdea("refunds", logOf(d)); len(problems) != 1 {
 			t.Errorf("%s with another reason: %v", d.Kind, problems)
 		}
 	}
@@ -126,7 +126,7 @@ func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
 		`{"values":{"cents":5,"order":"7"}}`:                        "other parameters",
 	} {
 		d.AmendedParams, _ = jsonval.DecodeObject([]byte(params))
-		if got := strings.Join(proofs.New(keys).CheckLog("refunds", logOf(d)), ""); !strings.Contains(got, want) ||
+		if got := strings.Join(proofs.New(keys).CheckDecisionsOfIdea("refunds", logOf(d)), ""); !strings.Contains(got, want) ||
 			(want == "") != (got == "") {
 			t.Errorf("%s: %q", params, got)
 		}
@@ -172,7 +172,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 	} {
 		d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 		c.change(&d)
-		if got := strings.Join(proofs.New(c.keys).CheckLog(c.process, logOf(d)), ""); !strings.Contains(got, c.want) ||
+		if got := strings.Join(proofs.New(c.keys).CheckDecisionsOfIdea(c.process, logOf(d)), ""); !strings.Contains(got, c.want) ||
 			(c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -188,7 +188,7 @@ func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
 		Deciders: d.Deciders}
 	pause := approval.Decision{Kind: approval.SteerPause, DecidedBy: "bob"}
 	a := proofs.New(keys)
-	problems := a.CheckLog("refunds", logOf(d, declared, late, pause, d))
+	problems := a.CheckDecisionsOfIdea("refunds", logOf(d, declared, late, pause, d))
 	if len(problems) != 1 || !strings.Contains(problems[0], "for another decision already") ||
 		a.Counts != (proofs.Counts{Declared: 1, Signed: 2, Proven: 1}) {
 		t.Errorf("%v, %+v", problems, a.Counts)
@@ -267,7 +267,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		"an order was changed": {logOf(other, a), "another digest"},
 	} {
 		audit := proofs.New(keys)
-		if got := strings.Join(audit.CheckLog("refunds", x.log), "\n"); !strings.Contains(got, x.want) ||
+		if got := strings.Join(audit.CheckDecisionsOfIdea("refunds", x.log), "\n"); !strings.Contains(got, x.want) ||
 			(x.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
@@ -300,12 +300,12 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 			OnBehalfOf: &policy.Person{Name: "ann", Groups: []string{"finance"}}}
 		c.change(&o, &d)
 		named := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", Groups: []string{"finance"}, Order: &o}
-		got := strings.Join(proofs.New(nil).CheckLog("refunds", logOf(named, d)), "")
+		got := strings.Join(proofs.New(nil).CheckDecisionsOfIdea("refunds", logOf(named, d)), "")
 		if !strings.Contains(got, c.why) || (c.why == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.why)
 		}
 		for process, known := range map[string]bool{"refunds/~part/2": false, "refunds/~part/2/~call/1.1": true} {
-			got := strings.Join(proofs.New(nil).CheckLog(process, logOf(named, d)), "")
+			got := strings.Join(proofs.New(nil).CheckDecisionsOfIdea(process, logOf(named, d)), "")
 			if strings.Contains(got, "had not named") != (known && c.why != "") {
 				t.Errorf("%s: in %s: %q", name, process, got)
 			}
@@ -318,11 +318,11 @@ func TestASignedHandOverIsProvenAgain(t *testing.T) {
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, approval.Decision{Kind: approval.HandOver, RecipientName: "bob"})
 	a := proofs.New(keys)
-	if problems := a.CheckLog("refunds", logOf(d)); len(problems) > 0 || a.Proven != 1 {
+	if problems := a.CheckDecisionsOfIdea("refunds", logOf(d)); len(problems) > 0 || a.Proven != 1 {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
 	d.RecipientName = "eve"
-	if problems := proofs.New(keys).CheckLog("refunds", logOf(d)); len(problems) != 1 {
+	if problems := proofs.New(keys).CheckDecisionsOfIdea("refunds", logOf(d)); len(problems) != 1 {
 		t.Errorf("whom it names was changed: %v", problems)
 	}
 }

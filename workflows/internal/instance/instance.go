@@ -145,7 +145,7 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	i.addCausers(s.CausedBy...)
 	acceptCall := i.dataflow.AcceptCall
 	if s.IsRestOfRequest {
-		acceptCall = i.dataflow.AcceptRedeliveredCall
+		acceptCall = i.dataflow.AcceptRestOfRequest
 	}
 	for _, c := range s.Calls {
 		isAccepted := !s.WantsReview && acceptCall(s.RequestNumber, c.Index, c.Call)
