@@ -76,10 +76,7 @@ func readTable(
 	}
 	r := csv.NewReader(bytes.NewReader(tableText))
 	r.Comma, r.FieldsPerRecord = separator, -1
-	header, err = r.Read()
-	if err == nil {
-		header, err = columnNames(header)
-	}
+	header, err = readHeader(r)
 	if errors.Is(err, io.EOF) {
 		return nil, nil, nil
 	}
@@ -120,6 +117,14 @@ func readTable(
 		ps.Append(rowProblems...)
 		rows = append(rows, row)
 	}
+}
+
+func readHeader(r *csv.Reader) ([]string, error) {
+	header, err := r.Read()
+	if err != nil {
+		return nil, err
+	}
+	return columnNames(header)
 }
 
 func tableWarnings(file string, emptyRowCount int, separator rune, thousands thousandsColumns) (ps diag.Problems) {
