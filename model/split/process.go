@@ -346,11 +346,11 @@ func (p *Process) isLLMForbidden() bool {
 }
 
 // IdeaSource returns the part's Idea, with the shared Messages and those of the part's instances. It has no limits,
-// because limits apply to the whole process.
-func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
+// because limits apply to the whole process. x is the index of the Messages of the whole.
+func (part Part) IdeaSource(wholeIdea jsonval.Object, x *MessageIndex) jsonval.Object {
 	out := jsonval.WithoutKey(wholeIdea, "context")
 	var context []any
-	for _, raw := range part.FilterContext(jsonval.AsList(wholeIdea["context"])) {
+	for _, raw := range x.MessagesOf(part) {
 		if filteredMessage, ok := turn.FilterPlanRecord(raw, part.InstanceTokens); ok {
 			context = append(context, filteredMessage)
 		}
@@ -374,16 +374,4 @@ func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
 			fmt.Sprintf("%s/%d", seed, part.Number))
 	}
 	return out
-}
-
-// FilterContext returns only the messages that the part sees.
-func (part Part) FilterContext(context []any) []any {
-	isOwnToken := make(map[string]bool, len(part.InstanceTokens))
-	for _, token := range part.InstanceTokens {
-		isOwnToken[token] = true
-	}
-	return jsonval.Filter(context, func(raw any) bool {
-		token := jsonval.AsText(jsonval.AsObject(raw)["_instance"])
-		return token == "" || isOwnToken[token]
-	})
 }

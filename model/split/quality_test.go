@@ -85,7 +85,7 @@ func TestAPartKnowsItsSizeAndHasASeedOfItsOwn(t *testing.T) {
 	i, p := newSplit(t, 7, "")
 	whole := jsonval.WithoutKey(ideafile.WithQualitySeed(i.Source, "s"), "config")
 	for n, part := range p.Parts {
-		got := string(jsonval.Encode(part.IdeaSource(whole)))
+		got := string(jsonval.Encode(partSource(part, whole)))
 		if want := fmt.Sprintf(`"batch":%d`, len(part.InstanceTokens)); !strings.Contains(got, want) ||
 			!strings.Contains(got, fmt.Sprintf(`"seed":"s/%d"`, n+1)) {
 			t.Errorf("part %d begins with %s", n+1, got)

@@ -59,7 +59,7 @@ func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 	t.Parallel()
 	i, p := newSplit(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
-	got := string(jsonval.Encode(p.Parts[1].IdeaSource(i.Source)))
+	got := string(jsonval.Encode(partSource(p.Parts[1], i.Source)))
 	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`,
 		`"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
 		if !strings.Contains(got, want) {
@@ -286,7 +286,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.ProcessResult {
 	p, states := split.New(i, quality.RequestSizeFor(i, nil), modeltest.StartTime), map[string]any{}
 	for _, part := range p.Parts {
 		p.Parts[part.Number-1].HasStarted = true
-		s := modeltest.NewScenarioFromIdea(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
+		s := modeltest.NewScenarioFromIdea(t, modeltest.IdeaFrom(t, string(jsonval.Encode(partSource(part, i.Source)))), true)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
@@ -348,7 +348,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	var parts []*ideafile.Idea
 	for n, part := range inParts.Parts {
 		s := modeltest.NewScenario(t, "",
-			`"context": `+string(jsonval.Encode(part.IdeaSource(whole.Source)["context"])))
+			`"context": `+string(jsonval.Encode(partSource(part, whole.Source)["context"])))
 		s.RunDirectPlans()
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
 		s.ReplyWith(
@@ -367,7 +367,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	gathered := modeltest.SnapshotAndReparse(t, whole, input, nil, nil)
 	for n, part := range split.New(gathered, quality.RequestSizeFor(gathered, nil), modeltest.StartTime).Parts {
 		s := modeltest.NewScenario(t, "",
-			`"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
+			`"context": `+string(jsonval.Encode(partSource(part, gathered.Source)["context"])))
 		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
 			t.Errorf("%s runs again", tool)
 			return nil, nil
@@ -403,7 +403,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 		if got := string(jsonval.Encode(p.OwnReport.Output)); got != want {
 			t.Errorf("%s: %s", more, got)
 		}
-		if solution := p.Parts[0].IdeaSource(i.Source)["solution"]; string(jsonval.Encode(solution)) != `{"calls":[]}` {
+		if solution := partSource(p.Parts[0], i.Source)["solution"]; string(jsonval.Encode(solution)) != `{"calls":[]}` {
 			t.Errorf("a part takes it for its own: %v", solution)
 		}
 	}
@@ -480,4 +480,9 @@ func TestPartsOfAForkKnowWhyAPersonMustReviewACall(t *testing.T) {
 			t.Errorf("the part with %s has %s, not %s", token, got, want)
 		}
 	}
+}
+
+// partSource is the Idea of a part, made as a workflow makes it.
+func partSource(part split.Part, whole jsonval.Object) jsonval.Object {
+	return part.IdeaSource(whole, split.NewMessageIndex(jsonval.AsList(whole["context"])))
 }

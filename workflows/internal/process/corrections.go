@@ -10,6 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/loop"
+	"processidea/model/split"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -95,8 +96,9 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 		return nil, err
 	}
 	p.splitState.Limits = p.splitState.Limits.OverriddenBy(s.Limits)
+	index := split.NewMessageIndex(s.Context)
 	for _, number := range p.splitState.RunningPartNumbers() {
-		partMessages := p.splitState.Parts[number-1].FilterContext(s.Context)
+		partMessages := index.MessagesOf(p.splitState.Parts[number-1])
 		if len(partMessages) > 0 {
 			payload := forwardedPayload(s.SentBy, s.Reason)
 			approval.AddSenderAccount(payload, s.Account)

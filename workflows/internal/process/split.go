@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/split"
@@ -29,6 +30,9 @@ type splitProcess struct {
 	// routesDecisionsViaParts: signals with many decisions have come, which the parts deal out. Later decisions go the
 	// same way, so that they do not overtake.
 	routesDecisionsViaParts bool
+	// messageIndex is that of indexedIdea, which was the Idea when a part last started.
+	messageIndex *split.MessageIndex
+	indexedIdea  *ideafile.Idea
 }
 
 func newSplitProcess(c *processCore, splitState *split.Process, carried *ContinueAsNewInput) *splitProcess {
@@ -163,7 +167,10 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 // partStartInput is the start of a part.
 func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
-	start.Idea = part.IdeaSource(p.idea.Source)
+	if p.indexedIdea != p.idea {
+		p.indexedIdea, p.messageIndex = p.idea, split.NewMessageIndex(jsonval.AsList(p.idea.Source["context"]))
+	}
+	start.Idea = part.IdeaSource(p.idea.Source, p.messageIndex)
 	start.Delegation.Caller = nil // the parent reports to the Call
 	start.Quota, start.MinimizesActions = nil, p.MinimizesActions
 	if part.GrantedQuota != turn.Unlimited {
