@@ -18,12 +18,12 @@ import (
 type ownDecisionsPage struct {
 	frame
 	pagination
-	Decisions []client.PastDecision
-	Ordered   []standingOrderCount
+	Decisions           []client.PastDecision
+	OrderApprovedCounts []orderApprovedCount
 }
 
-// standingOrderCount is how many cases of a process standing orders of the reader approved.
-type standingOrderCount struct {
+// orderApprovedCount is how many cases of a process standing orders of the reader approved.
+type orderApprovedCount struct {
 	ProcessID, ProcessTitle string
 	Count                   int
 }
@@ -48,7 +48,7 @@ func (v *visit) showOwnDecisions() error {
 	processIDs := slices.Sorted(maps.Keys(decisionPage.OrderApprovedCountByProcess))
 	for _, id := range processIDs[:min(len(processIDs), maxOrderedProcesses)] {
 		title := v.Client.Process(id).Presenter(v.Context()).ProcessTitle
-		p.Ordered = append(p.Ordered, standingOrderCount{id, processTitle(id, title),
+		p.OrderApprovedCounts = append(p.OrderApprovedCounts, orderApprovedCount{id, processTitle(id, title),
 			decisionPage.OrderApprovedCountByProcess[id]})
 	}
 	return v.show("mine", p)

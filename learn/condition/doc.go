@@ -16,7 +16,7 @@
 //   - What longer conditions would decide otherwise is left open. When holds only where all conditions of up to three
 //     tests that separate the samples hold, and Unless only where none of them holds, whether they are conjunctions or
 //     disjunctions. So, in a field that the simplest condition does not test, values that no sample of a side has are
-//     unknown on that side. UndecidedCases names those of them that the other side has.
+//     unknown on that side. UndecidedSituationTexts names those of them that the other side has.
 //   - Nothing is said of what was not seen. Neither When nor Unless holds between the two nearest values of a number,
 //     for a value of a set that no sample shows, or for the absence of a field that no sample lacks. In a field that
 //     is not tested, numbers beyond those of a side count as seen if few samples have them: too few for a test that a

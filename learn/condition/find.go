@@ -35,9 +35,9 @@ type Condition struct {
 	// samples as well.
 	Text         string
 	Alternatives []string
-	// UndecidedCases lists, in words, cases that no sample showed and that a longer condition might decide otherwise.
-	// Neither When nor Unless holds there.
-	UndecidedCases []string
+	// UndecidedSituationTexts describes situations that no sample showed and that a longer condition might decide
+	// otherwise. Neither When nor Unless holds there.
+	UndecidedSituationTexts []string
 	// SizeInTests is the number of tests, where a test of n values counts n times.
 	SizeInTests int
 	// ReadPaths lists the places that the condition reads.

@@ -234,16 +234,16 @@ func (c *Condition) setWhenAndUnless(search Search, fields []*sampleField, hypot
 		if h == nil {
 			return
 		}
-		insideSchema, outsideSchema, caseFormat := h.insideSchema(), h.outsideSchema(), "%s and %s"
+		insideSchema, outsideSchema, situationFormat := h.insideSchema(), h.outsideSchema(), "%s and %s"
 		if !inClass {
-			insideSchema, outsideSchema, caseFormat = outsideSchema, insideSchema, "not (%s) and %s"
+			insideSchema, outsideSchema, situationFormat = outsideSchema, insideSchema, "not (%s) and %s"
 		}
 		when, unless = append(when, insideSchema), append(unless, outsideSchema)
 		for _, s := range h.spans {
 			c.addReadPath(s.field.path)
 		}
 		for _, text := range h.describeUnseen(search.describeConstraint) {
-			c.UndecidedCases = append(c.UndecidedCases, fmt.Sprintf(caseFormat, c.Text, text))
+			c.UndecidedSituationTexts = append(c.UndecidedSituationTexts, fmt.Sprintf(situationFormat, c.Text, text))
 		}
 	}
 	addHull(newHull(fields, hypotheses, classIndexes, otherIndexes), true)

@@ -39,7 +39,7 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 			continue
 		}
 		s := h.newConditionSearch(c)
-		foundCondition, doubt := s.search.Find()
+		separatingCondition, doubt := s.search.Find()
 		if doubt != nil {
 			if c.noConditionReason = doubt.Reason; s.isReachedEverywhere() {
 				c.noConditionReason =
@@ -52,26 +52,26 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 			continue
 		}
 		hasFound = true
-		c.condition = &callCondition{Condition: refexpr.Condition{When: foundCondition.When,
-			Unless: foundCondition.Unless},
-			conditionText: foundCondition.Text, readsOnlyStart: s.readsOnlyStart(foundCondition.ReadPaths),
+		c.condition = &callCondition{Condition: refexpr.Condition{When: separatingCondition.When,
+			Unless: separatingCondition.Unless},
+			conditionText: separatingCondition.Text, readsOnlyStart: s.readsOnlyStart(separatingCondition.ReadPaths),
 			appliesByInstance: s.inClassByInstance(h.instances)}
 		noteSuffix := ""
-		if len(foundCondition.Alternatives) > 0 {
-			noteSuffix = "; so does " + strings.Join(foundCondition.Alternatives, "; and ") +
+		if len(separatingCondition.Alternatives) > 0 {
+			noteSuffix = "; so does " + strings.Join(separatingCondition.Alternatives, "; and ") +
 				": where they disagree, it is left to the LLM"
 		}
-		if len(foundCondition.UndecidedCases) > 0 {
+		if len(separatingCondition.UndecidedSituationTexts) > 0 {
 			noteSuffix += "; left to the LLM, because no run had it: " +
-				diag.SummarizeNames(foundCondition.UndecidedCases)
+				diag.SummarizeNames(separatingCondition.UndecidedSituationTexts)
 		}
 		if noteSuffix != "" {
 			noteSuffix += "; more runs decide it, or you: change the condition"
 		}
 		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c,
-			foundCondition.Text,
-			instanceCountText(foundCondition.InClassCount),
-			instanceCountText(foundCondition.SampleCount-foundCondition.InClassCount), noteSuffix)
+			separatingCondition.Text,
+			instanceCountText(separatingCondition.InClassCount),
+			instanceCountText(separatingCondition.SampleCount-separatingCondition.InClassCount), noteSuffix)
 	}
 	return hasFound
 }

@@ -14,14 +14,14 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequestCount + l.RequestCount + 1,
 		TurnNumber:   l.TurnCount + 1,
 		IsOutputOnly: l.allInstancesEnded()}
-	instances := l.limitToRequestSize(l.readyInstances())
-	for _, inst := range instances {
+	candidateInstances := l.limitToRequestSize(l.readyInstances())
+	for _, inst := range candidateInstances {
 		input.Questions = append(input.Questions, inst.Questions...)
 	}
 	if input.IsOutputOnly {
-		instances = l.Instances
+		candidateInstances = l.Instances
 	}
-	for _, inst := range instances {
+	for _, inst := range candidateInstances {
 		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
 			input.Instances = append(input.Instances,
 				turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),

@@ -47,7 +47,7 @@ const (
 type ProfileOutcome struct {
 	// the true disagreement at the first size, and the share of intervals that contain it
 	TrueDisagreement, IntervalCoverageShare float64
-	RecheckTokenShare                       float64 // of rechecks, as a share of those of first answers
+	RecheckTokenRatio                       float64 // of rechecks, as a share of those of first answers
 	MeanFinalRequestSize                    float64 // found at the end, on average
 	// the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
 	WithinLimitShare float64
@@ -123,7 +123,7 @@ func (s ErrorProfile) Simulate() (o ProfileOutcome) {
 			o.WithinLimitShare += 1. / SeedCount
 		}
 	}
-	o.RecheckTokenShare = float64(recheckTokens) / float64(firstAnswerTokens)
+	o.RecheckTokenRatio = float64(recheckTokens) / float64(firstAnswerTokens)
 	return o
 }
 
@@ -137,7 +137,7 @@ func Main(out io.Writer) error {
 	for _, s := range ErrorProfiles {
 		o := s.Simulate()
 		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.0f | %.1f %% |\n", s.Name,
-			100*o.TrueDisagreement, 100*o.IntervalCoverageShare, 100*o.RecheckTokenShare, o.MeanFinalRequestSize,
+			100*o.TrueDisagreement, 100*o.IntervalCoverageShare, 100*o.RecheckTokenRatio, o.MeanFinalRequestSize,
 			100*o.WithinLimitShare)
 		if err != nil {
 			return err

@@ -15,8 +15,8 @@ func TestRechecksKnowTheTruthAndSizesKeepTheLimit(t *testing.T) {
 			t.Errorf("%s: %.1f %% of the intervals hold the truth, %.3f", s.Name, 100*o.IntervalCoverageShare,
 				o.TrueDisagreement)
 		}
-		if math.Abs(o.RecheckTokenShare-recheckShare) > recheckShare/10 { // rules and Tools included
-			t.Errorf("%s: rechecks take %.2f %% of the tokens", s.Name, 100*o.RecheckTokenShare)
+		if math.Abs(o.RecheckTokenRatio-recheckShare) > recheckShare/10 { // rules and Tools included
+			t.Errorf("%s: rechecks take %.2f %% of the tokens", s.Name, 100*o.RecheckTokenRatio)
 		}
 		if o.WithinLimitShare < 0.85 { // what is close to the limit cannot be told from it
 			t.Errorf("%s: %.1f %% keep the limit, at %.0f a Request", s.Name, 100*o.WithinLimitShare,

@@ -158,9 +158,9 @@ func (p *Page) describeReads(callNumber int) (list []string) {
 		}
 		sourceText := readable.VisibleText(readable.Clip(e.GivenValueLabel, readable.MaxTextBytes))
 		if e.FromCallNumber > 0 && e.FromCallNumber <= len(p.Plan.Calls) {
-			producer := p.Plan.Calls[e.FromCallNumber-1]
-			title := readable.Clip(p.labels.Presenter.ToolTitle(producer.WrittenCall.Tool), maxToolTitleChars)
-			sourceText = "step " + producer.CallID + " " + readable.VisibleText(title)
+			fromCall := p.Plan.Calls[e.FromCallNumber-1]
+			title := readable.Clip(p.labels.Presenter.ToolTitle(fromCall.WrittenCall.Tool), maxToolTitleChars)
+			sourceText = "step " + fromCall.CallID + " " + readable.VisibleText(title)
 		}
 		switch e.Kind {
 		case plangraph.EdgeReads:
