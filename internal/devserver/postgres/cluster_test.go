@@ -393,8 +393,8 @@ func (k *cluster) approve(ctx context.Context, gateway string) (taken int, err e
 	return taken, err
 }
 
-// instances is more than a part has, so that the first process is split.
-var instances = flag.Int("instances", 200, "how many the process of the cluster has")
+// instances is more than a part has, so that the process with its store in a folder is split.
+var instances = flag.Int("instances", 110, "how many the process of the cluster has")
 
 // Four services of Temporal on a database that is 20 ms away, two workers, two gateways and one store: whatever of it is
 // stopped, nothing is lost and nothing is done under two keys. It is not parallel, for it has the machine to itself.
