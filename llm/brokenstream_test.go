@@ -41,6 +41,8 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 		"an object says it is an error": {
 			streaming(chunks(call, `{"object":"error","message":"engine is dead","code":500}`)),
 			1, "engine is dead"},
+		"a chunk has very many values": {streaming(chunks(call,
+			`{"choices":[],"x":[`+strings.Repeat("1,", 4<<20)+`1]}`)), 1, "values and keys"},
 		"a chunk is no JSON": {streaming(chunks(call, `{"choices":[`)), 1, "the stream broke off"},
 		"a chunk is another form": {streaming(chunks(call, `{"choices":5}`)), 1,
 			"the stream ended before the reply did"},

@@ -136,9 +136,18 @@ func (e *eventReader) keepStrayLine(line []byte) {
 
 // tryParseEvent reports whether the data read so far is a complete event.
 func (e *eventReader) tryParseEvent() bool {
+	if len(e.data) > minCheckedEventBytes {
+		if e.err = jsonval.UntrustedNodeLimit.Check(e.data); e.err != nil {
+			return false
+		}
+	}
 	e.parsedData, _ = e.parser.ParseBytes(e.data)
 	return e.parsedData != nil || isEndOfStream(e.data)
 }
+
+// minCheckedEventBytes is from which size on an event's parts are counted before it is parsed: parsed, a part takes a
+// hundred bytes.
+const minCheckedEventBytes = 1 << 20
 
 // isEndOfStream reports whether an event is OpenAI's end of a stream.
 func isEndOfStream(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }

@@ -140,6 +140,8 @@ func (c exactConnection) resultForSDK(result json.RawMessage) json.RawMessage {
 	case len(fields.Tools) == 0:
 		return withExactJSON[struct{}](result)
 	}
+	// one more than are allowed shows that there are too many
+	fields.Tools = fields.Tools[:min(len(fields.Tools), maxToolsPerServer+1)]
 	for n, tool := range fields.Tools {
 		fields.Tools[n] = withExactJSON[mcp.Tool](tool)
 	}

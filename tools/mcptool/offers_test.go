@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -41,6 +42,18 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 	}
 	if v, err := callOf(t, h, s, "look", `{}`); err != nil || v != "ok" {
 		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// It is not parallel, so that no other test's memory counts.
+func TestAListOfVeryManyToolsIsRefusedAndTakesLittleMemory(t *testing.T) {
+	s, host := served(t, plainly(`{"tools": [`+strings.Repeat("{},", 5_000_000)+`{}]}`, ""))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	refusal(t, hub(t, "", host, nil), s, "it offers more than 1000 tools")
+	runtime.ReadMemStats(&after)
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 1500 {
+		t.Errorf("it took %d MB in all", mb)
 	}
 }
 
