@@ -46,7 +46,7 @@ func (c *Chain) verifyPartsAndDelegates(ctx context.Context, r *chain.Report) er
 		r.ChildChainCount, r.IsIntact = r.ChildChainCount+1, r.IsIntact && report.IsIntact
 		for _, b := range report.Broken {
 			r.Broken = append(r.Broken, chain.BrokenItem{FirstIdea: b.FirstIdea, Item: b.Item,
-				Problem: "in " + id + ": " + b.Problem})
+				Problem: "in " + id + ": " + b.Problem, UnloadableIdeaNumbers: b.UnloadableIdeaNumbers})
 		}
 	}
 	return err

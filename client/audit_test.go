@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,9 +23,15 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		for _, id := range []string{"p", "p/~part/1", "p/~part/2", "p/~call/0.1@b", "p/~part/2/~call/0.1@b", "p2"} {
-			if _, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{ProcessID: id, IdeaNumber: 1,
-				Idea: map[string]any{"meta": map[string]any{"path": "intact"}}}); err != nil {
-				t.Fatal(err)
+			parentDigest := ""
+			for number := range 2 {
+				sealed, err := chain.New(store).Seal(t.Context(), chain.IdeaToSeal{ProcessID: id,
+					IdeaNumber: number + 1, ParentDigest: parentDigest,
+					Idea: map[string]any{"meta": map[string]any{"path": "intact"}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				parentDigest = sealed.Digest
 			}
 		}
 		c := New(nil, "", store).Chain("p")
@@ -44,7 +51,8 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 		})
 		r, err := c.Verify(t.Context())
 		if err != nil || r.IsIntact || len(r.Broken) == 0 || r.Broken[0].Item != place ||
-			!strings.HasPrefix(r.Broken[0].Problem, "in "+changed+": ") {
+			!strings.HasPrefix(r.Broken[0].Problem, "in "+changed+": ") ||
+			!slices.Contains(r.Broken[0].UnloadableIdeaNumbers, 2) {
 			t.Errorf("%s changed: %+v, %v", changed, r, err)
 		}
 		if r, err := c.VerifyOwnChain(t.Context(), func(int, int) {}); err != nil || !r.IsIntact {

@@ -215,6 +215,11 @@ func TestWhatIsPausedWholeIsNotWaitedForWhereAllAreResumed(t *testing.T) {
 		"temporal workflow unpause") {
 		t.Errorf("%+v, %v", all, err)
 	}
+	all, err = p.client.ResumeAll(t.Context(), "llm_unreachable", Actor{})
+	if err != nil || len(all) != 1 || all[0].WasResumed || !strings.Contains(all[0].FailureReason,
+		"nobody knows why it is paused") {
+		t.Errorf("by its reason: %+v, %v", all, err)
+	}
 }
 
 // A process whose tasks fail says nothing of itself: Temporal does.

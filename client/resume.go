@@ -26,9 +26,13 @@ func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) (
 	}
 	outcomes := []ResumeOutcome{}
 	for _, s := range pausedProcesses {
-		if pauseCode == "" || s.PauseOrFailureCode == pauseCode {
+		switch {
+		case pauseCode == "" || s.PauseOrFailureCode == pauseCode:
 			outcomes = append(outcomes, ResumeOutcome{ProcessID: s.ProcessID, PauseCode: s.PauseOrFailureCode,
 				FailureReason: s.temporalPauseReason()})
+		case s.DidNotAnswer:
+			outcomes = append(outcomes, ResumeOutcome{ProcessID: s.ProcessID,
+				FailureReason: "it does not answer, so that nobody knows why it is paused: try again later"})
 		}
 	}
 	return outcomes, c.resumeEach(ctx, outcomes, actor)

@@ -124,7 +124,8 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 	says(t, "verify|p 1", exit.Done, "p 1: whole, 3 Ideas, the latest has the digest ")
 
 	says(t, "verify|--all", exit.Done, "p 1: whole, 3 Ideas", "broken; not checked: values that belong to no chain")
-	says(t, "verify|--all|--json", exit.Done, `[{"process":"`, `"whole":true`)
+	says(t, "verify|--all|--json", exit.Done, `[{"process":"`, `"whole":true`,
+		"!not checked: values that belong to no chain, and the store's own settings")
 	says(t, "verify", exit.Usage, "!name a process or a file, or use --all")
 	says(t, "verify|--all|p 1", exit.Usage, "!--all checks every chain of the store")
 
@@ -155,6 +156,13 @@ func TestABrokenChainFailsTheAudit(t *testing.T) {
 	}
 	says(t, "verify|p 1", exit.Failed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ",
 		"\n    later Ideas that depend on it, and cannot be loaded either: 3\n", "2 Ideas cannot be loaded: 2, 3")
+	if err := os.MkdirAll(filepath.Join(dir, "ideas", "a"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ideas", "a", "note.txt"), []byte("stray"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says(t, "verify|--all", exit.Failed, "p 1: broken, 3 Ideas", "2 broken; not checked: ")
 	says(t, "show|p 1|--at|2", exit.Failed, "!load Idea 2 of p 1: ideas/p%201/2.json: ")
 	says(t, "history|p 1", exit.Failed, "!ideas/p%201/2.json")
 	file := filepath.Join(t.TempDir(), "p.jsonl")

@@ -18,6 +18,7 @@ import (
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 	"processidea/store/chain"
+	"processidea/store/encryption"
 	"processidea/store/proofs"
 	"processidea/store/signing"
 )
@@ -126,6 +127,9 @@ type processVerifyReport struct {
 	*chain.Report
 }
 
+// uncheckedText is what no check of chains looks at.
+const uncheckedText = "values that belong to no chain, and the store's own settings"
+
 func verifyAll(ctx context.Context, a *app.App, deciderKeys *signing.Keys) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		archive = archive.WithDeciderKeys(deciderKeys)
@@ -136,6 +140,11 @@ func verifyAll(ctx context.Context, a *app.App, deciderKeys *signing.Keys) error
 		reports, brokenCount := []processVerifyReport{}, 0
 		for _, id := range processIDs {
 			r, err := archive.Chain(id).VerifyOwnChain(ctx, func(int, int) {})
+			var missingKey *encryption.MissingKeyError
+			if errors.As(err, &missingKey) || errors.Is(err, client.ErrNotFound) { // the others are checked
+				broken := []chain.BrokenItem{{Item: "the chain", Problem: err.Error()}}
+				r, err = &chain.Report{Process: id, Broken: broken, UnreadableIdeaNumbers: []int{}}, nil
+			}
 			if err != nil {
 				return err
 			}
@@ -143,6 +152,9 @@ func verifyAll(ctx context.Context, a *app.App, deciderKeys *signing.Keys) error
 				brokenCount++
 			}
 			reports = append(reports, processVerifyReport{id, r})
+		}
+		if a.WritesJSON {
+			a.Note("not checked: %s", uncheckedText)
 		}
 		err = a.Show(reports, allVerifyReportsText(reports, brokenCount))
 		if err == nil && brokenCount > 0 {
@@ -157,9 +169,8 @@ func allVerifyReportsText(reports []processVerifyReport, brokenCount int) string
 	for _, r := range reports {
 		b.WriteString(verifyReportText(r.ProcessID, r.Report))
 	}
-	fmt.Fprintf(&b, "%s checked, %d broken; "+
-		"not checked: values that belong to no chain, and the store's own settings\n",
-		print.Plural(len(reports), "chain"), brokenCount)
+	fmt.Fprintf(&b, "%s checked, %d broken; not checked: %s\n", print.Plural(len(reports), "chain"), brokenCount,
+		uncheckedText)
 	return b.String()
 }
 
