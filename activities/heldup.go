@@ -133,8 +133,9 @@ func (a *Activities) retryOrFail(ctx context.Context, requestNumber int, ideaPat
 		}
 		return llmError(&retryError)
 	}
-	if !e.IsHeldBack {
-		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits",
+	// A Request that is held back is logged once, and not at all if it waits for its turn for a moment.
+	if !e.IsHeldBack || info.Attempt == 1 && retryError.RetryAfter >= minReportedWait {
+		activity.GetLogger(ctx).Warn("the LLM cannot answer now; the Request waits",
 			"process", info.WorkflowExecution.ID, "request", requestNumber,
 			"error", e.Message, "again", holdUp.NextAttempt, "until", holdUp.PauseAt)
 	}
