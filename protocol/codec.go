@@ -33,9 +33,10 @@ type jsonConverter struct{}
 // CLI prints it as base64.
 const inlineMark = ' '
 
-// maxUncompressedAnswerBytes bounds an answer to a query in plain JSON. Temporal takes no answer over 2 MB, and the
-// status of 100,000 instances is longer, so longer answers are compressed.
-const maxUncompressedAnswerBytes = 1 << 20
+// maxUncompressedAnswerBytes bounds an answer to a query in plain JSON, which every tool and older clients read.
+// Temporal takes no answer over 2 MB, and the status of 100,000 instances is longer, so longer answers are compressed.
+// The difference is room for encryption.
+const maxUncompressedAnswerBytes = 2<<20 - 16<<10
 
 // encodingZlib is the encoding of the SDK's zlib codec.
 const encodingZlib = "binary/zlib"

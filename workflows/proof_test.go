@@ -448,8 +448,7 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", ProcessID: want.ProcessID, CallID: o.ID,
 				ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind, DetailsDigest: want.DetailsDigest}
 			s.signal(s.id, approval.SteerGiveStandingOrder, map[string]any{"id": o.ID, "tool": o.Tool,
-				"count": o.MaxCalls,
-				"proof": s.sign("ann", c)})
+				"count": o.MaxCalls, "proof": s.sign("ann", c)})
 			s.end(run)
 			s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
 			if config != "" {
