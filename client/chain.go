@@ -164,7 +164,7 @@ func (c *Chain) withPriorDecisions(ctx context.Context, fork jsonval.Object, ide
 			}
 		}
 	}
-	return policy.WithPriorDecisions(fork, priorDecisions), nil
+	return policy.WithDecisionsBeforeFork(fork, priorDecisions), nil
 }
 
 // DrawablePlan holds the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea

@@ -39,12 +39,12 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := policy.PriorDecision{CallID: "1.1", Tool: "prepare", DecidedBy: "ann"}
-	if got := policy.ReadPriorDecisions(fork); len(got) != 1 || got[0] != want {
+	if got := policy.ReadDecisionsBeforeFork(fork); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
 	seal("q", 1, "", fork, approved("3.1", "prepare", "cid"))
 	again, err := archive.Chain("q").ForkedIdea(t.Context(), 1)
-	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want ||
+	if got := policy.ReadDecisionsBeforeFork(again); err != nil || len(got) != 2 || got[0] != want ||
 		got[1].DecidedBy != "cid" {
 		t.Errorf("%+v, %v", got, err)
 	}

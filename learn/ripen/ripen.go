@@ -57,64 +57,64 @@ func (c DecisionCounts) HumanDecisionCount() int {
 	return c.Approved + c.Amended + c.Rejected + c.Replaced + c.Answered
 }
 
-// reviewedCall is a Call that people were asked about.
-type reviewedCall struct {
-	qualifiedCallID string
-	decisionKind    string // what people did; empty: nobody looked
-	params          jsonval.Object
+// decidedCall is a Call that people were asked about.
+type decidedCall struct {
+	qualifiedCallID    string
+	personDecisionKind string // what people did; empty: nobody looked
+	params             jsonval.Object
 }
 
-// toolReviews collects the Calls of one Tool.
-type toolReviews struct {
+// toolDecisions collects the Calls of one Tool.
+type toolDecisions struct {
 	toolName         string
 	currentCondition jsonval.Object // the `when` of its present policy
-	calls            []*reviewedCall
+	calls            []*decidedCall
 }
 
 // AnalyzeRuns reports, for each Tool that needed people's decisions, how they decided. Findings are sorted by Tool.
 func AnalyzeRuns(runs []ProcessRun) []Finding {
-	reviewsByTool := map[string]*toolReviews{}
+	decisionsByTool := map[string]*toolDecisions{}
 	for _, run := range runs {
-		collectReviews(reviewsByTool, run)
+		collectDecisions(decisionsByTool, run)
 	}
 	findings := []Finding{}
-	for _, v := range jsonval.Sorted(reviewsByTool) {
+	for _, v := range jsonval.Sorted(decisionsByTool) {
 		findings = append(findings, v.analyze())
 	}
 	return findings
 }
 
-// collectReviews collects what was decided in one process. If a Call had several decisions, the first that changed it
+// collectDecisions collects what was decided in one process. If a Call had several decisions, the first that changed it
 // counts, with the parameters that were shown then.
-func collectReviews(reviewsByTool map[string]*toolReviews, run ProcessRun) {
-	callByID := map[string]*reviewedCall{}
+func collectDecisions(decisionsByTool map[string]*toolDecisions, run ProcessRun) {
+	callByID := map[string]*decidedCall{}
 	for _, e := range run.Log {
 		d := e.Decision
 		if d == nil || d.CallID == "" || d.Tool == "" || !slices.Contains(policy.DecisionKinds(), d.Kind) {
 			continue
 		}
-		if reviewsByTool[d.Tool] == nil {
-			reviewsByTool[d.Tool] = &toolReviews{toolName: d.Tool}
+		if decisionsByTool[d.Tool] == nil {
+			decisionsByTool[d.Tool] = &toolDecisions{toolName: d.Tool}
 		}
 		if t := ideafile.FindTool(run.Tools, d.Tool); t != nil && t.Approval != nil &&
 			t.Approval.ParamsCondition != nil {
-			reviewsByTool[d.Tool].currentCondition = jsonval.AsObject(t.Approval.ParamsCondition.Source)
+			decisionsByTool[d.Tool].currentCondition = jsonval.AsObject(t.Approval.ParamsCondition.Source)
 		}
 		call := callByID[d.CallID]
 		if call == nil {
-			call = &reviewedCall{qualifiedCallID: run.ProcessID + " " + d.CallID, params: d.ShownParams}
+			call = &decidedCall{qualifiedCallID: run.ProcessID + " " + d.CallID, params: d.ShownParams}
 			callByID[d.CallID] = call
-			reviewsByTool[d.Tool].calls = append(reviewsByTool[d.Tool].calls, call)
+			decisionsByTool[d.Tool].calls = append(decisionsByTool[d.Tool].calls, call)
 		}
 		switch isUnseen := d.DecidedBy == approval.DecidedByTimeout || d.StandingOrderID != ""; {
 		case isUnseen:
-		case call.decisionKind == "" || call.decisionKind == policy.Approve && d.Kind != policy.Approve:
-			call.decisionKind, call.params = d.Kind, d.ShownParams
+		case call.personDecisionKind == "" || call.personDecisionKind == policy.Approve && d.Kind != policy.Approve:
+			call.personDecisionKind, call.params = d.Kind, d.ShownParams
 		}
 	}
 }
 
-func (t *toolReviews) analyze() Finding {
+func (t *toolDecisions) analyze() Finding {
 	f := Finding{Tool: t.toolName, Counts: t.counts(), Facts: []string{}}
 	for _, kind := range policy.DecisionKinds() {
 		if kind != policy.Approve {
@@ -141,25 +141,25 @@ func (t *toolReviews) analyze() Finding {
 	return f
 }
 
-func (t *toolReviews) counts() (c DecisionCounts) {
+func (t *toolDecisions) counts() (c DecisionCounts) {
 	counterByKind := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected,
 		policy.Replace: &c.Replaced,
 		policy.Answer:  &c.Answered, "": &c.UnseenCount}
 	for _, call := range t.calls {
-		*counterByKind[call.decisionKind]++
+		*counterByKind[call.personDecisionKind]++
 	}
 	return c
 }
 
 // newSearch returns a Search over the Calls with certain kinds of decisions. Its class is the Calls that people
 // changed.
-func (t *toolReviews) newSearch(decisionKinds ...string) condition.Search {
+func (t *toolDecisions) newSearch(decisionKinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
-		if slices.Contains(decisionKinds, call.decisionKind) {
+		if slices.Contains(decisionKinds, call.personDecisionKind) {
 			s.Samples = append(s.Samples,
 				condition.Sample{Name: call.qualifiedCallID, View: call.params,
-					IsInClass: call.decisionKind != policy.Approve})
+					IsInClass: call.personDecisionKind != policy.Approve})
 		}
 	}
 	return s
@@ -167,7 +167,7 @@ func (t *toolReviews) newSearch(decisionKinds ...string) condition.Search {
 
 // describeFacts says what all Calls of one kind have in common, and how many of the Calls that were approved unchanged
 // have it too.
-func (t *toolReviews) describeFacts(decisionKind string) []string {
+func (t *toolDecisions) describeFacts(decisionKind string) []string {
 	s := t.newSearch(decisionKind, policy.Approve)
 	changedCallCount := 0
 	for _, sample := range s.Samples {
@@ -210,7 +210,7 @@ func searchSeparation(s condition.Search) (c *condition.Condition, otherCount in
 
 // proposePolicy finds the policy that would have asked about all Calls that people changed, and about as few others as
 // possible.
-func (t *toolReviews) proposePolicy(f *Finding) {
+func (t *toolDecisions) proposePolicy(f *Finding) {
 	s := t.newSearch(policy.DecisionKinds()...)
 	separation, _, doubt := searchSeparation(s)
 	if separation == nil {
@@ -230,13 +230,13 @@ func (t *toolReviews) proposePolicy(f *Finding) {
 	var unaskedChangedCalls []string
 	for _, call := range t.calls {
 		switch needsReview := proposedPolicy.RequiresReviewOf(call.params); {
-		case call.decisionKind == "":
-		case needsReview && call.decisionKind == policy.Approve:
+		case call.personDecisionKind == "":
+		case needsReview && call.personDecisionKind == policy.Approve:
 			f.NeedlesslyAskedCalls = append(f.NeedlesslyAskedCalls, call.qualifiedCallID)
 			f.WouldAskCount++
 		case needsReview:
 			f.WouldAskCount++
-		case call.decisionKind != policy.Approve:
+		case call.personDecisionKind != policy.Approve:
 			unaskedChangedCalls = append(unaskedChangedCalls, call.qualifiedCallID)
 		default:
 			f.WouldNotAskCount++

@@ -26,7 +26,7 @@ func MergeParams(tool *ideafile.Tool, shownParams, changes jsonval.Object) (json
 				diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
 		}
 	}
-	if k := findChangedStoredObject(shownParams, changes); k != "" {
+	if k := findChangedStoredObjectKey(shownParams, changes); k != "" {
 		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.ClipForError(k))
 	}
 	params, changedParams := jsonval.Object{}, jsonval.Object{}
@@ -63,9 +63,9 @@ func DiffObjects(oldObject, newObject jsonval.Object) jsonval.Object {
 	return out
 }
 
-// findChangedStoredObject returns the key of an object that the changes edit although its content is in the store; ""
-// if there is none.
-func findChangedStoredObject(shownParams, changes jsonval.Object) string {
+// findChangedStoredObjectKey returns the key of an object that the changes edit although its content is in the store;
+// "" if there is none.
+func findChangedStoredObjectKey(shownParams, changes jsonval.Object) string {
 	for k := range jsonval.Sorted(changes) {
 		inner, isObject := changes[k].(jsonval.Object)
 		if !isObject {
@@ -74,8 +74,8 @@ func findChangedStoredObject(shownParams, changes jsonval.Object) string {
 		if _, isStored := jsonval.AsBlobHandle(shownParams[k]); isStored {
 			return k
 		}
-		if changedPath := findChangedStoredObject(jsonval.AsObject(shownParams[k]), inner); changedPath != "" {
-			return changedPath
+		if changedKey := findChangedStoredObjectKey(jsonval.AsObject(shownParams[k]), inner); changedKey != "" {
+			return changedKey
 		}
 	}
 	return ""

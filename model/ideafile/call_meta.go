@@ -27,8 +27,8 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 }
 
 // ReadOutputMeta reads the meta properties for where and how the result is written, and which scopes the Tool may read.
-func (t *Tool) ReadOutputMeta(c *Call, m jsonval.Object) *diag.Fault {
-	for _, f := range t.OutputMetaFaults(c, m) {
+func (t *Tool) ReadOutputMeta(c *Call, rawCall jsonval.Object) *diag.Fault {
+	for _, f := range t.OutputMetaFaults(c, rawCall) {
 		return f
 	}
 	return nil
@@ -36,22 +36,22 @@ func (t *Tool) ReadOutputMeta(c *Call, m jsonval.Object) *diag.Fault {
 
 // OutputMetaFaults is ReadOutputMeta, but yields every fault with its meta property. It reads only as far as the caller
 // ranges over it.
-func (t *Tool) OutputMetaFaults(c *Call, m jsonval.Object) iter.Seq2[string, *diag.Fault] {
+func (t *Tool) OutputMetaFaults(c *Call, rawCall jsonval.Object) iter.Seq2[string, *diag.Fault] {
 	return func(yield func(string, *diag.Fault) bool) {
 		for _, part := range []struct {
 			key  string
 			read func(*Call, jsonval.Object) *diag.Fault
 		}{{"_outputPath", t.readOutputPath}, {"_outputMethod", t.readOutputMethod}, {"_scopes", t.readScopes}} {
-			if f := part.read(c, m); f != nil && !yield(part.key, f) {
+			if f := part.read(c, rawCall); f != nil && !yield(part.key, f) {
 				return
 			}
 		}
 	}
 }
 
-func (t *Tool) readOutputPath(c *Call, m jsonval.Object) *diag.Fault {
-	rawPath := m["_outputPath"]
-	if alias := m["output"]; t.IsOutputPathAlias("output", alias) {
+func (t *Tool) readOutputPath(c *Call, rawCall jsonval.Object) *diag.Fault {
+	rawPath := rawCall["_outputPath"]
+	if alias := rawCall["output"]; t.IsOutputPathAlias("output", alias) {
 		if rawPath != nil && rawPath != alias {
 			return diag.Faultf(CodeBadPath, "_outputPath and output name two paths")
 		}
@@ -72,8 +72,8 @@ func (t *Tool) readOutputPath(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-func (t *Tool) readOutputMethod(c *Call, m jsonval.Object) *diag.Fault {
-	v, f := t.OutputMethod.resolveLLMChoice("_outputMethod", m["_outputMethod"], false)
+func (t *Tool) readOutputMethod(c *Call, rawCall jsonval.Object) *diag.Fault {
+	v, f := t.OutputMethod.resolveLLMChoice("_outputMethod", rawCall["_outputMethod"], false)
 	if f != nil {
 		return f
 	}
@@ -90,8 +90,8 @@ func (t *Tool) readOutputMethod(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-func (t *Tool) readScopes(c *Call, m jsonval.Object) *diag.Fault {
-	v, f := t.ReadableScopes.resolveLLMChoice("_scopes", m["_scopes"], false)
+func (t *Tool) readScopes(c *Call, rawCall jsonval.Object) *diag.Fault {
+	v, f := t.ReadableScopes.resolveLLMChoice("_scopes", rawCall["_scopes"], false)
 	if f != nil || v == nil {
 		return f
 	}
@@ -149,11 +149,11 @@ const (
 )
 
 // readCondition reads WhenKey and UnlessKey.
-func readCondition(c *Call, m jsonval.Object) *diag.Fault {
-	if m[WhenKey] == nil && m[UnlessKey] == nil {
+func readCondition(c *Call, rawCall jsonval.Object) *diag.Fault {
+	if rawCall[WhenKey] == nil && rawCall[UnlessKey] == nil {
 		return nil
 	}
-	c.Condition = &refexpr.Condition{When: m[WhenKey], Unless: m[UnlessKey]}
+	c.Condition = &refexpr.Condition{When: rawCall[WhenKey], Unless: rawCall[UnlessKey]}
 	if err := c.Condition.Check(); err != nil {
 		return diag.Faultf(CodeBadForm, "%s and %s: %s", WhenKey, UnlessKey, err)
 	}
@@ -167,11 +167,11 @@ const UndoesKey = "_undoes"
 // UndoReviewKey is true if a person must review the Call first.
 const UndoReviewKey = "review"
 
-func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
-	if m[UndoesKey] == nil {
+func readUndoes(c *Call, rawCall jsonval.Object) *diag.Fault {
+	if rawCall[UndoesKey] == nil {
 		return nil
 	}
-	undoneCall := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason", UndoReviewKey)
+	undoneCall := jsonval.WithoutKey(jsonval.AsObject(rawCall[UndoesKey]), "by", "reason", UndoReviewKey)
 	processID, isProcess := undoneCall["process"].(string)
 	callID, isID := undoneCall["call"].(string)
 	if _, ok := ParseCallKey(callID); !ok || !isProcess || !isID || processID == "" || len(undoneCall) != 2 {
@@ -235,9 +235,9 @@ func CallOfReference(ref refexpr.Reference) (CallKey, bool) {
 }
 
 // ReadLatentResult reads the result that the LLM wrote into the Call. Only a latent Tool may have one.
-func (t *Tool) ReadLatentResult(c *Call, m jsonval.Object, kind ToolKind) *diag.Fault {
-	c.Reasoning = jsonval.AsText(m["_reasoningForCall"])
-	out := m["_output"]
+func (t *Tool) ReadLatentResult(c *Call, rawCall jsonval.Object, kind ToolKind) *diag.Fault {
+	c.Reasoning = jsonval.AsText(rawCall["_reasoningForCall"])
+	out := rawCall["_output"]
 	if out == nil {
 		return nil
 	}

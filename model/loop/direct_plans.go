@@ -46,7 +46,7 @@ func (l *Loop) replaceDirectPlans(firstNewMessageIndex int) (instancesWithNewPla
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		planIndex, _ := plans.ChooseForInstance(inst.Token, splitMessages.InstanceView(inst.Token))
 		if planIndex >= firstNewMessageIndex {
-			inst.EarlierDirectPlanPositions = append(inst.EarlierDirectPlanPositions, inst.DirectPlanPosition)
+			inst.ReplacedDirectPlanPositions = append(inst.ReplacedDirectPlanPositions, inst.DirectPlanPosition)
 			inst.DirectPlanPosition = planIndex + 1
 			l.addDirectPlanCalls(planIndex)
 			instancesWithNewPlan = append(instancesWithNewPlan, inst)

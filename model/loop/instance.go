@@ -54,9 +54,9 @@ type carriedInstanceFields struct {
 	LLMCost price.Money `json:"cost,omitempty"` // its share of the cost of Requests
 	// the place of its direct Plan in the context, from 1; 0: it has none
 	DirectPlanPosition int `json:"direct,omitempty"`
-	// EarlierDirectPlanPositions are the places of the Plans that its direct Plan replaced: some of their Calls may be
+	// ReplacedDirectPlanPositions are the places of the Plans that its direct Plan replaced: some of their Calls may be
 	// done.
-	EarlierDirectPlanPositions []int `json:"directBefore,omitempty"`
+	ReplacedDirectPlanPositions []int `json:"directBefore,omitempty"`
 	// HasFallenBackToLLM means that its direct Plan did not suffice, so the LLM plans instead. HasNoMatchingPlan means
 	// that it failed because it has no Plan and the LLM may not be asked.
 	HasFallenBackToLLM bool `json:"handed,omitempty"`

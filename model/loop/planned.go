@@ -25,7 +25,7 @@ func (l *Loop) plannedCallSummariesForIdea() []turn.PlannedCallSummary {
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, acceptedCalls), l.Instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.reportByCallKey[p.key()]
-			switch isOfEarlierPlan := slices.Contains(inst.EarlierDirectPlanPositions, p.DirectPlanPosition); {
+			switch isOfEarlierPlan := slices.Contains(inst.ReplacedDirectPlanPositions, p.DirectPlanPosition); {
 			case !p.isPlannedFor(inst):
 				return c, ok && isOfEarlierPlan
 			case !ok:

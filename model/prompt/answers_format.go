@@ -40,11 +40,11 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.Que
 }
 
 // adaptedParamSchema is the schema of one corrected parameter.
-func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema any, setIndex int) any {
+func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema any, paramNameSetIndex int) any {
 	if schema == nil {
 		schema = jsonval.Object{}
 	}
-	definitionName := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
+	definitionName := fmt.Sprintf("fit%d_%s", paramNameSetIndex, t.Name)
 	if !b.isStrict && b.defs.Value(definitionName) == nil {
 		b.addRebasedDefinition(definitionName, t.ParamsSchemaSource())
 	}

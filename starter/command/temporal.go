@@ -13,7 +13,7 @@ type embeddedServer struct{}
 
 func (embeddedServer) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
 	return devserver.Start(ctx, devserver.Options{
-		MemoryLimit: o.MemoryLimitBytes, Dir: o.DataFolder, Port: o.Port, UIPort: o.UIPort,
+		MemoryLimit: o.ProgramMemoryLimitBytes, Dir: o.DataFolder, Port: o.Port, UIPort: o.UIPort,
 		DefaultUIPorts:   o.DefaultUIPorts,
 		SearchAttributes: connect.SearchAttributeTypes,
 		CodecEndpoint:    o.CodecEndpoint,

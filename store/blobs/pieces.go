@@ -48,19 +48,19 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 
 // getPieces reads bytes that putPieces stored.
 func (s *Store) getPieces(ctx context.Context, digest string) ([]byte, error) {
-	data, err := s.Get(ctx, digest)
+	digestList, err := s.Get(ctx, digest)
 	if err != nil {
 		return nil, err
 	}
-	return s.JoinPieces(ctx, ParsePieceDigests(data), s.Get)
+	return s.JoinPieces(ctx, ParsePieceDigests(digestList), s.Get)
 }
 
 // ParsePieceDigests parses a list of pieces; nil if the bytes are not such a list.
-func ParsePieceDigests(data []byte) []string {
-	if len(data)%(2*sha256.Size+1) != 2*sha256.Size {
+func ParsePieceDigests(digestList []byte) []string {
+	if len(digestList)%(2*sha256.Size+1) != 2*sha256.Size {
 		return nil
 	}
-	digests := strings.Split(string(data), "\n")
+	digests := strings.Split(string(digestList), "\n")
 	for _, digest := range digests {
 		if !IsDigest(digest) {
 			return nil

@@ -230,7 +230,7 @@ func (a *Audit) CheckInheritedProofs(idea jsonval.Object) (problems []string) {
 			}
 		}
 	}
-	for _, e := range policy.ReadPriorDecisions(idea) {
+	for _, e := range policy.ReadDecisionsBeforeFork(idea) {
 		if e.Proof == "" {
 			continue
 		}

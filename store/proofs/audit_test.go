@@ -200,7 +200,7 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 	idea := func(d approval.Decision, by string) map[string]any {
-		return policy.WithPriorDecisions(
+		return policy.WithDecisionsBeforeFork(
 			map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
 				"1.2": map[string]any{
 					"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},

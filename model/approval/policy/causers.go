@@ -10,14 +10,14 @@ import (
 // Keys of an Idea's meta: who started the process and its ancestors by forks; who else caused what its instances do;
 // and the decisions on Calls in the ancestors.
 const (
-	startersMetaKey       = "startedBy"
-	causersMetaKey        = "causedBy"
-	priorDecisionsMetaKey = "decided"
+	startersMetaKey            = "startedBy"
+	causersMetaKey             = "causedBy"
+	decisionsBeforeForkMetaKey = "decided"
 )
 
 // ChainMetaKeys lists the keys of an Idea's meta that belong to the chain. A fork cannot set them.
 func ChainMetaKeys() []string {
-	return []string{startersMetaKey, causersMetaKey, priorDecisionsMetaKey}
+	return []string{startersMetaKey, causersMetaKey, decisionsBeforeForkMetaKey}
 }
 
 // PriorDecision is who decided on a Call in a process that this one was forked from.
@@ -103,19 +103,19 @@ func WithCauser(source jsonval.Object, person Identity, instanceTokens ...string
 	return withMeta(source, causersMetaKey, causersByInstance)
 }
 
-// ReadPriorDecisions reads the decisions in the processes that this one was forked from.
-func ReadPriorDecisions(source jsonval.Object) (list []PriorDecision) {
+// ReadDecisionsBeforeFork reads the decisions in the processes that this one was forked from.
+func ReadDecisionsBeforeFork(source jsonval.Object) (list []PriorDecision) {
 	// malformed entries: as far as they can be read
-	_ = jsonval.ReadAs(jsonval.Lookup(source, "meta", priorDecisionsMetaKey), &list)
+	_ = jsonval.ReadAs(jsonval.Lookup(source, "meta", decisionsBeforeForkMetaKey), &list)
 	return list
 }
 
-// WithPriorDecisions returns an Idea's source with these decisions added.
-func WithPriorDecisions(source jsonval.Object, decisions []PriorDecision) jsonval.Object {
+// WithDecisionsBeforeFork returns an Idea's source with these decisions added.
+func WithDecisionsBeforeFork(source jsonval.Object, decisions []PriorDecision) jsonval.Object {
 	if len(decisions) == 0 {
 		return source
 	}
-	return withMeta(source, priorDecisionsMetaKey, append(ReadPriorDecisions(source), decisions...))
+	return withMeta(source, decisionsBeforeForkMetaKey, append(ReadDecisionsBeforeFork(source), decisions...))
 }
 
 func withMeta(source jsonval.Object, key string, v any) jsonval.Object {

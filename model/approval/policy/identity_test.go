@@ -65,9 +65,9 @@ func TestWhoStartedAProcessIsKnownByAccountToo(t *testing.T) {
 	if got := policy.ReadCausers(idea, "①"); !slices.Equal(got, []policy.Identity{at(here, "2", "bob")}) {
 		t.Errorf("caused by %v", got)
 	}
-	idea = policy.WithPriorDecisions(idea,
+	idea = policy.WithDecisionsBeforeFork(idea,
 		[]policy.PriorDecision{{CallID: "1.1", DecidedBy: "eve", Account: at(here, "3", "").Account}})
-	if got := policy.ReadPriorDecisions(idea); len(got) != 1 || got[0].Account != at(here, "3", "").Account {
+	if got := policy.ReadDecisionsBeforeFork(idea); len(got) != 1 || got[0].Account != at(here, "3", "").Account {
 		t.Errorf("decided %v", got)
 	}
 	rules, causers := policy.DeciderRules{{ExcludesStarter: true}}, policy.ReadCausers(idea, "①")

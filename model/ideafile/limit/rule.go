@@ -19,7 +19,7 @@ type Rule struct {
 const (
 	minTurnsPerSecond         = 0.001
 	maxTurnsPerSecond         = 1000
-	maxAllowedConcurrentTurns = 1000
+	highestMaxConcurrentTurns = 1000
 	maxTurnInterval           = oneDay
 )
 
@@ -45,7 +45,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 					jsonval.QuoteForError(value))
 			}
 		case "atOnce":
-			r.MaxConcurrentTurns, err = jsonval.ReadCount(value, maxAllowedConcurrentTurns)
+			r.MaxConcurrentTurns, err = jsonval.ReadCount(value, highestMaxConcurrentTurns)
 		default:
 			err = fmt.Errorf("unknown key %q; a rate has atOnce and perSecond", k)
 		}

@@ -212,7 +212,7 @@ func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, basePo
 	}
 	f.fitPattern(fitted, valuePath)
 	f.fitPatternProperties(fitted, valuePath)
-	f.dropUnusableKeywords(fitted, valuePath)
+	f.dropInvalidKeywords(fitted, valuePath)
 	return jsonschema.MapSubschemas(fitted, func(step string, inner any) any {
 		innerPath := valuePath
 		if name, isProperty := strings.CutPrefix(step, "/properties/"); isProperty {
@@ -230,8 +230,8 @@ func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, basePo
 	})
 }
 
-// dropUnusableKeywords removes, from a schema that does not compile, the keywords that no validator accepts.
-func (f *schemaFitter) dropUnusableKeywords(schema jsonval.Object, valuePath string) {
+// dropInvalidKeywords removes, from a schema that does not compile, the keywords that no validator accepts.
+func (f *schemaFitter) dropInvalidKeywords(schema jsonval.Object, valuePath string) {
 	if !f.isBroken {
 		return
 	}

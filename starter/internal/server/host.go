@@ -95,9 +95,9 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 		return err
 	}
 	server, err := s.Place.TemporalHost.Start(ctx, TemporalOptions{
-		MemoryLimitBytes: cfg.memoryLimitBytes, DataFolder: s.Place.DataFolder, Port: h.TemporalPort, UIPort: h.UIPort,
-		DefaultUIPorts: s.Place.candidateUIPorts(),
-		CodecEndpoint:  codecEndpoint,
+		ProgramMemoryLimitBytes: cfg.memoryLimitBytes, DataFolder: s.Place.DataFolder,
+		Port: h.TemporalPort, UIPort: h.UIPort, DefaultUIPorts: s.Place.candidateUIPorts(),
+		CodecEndpoint: codecEndpoint,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.DataFolder, err)

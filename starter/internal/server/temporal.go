@@ -13,11 +13,11 @@ type TemporalHost interface {
 
 // TemporalOptions are the devserver.Options that a Place sets.
 type TemporalOptions struct {
-	DataFolder       string
-	Port, UIPort     int
-	DefaultUIPorts   []int
-	CodecEndpoint    string
-	MemoryLimitBytes int64 // bytes
+	DataFolder              string
+	Port, UIPort            int
+	DefaultUIPorts          []int
+	CodecEndpoint           string
+	ProgramMemoryLimitBytes int64 // bytes
 }
 
 // TemporalServer is a running server, such as devserver.Server.

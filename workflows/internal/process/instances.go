@@ -156,7 +156,7 @@ func (p *unsplitProcess) instanceSetup() protocol.InstanceSetup {
 		LLMMayAdaptParams: p.LLMMayAdaptValues,
 		MinimizesActions:  p.MinimizesActions,
 		Delegation:        p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
-		StartedBy: policy.ReadStarters(p.idea.Source), PriorDecisions: policy.ReadPriorDecisions(p.idea.Source),
+		StartedBy: policy.ReadStarters(p.idea.Source), PriorDecisions: policy.ReadDecisionsBeforeFork(p.idea.Source),
 	}
 	if p.hasDelegateTools() {
 		config, _ := p.idea.Source["config"].(map[string]any)
