@@ -11,19 +11,24 @@ import (
 	"testing"
 
 	"processidea/client/forget"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
 
+// large is a text that goes into the store.
+var large = strings.Repeat(" and is large", jsonval.LargeValueBytes/10)
+
 // adas writes a folder of a process about Ada, who came by a road, and gives its name.
-func (d *desk) adas(road string) string {
+func (d *desk) adas(road string, more ...string) string {
 	d.Helper()
 	dir := filepath.Join(d.dir, road)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.Fatal(err)
 	}
 	files := judge()
-	files["idea.json"] = strings.ReplaceAll(files["idea.json"], "This is wonderful!", "Ada Lovelace came by "+road)
+	files["idea.json"] = strings.ReplaceAll(files["idea.json"], "This is wonderful!",
+		"Ada Lovelace came by "+road+strings.Join(more, ""))
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			d.Fatal(err)
@@ -44,6 +49,7 @@ var roads = []struct {
 	}},
 	{"refused start", func(d *desk, _ server.ServerInfo) []string {
 		d.do("run", d.adas("refused"), "--id", "start").is(exit.Usage)
+		d.do("run", d.adas("refused large", large), "--id", "start").is(exit.Usage)
 		return nil
 	}},
 	{"failed start", func(d *desk, _ server.ServerInfo) []string {
