@@ -230,6 +230,29 @@ func TestOneOfManyInstancesIsForgotten(t *testing.T) {
 	d.do("forget", "p", "--instance", "70", "--with-history").is(exit.Done).holds("0 Ideas")
 }
 
+// A schedule starts the next process from what it started the forgotten one from.
+func TestForgetNamesTheScheduleThatStartedTheProcess(t *testing.T) {
+	d := newDesk(t, nil).ownServer() // the files of another are not reached
+	d.dev()
+	d.do("schedule", "new", "nightly", d.adas("schedule"), "--every", "1h", "--replies",
+		"schedule/replies.jsonl").is(exit.Done)
+	d.do("schedule", "now", "nightly").is(exit.Done)
+	d.eventually("one was started", func() bool {
+		list := d.schedules()
+		return len(list) == 1 && len(list[0].LatestStarts) == 1
+	})
+	id := d.schedules()[0].LatestStarts[0].ProcessID
+	d.do("watch", id).is(exit.Done)
+	const left = `not removed: what schedule nightly starts processes from: "schedule end" deletes it`
+	d.do("forget", id, "--instance", "1", "--with-history").is(exit.IncompleteForget).holds(left)
+	d.do("forget", id).is(exit.IncompleteForget).holds(left)
+	d.do("schedule", "end", "nightly").is(exit.Done).complains("stay in the store until gc removes them")
+	d.do("forget", id).is(exit.Done)
+	for text, files := range found(t, d.data(), "Ada Lovelace") {
+		t.Errorf("%q still stands in %q", text, files)
+	}
+}
+
 func TestAnInstanceOfAProcessAtWorkIsNotForgotten(t *testing.T) {
 	d := newDesk(t, signed(long))
 	d.dev()

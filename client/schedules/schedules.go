@@ -220,6 +220,23 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	return schedule, nil
 }
 
+// StarterOf returns the id of the schedule that started a process, as the process's id says; empty if there is none, or
+// none any more.
+func (s *Schedules) StarterOf(ctx context.Context, processID string) (scheduleID string, err error) {
+	nameLength := len(processID) - timeSuffixLength
+	if nameLength <= 0 {
+		return "", nil
+	}
+	if _, err := time.Parse("-"+time.RFC3339, processID[nameLength:]); err != nil {
+		return "", nil
+	}
+	_, err = s.describe(ctx, processID[:nameLength])
+	if kind.Is[*serviceerror.NotFound](err) {
+		return "", nil
+	}
+	return processID[:nameLength], s.wrapError("find", processID[:nameLength], err)
+}
+
 // errNotProcessSchedule is for a schedule that does not start processes.
 var errNotProcessSchedule = serviceerror.NewNotFound("it starts something else")
 
@@ -325,7 +342,7 @@ func (s *Schedules) addManualStart(ctx context.Context,
 }
 
 // Delete removes the schedule, and its histories in Temporal, which contain the input of its processes. The started
-// processes stay.
+// processes stay, and so do large values of that input in the store, until they are collected: no process owns them.
 func (s *Schedules) Delete(ctx context.Context, id string) error {
 	return s.withHandle(ctx, "end", id, func(h sdk.ScheduleHandle) error {
 		if err := h.Delete(ctx); err != nil {
