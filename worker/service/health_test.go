@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"processidea/store/blobs"
+	"processidea/store/encryption"
 )
 
 // lockedBuffer is a log that is read while it is written.
@@ -29,6 +33,48 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
+}
+
+// Others may begin to encrypt with a key that a running worker was never given.
+func TestAWorkerThatLacksAKeyOfItsStoreSaysSo(t *testing.T) {
+	t.Parallel()
+	store := func(place string, ids ...string) *blobs.Store {
+		var entries []string
+		for _, id := range ids {
+			entry, err := encryption.GenerateKey(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, entry)
+		}
+		keys, err := encryption.Parse(strings.Join(entries, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := blobs.Open(t.Context(), place, blobs.WithKeys(keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		if err := s.RecordPrimaryKeyInUse(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	place := t.TempDir()
+	s := service{store: store(place, "old"), health: newHealth()}
+	s.health.setPhase(phaseWorking)
+	s.addConditions()
+	s.health.conditions = slices.DeleteFunc(s.health.conditions, func(c *readinessCondition) bool { return c.name != "keys" })
+	if isReady, troubles := s.health.failedConditions(t.Context()); !isReady || len(troubles) > 0 {
+		t.Errorf("%t, %q", isReady, troubles)
+	}
+	store(place, "new")
+	s.health.conditions[0].checkedAt = time.Time{} // as after a while
+	const says = "keys: some of it is encrypted with key new, which is not in PROCESSIDEA_KEYS"
+	if isReady, troubles := s.health.failedConditions(t.Context()); !isReady || len(troubles) != 1 || troubles[0] != says {
+		t.Errorf("%t, %q", isReady, troubles)
+	}
 }
 
 // The log says once that something is amiss, and once that it is not any more; worker.health looks.
