@@ -82,12 +82,15 @@ func TestASettingOfTracesThatCannotBeReadIsASentenceAtTheStart(t *testing.T) {
 		saysHowToDo     string
 		valueIsRepeated bool
 	}{
-		{"OTEL_TRACES_EXPORTER", []string{"otlp", "none"}, []string{"jaeger", "otlp,console"}, "want otlp or none", true},
+		{"OTEL_TRACES_EXPORTER", []string{"otlp", "none"}, []string{"jaeger", "otlp,console"}, "want otlp or none",
+			true},
 		{"OTEL_SDK_DISABLED", []string{"true", "FALSE"}, []string{"yes", "1"}, "want true or false", true},
 		{otlp + "ENDPOINT", []string{"http://c:1/x", " https://c "},
-			[]string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"}, "http://collector:4318", true},
+			[]string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"}, "http://collector:4318",
+			true},
 		{traces + "ENDPOINT", []string{"http://c:1/x"}, []string{"collector"}, "http://collector:4318", true},
-		{otlp + "PROTOCOL", []string{"grpc", "http/protobuf"}, []string{"smoke", "http/json"}, "want grpc or http", true},
+		{otlp + "PROTOCOL", []string{"grpc", "http/protobuf"}, []string{"smoke", "http/json"}, "want grpc or http",
+			true},
 		{otlp + "TIMEOUT", []string{"500", "0"}, []string{"10s", "-1", "1.5"}, "want a whole number", true},
 		{traces + "TIMEOUT", []string{"500"}, []string{"soon"}, "want a whole number", true},
 		{otlp + "HEADERS", []string{"a=b", "a=b=c, d=%20,", "a=\n"}, []string{"secret", "a=b,secret", "secret:1=b",
@@ -98,7 +101,8 @@ func TestASettingOfTracesThatCannotBeReadIsASentenceAtTheStart(t *testing.T) {
 		{otlp + "CERTIFICATE", nil, []string{notThere}, "want a file with certificates", true},
 		{otlp + "CLIENT_KEY", nil, []string{notThere}, "want the files of a certificate", false},
 		{traces + "CLIENT_CERTIFICATE", nil, []string{notThere}, "want the files of a certificate", false},
-		{"OTEL_TRACES_SAMPLER", []string{"always_off", "parentbased_traceidratio"}, []string{"often"}, "want always", true},
+		{"OTEL_TRACES_SAMPLER", []string{"always_off", "parentbased_traceidratio"}, []string{"often"}, "want always",
+			true},
 		{"OTEL_TRACES_SAMPLER_ARG", []string{"0.5"}, []string{"half", "1.5", "-1", "NaN"}, "want the share", true},
 		{"OTEL_BSP_MAX_QUEUE_SIZE", []string{"5"}, []string{"many", "-5"}, "want a whole number", true},
 		{"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", []string{"-1"}, []string{"many"}, "want a whole number", true},
@@ -118,7 +122,8 @@ func TestASettingOfTracesThatCannotBeReadIsASentenceAtTheStart(t *testing.T) {
 		}
 		for _, value := range row.cannot {
 			err := create(value)
-			if err == nil || !strings.Contains(err.Error(), row.name) || !strings.Contains(err.Error(), row.saysHowToDo) ||
+			if err == nil || !strings.Contains(err.Error(), row.name) ||
+				!strings.Contains(err.Error(), row.saysHowToDo) ||
 				strings.Contains(err.Error(), strconv.Quote(value)) != row.valueIsRepeated ||
 				strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s=%s: %v", row.name, value, err)

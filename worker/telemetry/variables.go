@@ -47,7 +47,8 @@ var switchVariables = map[string]variable{
 }
 
 var sdkVariables = map[string]variable{
-	"OTEL_TRACES_SAMPLER": {wantedText: "always_on, always_off, traceidratio, or one of these with parentbased_ in front",
+	"OTEL_TRACES_SAMPLER": {
+		wantedText: "always_on, always_off, traceidratio, or one of these with parentbased_ in front",
 		isReadable: func(text string) bool {
 			return oneOf("always_on", "always_off", "traceidratio").isReadable(strings.TrimPrefix(text, "parentbased_"))
 		}},
@@ -112,8 +113,8 @@ func checkSettings(getenv func(string) string) error {
 			continue
 		}
 		if _, err = tls.LoadX509KeyPair(certificate, key); err != nil {
-			err = fmt.Errorf("%sCLIENT_CERTIFICATE and %sCLIENT_KEY cannot be read; want the files of a certificate and "+
-				"its key: %w", prefix, prefix, err)
+			err = fmt.Errorf("%[1]sCLIENT_CERTIFICATE and %[1]sCLIENT_KEY cannot be read; want the files of a "+
+				"certificate and its key: %[2]w", prefix, err)
 		}
 	}
 	return err
@@ -133,7 +134,8 @@ func areHeaders(text string) bool {
 	for header := range strings.SplitSeq(text, ",") {
 		name, value, hasValue := strings.Cut(header, "=")
 		_, err := url.PathUnescape(value)
-		if strings.TrimSpace(header) != "" && (!hasValue || !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) || err != nil) {
+		isHeader := hasValue && httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) && err == nil
+		if strings.TrimSpace(header) != "" && !isHeader {
 			return false
 		}
 	}
