@@ -51,7 +51,8 @@ func audited(t *testing.T) (dir string) {
 				{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"name"}, Value: "Ada",
 					Author:  "person:Grace",
 					Request: 2, Index: 1},
-					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
+					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so",
+						AnswerResult: strings.Repeat("word ", 60) + "end"}},
 			}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{ProcessID: "p 1", IdeaNumber: i + 1,
 			ParentDigest: parent, Idea: idea,
@@ -159,6 +160,11 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 		t.Errorf("a line has all of a long value: %s", out)
 	}
 	says(t, "blame|p 1|①:note|--whole", exit.Done, "word end")
+	decisions := says(t, "decisions|p 1", exit.Done, "answer by Grace, because she said so", `answered "word word`, "…")
+	if strings.Contains(decisions, "end") {
+		t.Errorf("a line has all of a long answer: %s", decisions)
+	}
+	says(t, "decisions|p 1|--whole", exit.Done, "word end")
 	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it was there from the beginning")
 	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
 	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)
