@@ -160,7 +160,8 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 		t.Errorf("a line has all of a long value: %s", out)
 	}
 	says(t, "blame|p 1|①:note|--whole", exit.Done, "word end")
-	decisions := says(t, "decisions|p 1", exit.Done, "answer by Grace, because she said so", `answered "word word`, "…")
+	decisions := says(t, "decisions|p 1", exit.Done, "answer by Grace, because she said so", `answered "word word`,
+		"…")
 	if strings.Contains(decisions, "end") {
 		t.Errorf("a line has all of a long answer: %s", decisions)
 	}
