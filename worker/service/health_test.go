@@ -13,6 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 )
@@ -76,6 +80,61 @@ func TestAWorkerThatLacksAKeyOfItsStoreSaysSo(t *testing.T) {
 	isReady, troubles := s.health.failedConditions(t.Context())
 	if !isReady || !slices.Equal(troubles, []string{says}) {
 		t.Errorf("%t, %q", isReady, troubles)
+	}
+}
+
+// deployment is a Temporal that routes work to builds.
+type deployment struct {
+	client.Client
+	deploymentClient
+}
+
+func (d deployment) WorkerDeploymentClient() client.WorkerDeploymentClient { return d.deploymentClient }
+
+type deploymentClient struct {
+	client.WorkerDeploymentClient
+	handle deploymentHandle
+}
+
+func (d deploymentClient) GetHandle(string) client.WorkerDeploymentHandle { return d.handle }
+
+type deploymentHandle struct {
+	client.WorkerDeploymentHandle
+	current, ramping string // builds
+	err              error
+}
+
+func (d deploymentHandle) Describe(context.Context, client.WorkerDeploymentDescribeOptions) (
+	r client.WorkerDeploymentDescribeResponse, _ error,
+) {
+	if d.current != "" {
+		r.Info.RoutingConfig.CurrentVersion = &worker.WorkerDeploymentVersion{BuildID: d.current}
+	}
+	if d.ramping != "" {
+		r.Info.RoutingConfig.RampingVersion = &worker.WorkerDeploymentVersion{BuildID: d.ramping}
+	}
+	return r, d.err
+}
+
+func TestAWorkerWhoseBuildIsNotCurrentSaysThatItGetsNothing(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		deploymentHandle
+		want string // empty: nothing is said
+	}{
+		"none is current":       {deploymentHandle{}, "(none is): it gets no new processes"},
+		"another is":            {deploymentHandle{current: "2"}, "(2 is): it gets no new processes"},
+		"it is":                 {deploymentHandle{current: "1"}, ""},
+		"it is on its way":      {deploymentHandle{current: "2", ramping: "1"}, ""},
+		"nobody has begun it":   {deploymentHandle{err: serviceerror.NewNotFound("no deployment")}, ""},
+		"nobody may ask for it": {deploymentHandle{err: serviceerror.NewPermissionDenied("no", "")}, "is unknown"},
+	} {
+		s := service{client: deployment{deploymentClient: deploymentClient{handle: row.deploymentHandle}},
+			settings: settings{deploymentName: "idea", buildID: "1"}}
+		if err := s.checkCurrentBuild(t.Context()); (err != nil) != (row.want != "") ||
+			err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
