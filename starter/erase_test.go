@@ -2,13 +2,18 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client/forget"
 	"processidea/model/jsonval"
@@ -85,6 +90,28 @@ var roads = []struct {
 		}
 		return []string{"http"}
 	}},
+	{"webhook", func(d *desk, n server.ServerInfo) []string {
+		for _, more := range []string{"", "", large} { // sent again, and then with another body
+			d.hook(n, "msg_1", `{"data": {"text": "Ada Lovelace came by webhook`+more+`"}}`)
+		}
+		d.do("watch", "orders.msg_1").is(exit.Done)
+		return []string{"orders.msg_1"}
+	}},
+	{"delegate", func(d *desk, _ server.ServerInfo) []string {
+		for name, text := range map[string]string{
+			"told.json": orderIdea,
+			"delegate.json": `{"schema": {"tools": {"tell": {"type": "object",
+				"properties": {"text": {"type": "string"}}, "_delegate": "told.json"}}},
+				"context": [{"type": "plan", "stage": "complete",
+				"plan": [{"_tool": "tell", "text": "Ada Lovelace came by delegate` + large + `"}]}]}`,
+		} {
+			if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
+				d.Fatal(err)
+			}
+		}
+		d.do("run", "delegate.json", "--id", "delegate").is(exit.Done)
+		return []string{"delegate"}
+	}},
 	{"add and revise", func(d *desk, _ server.ServerInfo) []string {
 		d.signable("people", 2)
 		for name, text := range map[string]string{
@@ -99,6 +126,37 @@ var roads = []struct {
 		d.do("revise", "people", "--file", "correction.yaml").is(exit.Done)
 		return []string{"people"}
 	}},
+}
+
+// ordersSecret signs the webhooks that ordersRule is for.
+var ordersSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a secret that nobody guesses"))
+
+const (
+	ordersRule = `{"hooks": {"orders": {"idea": "order.json", "secret": "$env:ORDERS", "input": ".data"}}}`
+	// orderIdea has a Tool work on what comes in, without an LLM.
+	orderIdea = `{"schema": {"tools": {"feel": {"type": "object", "properties": {"text": {"type": "string"}},
+		"_activity": "analyzeSentiment", "_outputPath": "mood"}}},
+		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "feel", "text": "†input.text"}]}]}`
+)
+
+// hook sends a webhook.
+func (d *desk) hook(n server.ServerInfo, id, body string) {
+	d.Helper()
+	u, err := url.Parse(n.GatewayURL)
+	if err != nil {
+		d.Fatal(err)
+	}
+	key, err := webhook.NewWebhook(ordersSecret)
+	if err != nil {
+		d.Fatal(err)
+	}
+	now := time.Now()
+	signature, err := key.Sign(id, now, []byte(body))
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.send("http://"+u.Host+"/hooks/orders", body, "webhook-id", id, "webhook-timestamp",
+		strconv.FormatInt(now.Unix(), 10), "webhook-signature", signature)
 }
 
 // finds checks what is said of who holds a text.
@@ -116,13 +174,20 @@ func (d *desk) post(n server.ServerInfo, body string) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	to := "http://" + u.Host + "/api/processes"
+	d.send("http://"+u.Host+"/api/processes", body, "Authorization", "Bearer "+u.Query().Get("token"))
+}
+
+// send posts JSON, with headers, each a name and a value.
+func (d *desk) send(to, body string, headers ...string) {
+	d.Helper()
 	r, err := http.NewRequestWithContext(d.Context(), http.MethodPost, to, strings.NewReader(body))
 	if err != nil {
 		d.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+u.Query().Get("token"))
 	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		d.Fatal(err)
@@ -140,7 +205,10 @@ func (d *desk) post(n server.ServerInfo, body string) {
 func TestByWhateverRoadItCameItIsNowhereOnceItIsForgotten(t *testing.T) {
 	temporary := t.TempDir()
 	// The server's files are looked through.
-	d := newDesk(t, signed(long)).ownServer().set("TMPDIR=" + temporary)
+	files := signed(long)
+	files["hooks.json"], files["order.json"] = ordersRule, orderIdea
+	d := newDesk(t, files).ownServer()
+	d.set("TMPDIR="+temporary, "PROCESSIDEA_HOOKS="+filepath.Join(d.dir, "hooks.json"), "ORDERS="+ordersSecret)
 	n, _ := d.dev()
 	came := map[string][]string{}
 	for _, road := range roads {
