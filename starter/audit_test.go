@@ -51,8 +51,9 @@ func audited(t *testing.T) (dir string) {
 				{InstanceToken: "①", Write: statelog.Write{Path: jsonval.Path{"name"}, Value: "Ada",
 					Author:  "person:Grace",
 					Request: 2, Index: 1},
-					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so",
-						AnswerResult: strings.Repeat("word ", 60) + "end"}},
+					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
+				{InstanceToken: "①", Decision: &approval.Decision{Kind: "answer", CallID: "2.1@①", DecidedBy: "Grace",
+					Reason: "she said so", AnswerResult: strings.Repeat("word ", 60) + "end", DecidedAt: made}},
 			}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{ProcessID: "p 1", IdeaNumber: i + 1,
 			ParentDigest: parent, Idea: idea,

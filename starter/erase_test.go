@@ -135,7 +135,7 @@ const (
 	ordersRule = `{"hooks": {"orders": {"idea": "order.json", "secret": "$env:ORDERS", "input": ".data"}}}`
 	// orderIdea has a Tool work on what comes in, without an LLM.
 	orderIdea = `{"schema": {"tools": {"feel": {"type": "object", "properties": {"text": {"type": "string"}},
-		"_activity": "analyzeSentiment", "_outputPath": "mood"}}},
+		"required": ["text"], "_activity": "analyzeSentiment", "_outputPath": "mood"}}},
 		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "feel", "text": "†input.text"}]}]}`
 )
 

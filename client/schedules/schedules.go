@@ -358,8 +358,9 @@ func (s *Schedules) Delete(ctx context.Context, id string) error {
 // schedulerWorkflowPrefix begins the id of the server's own workflow for a schedule.
 const schedulerWorkflowPrefix = "temporal-sys-scheduler:"
 
-// deleteHistories deletes the runs of the server's own workflow for a schedule. It is no error if the server has none,
-// or permits nobody to delete them.
+// deleteHistories deletes the runs of the server's own workflow for a schedule, and returns when they are gone, so that
+// a forget that follows can overwrite what they leave. It is no error if the server has none, or permits nobody to
+// delete them.
 func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) error {
 	service := s.client.Temporal().WorkflowService()
 	runs := []*commonpb.WorkflowExecution{{WorkflowId: workflowID}} // the last one, which the list may not show yet
@@ -376,12 +377,21 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) erro
 				Namespace: s.client.Namespace(), WorkflowExecution: run,
 			})
 		}
+		for err == nil { // until it is gone
+			_, err = s.client.Temporal().DescribeWorkflowExecution(ctx, run.GetWorkflowId(), run.GetRunId())
+			if err == nil {
+				client.Sleep(ctx, deletionPollInterval)
+			}
+		}
 		if kind.Is[*serviceerror.NotFound](err) || kind.Is[*serviceerror.PermissionDenied](err) {
 			err = nil
 		}
 	}
 	return err
 }
+
+// deletionPollInterval is how often the server is asked whether it has deleted a run.
+const deletionPollInterval = 200 * time.Millisecond
 
 // withHandle changes a schedule that starts processes: others of the namespace are not ours.
 func (s *Schedules) withHandle(ctx context.Context, operation, id string,
