@@ -54,7 +54,7 @@ func TestAStartSaysWhoStartsTheProcess(t *testing.T) {
 	t.Parallel()
 	c := New(&fakeTemporal{}, "default", storeOf(t))
 	idea := ideaOf(t, `{"context": [{"type": "text", "text": "t"}]}`).Source
-	start, err := c.prepareStart(t.Context(), StartOptions{Idea: idea, StartedBy: "ann"})
+	start, err := c.storeStart(t.Context(), StartOptions{Idea: idea, StartedBy: "ann"})
 	if err != nil || len(start.StartedBy) != 1 || start.StartedBy[0].Name != "ann" {
 		t.Errorf("%+v, %v", start, err)
 	}

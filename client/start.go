@@ -84,11 +84,12 @@ func ParseIdea(data []byte) (map[string]any, error) {
 // ErrInvalid if the server refuses the start, or if the workers use another store. Mistakes that only a worker can
 // find, such as an unknown activity, end the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
-	startSpec, err := c.prepare(ctx, o, true)
+	startSpec, err := c.prepare(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	_, isAttached, err := connect.StartOrAttachProcess(ctx, c.temporal, c.namespace, startSpec)
+	_, isAttached, err := connect.StartOrAttachProcess(ctx, c.temporal, c.namespace, startSpec,
+		func() (protocol.ProcessStart, error) { return c.storeStart(blobs.WithProcess(ctx, o.ID), o) })
 	if err != nil {
 		return nil, startError(startSpec.ID, err)
 	}
@@ -97,19 +98,21 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 
 // Prepare does what Start does before it starts, for callers that start processes later. It checks the Idea, and puts
 // large values into the store, where they belong to no process. It returns the errors of Start.
-func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartSpec, error) {
-	return c.prepare(ctx, o, false)
+func (c *Client) Prepare(ctx context.Context, o StartOptions) (s connect.StartSpec, err error) {
+	if s, err = c.prepare(ctx, &o); err == nil {
+		s.Start, err = c.storeStart(ctx, o)
+	}
+	return s, err
 }
 
-// prepare puts the values into the store; with own they belong to the process.
-func (c *Client) prepare(ctx context.Context, o StartOptions,
-	valuesBelongToProcess bool) (s connect.StartSpec, err error) {
+// prepare does all of a start but to store its values.
+func (c *Client) prepare(ctx context.Context, o *StartOptions) (s connect.StartSpec, err error) {
 	if s.Idea, err = o.checkAndCompleteIdea(); err != nil {
 		return s, err
 	}
 	ideaWithoutContext := *s.Idea // the rest needs only its meta, and there may be many messages
 	ideaWithoutContext.Context, s.Idea = nil, &ideaWithoutContext
-	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
+	if err := c.chooseID(ctx, o, s.Idea); err != nil {
 		return s, err
 	}
 	if err := c.checkSameStoreAsWorkers(ctx, o.ID); err != nil {
@@ -123,11 +126,7 @@ func (c *Client) prepare(ctx context.Context, o StartOptions,
 		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
 	s.ID, s.ContentDigest, s.WorkerVersion = o.ID, o.contentDigest(), o.WorkerVersion
-	if valuesBelongToProcess {
-		ctx = blobs.WithProcess(ctx, o.ID)
-	}
-	s.Start, err = c.prepareStart(ctx, o)
-	return s, err
+	return s, nil
 }
 
 // checkSameStoreAsWorkers returns an error if the workers use another store: they would not find the values of this
@@ -235,7 +234,7 @@ func normalizeRows(rows []jsonval.Object) []jsonval.Object {
 	return normalizedRows
 }
 
-func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
+func (c *Client) storeStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
 	start = protocol.ProcessStart{ScriptedReplies: o.ScriptedReplies, ResumesSolutionCalls: o.RunsSolution}
 	if o.StartedBy != "" {
 		start.StartedBy = []policy.Identity{{Name: o.StartedBy, Account: AccountOf(ctx)}}

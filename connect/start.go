@@ -39,12 +39,18 @@ type StartSpec struct {
 var ErrOtherContent = errors.New("a process with this id was started from another file")
 
 // StartOrAttachProcess starts a process, or finds the process that was started under the same id from the same file.
-func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string,
-	s StartSpec) (run client.WorkflowRun, isAttached bool, err error) {
-	// No start is sent if the process exists. A server may keep the input of a start that it refuses, in a history that
-	// belongs to no workflow, and nobody could erase that input.
+// storeStart, if not nil, stores what the process starts from, and returns s.Start. If the process exists, nothing is
+// stored, and no start is sent: nobody could erase the values of a start that the server refuses, nor the input of that
+// start, which a server may keep in a history that belongs to no workflow.
+func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string, s StartSpec,
+	storeStart func() (protocol.ProcessStart, error)) (run client.WorkflowRun, isAttached bool, err error) {
 	if run, err = attachProcess(ctx, c, s); run != nil || err != nil {
 		return run, true, err
+	}
+	if storeStart != nil {
+		if s.Start, err = storeStart(); err != nil {
+			return nil, false, err
+		}
 	}
 	attributes := s.prepareSearchAttributes(ctx, c, namespace)
 	o := client.StartWorkflowOptions{

@@ -57,10 +57,12 @@ func IsDelegateOf(id, processID string) bool {
 // ProcessTreeQuery returns a list query for all workflows of a process: its own, and those of its instances, parts and
 // delegates.
 func ProcessTreeQuery(processID string) string {
-	quoted := func(id string) string {
-		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
-	}
-	return "WorkflowId = " + quoted(processID) + " OR WorkflowId STARTS_WITH " + quoted(processID+"/")
+	return "WorkflowId = " + QuoteForQuery(processID) + " OR WorkflowId STARTS_WITH " + QuoteForQuery(processID+"/")
+}
+
+// QuoteForQuery returns an id as a list query has it.
+func QuoteForQuery(id string) string {
+	return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
 }
 
 // ParseInstanceID splits the workflow id of an instance, in either spelling of the token. ok is false if the id is a

@@ -15,6 +15,7 @@ import (
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
 	"processidea/store/chain"
+	"processidea/store/encryption"
 )
 
 // audited is a store with the chain "p 1": three Ideas of two instances, with a Call that wrote and a person who
@@ -51,6 +52,8 @@ func audited(t *testing.T) (dir string) {
 					Author:  "person:Grace",
 					Request: 2, Index: 1},
 					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
+				{InstanceToken: "①", Decision: &approval.Decision{Kind: "answer", CallID: "2.1@①", DecidedBy: "Grace",
+					Reason: "she said so", AnswerResult: strings.Repeat("word ", 60) + "end", DecidedAt: made}},
 			}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.IdeaToSeal{ProcessID: "p 1", IdeaNumber: i + 1,
 			ParentDigest: parent, Idea: idea,
@@ -61,6 +64,46 @@ func audited(t *testing.T) (dir string) {
 		parent = sealed.Digest
 	}
 	return dir
+}
+
+// Whether what a missing key opens is whole, nobody knows: it is neither that nor broken.
+func TestAChainWhoseKeyIsMissingIsNotCheckedAndTheOthersAre(t *testing.T) {
+	dir, k1, k2 := t.TempDir(), freshKey(t, "k1"), freshKey(t, "k2")
+	for id, keys := range map[string]string{"old": k1, "new": k2 + "," + k1, "newer": k2 + "," + k1} {
+		parsed, err := encryption.Parse(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := blobs.Open(t.Context(), dir, blobs.WithKeys(parsed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := chain.New(values).Seal(t.Context(), chain.IdeaToSeal{ProcessID: id, IdeaNumber: 1,
+			Idea: map[string]any{"context": []any{}}}); err != nil {
+			t.Fatal(err)
+		}
+		_ = values.Close()
+	}
+	t.Setenv("PROCESSIDEA_STORE", dir)
+	t.Setenv("PROCESSIDEA_KEYS", k2)
+	const reason = "a key is missing: it is encrypted with key k1, which is not in PROCESSIDEA_KEYS"
+	says(t, "verify|old", exit.Usage, "!verify old: not checked, because "+reason)
+	says(t, "verify|new", exit.Done, "new: whole, 1 Idea")
+	says(t, "verify|--all", exit.Usage, "new: whole, 1 Idea", "newer: whole, 1 Idea",
+		"old: not checked, because "+reason,
+		"2 chains checked, 0 broken; not checked: 1 chain, values that belong to no chain")
+	says(t, "verify|--all|--json", exit.Usage, `"broken":[]`, `"unchecked":"`+reason+`"`)
+	place := filepath.Join(dir, "ideas", "newer", "1.json")
+	data, err := os.ReadFile(place)
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(place, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, "verify|--all", exit.Failed, "new: whole, 1 Idea", "newer: broken, 1 Idea\n  Idea 1: ideas/newer/1.json: ",
+		"old: not checked, because ", "2 chains checked, 1 broken; not checked: 1 chain, ")
 }
 
 // says checks what a command line writes and its exit code. What is wanted on standard error begins with "!".
@@ -118,6 +161,12 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 		t.Errorf("a line has all of a long value: %s", out)
 	}
 	says(t, "blame|p 1|①:note|--whole", exit.Done, "word end")
+	decisions := says(t, "decisions|p 1", exit.Done, "answer by Grace, because she said so", `answered "word word`,
+		"…")
+	if strings.Contains(decisions, "end") {
+		t.Errorf("a line has all of a long answer: %s", decisions)
+	}
+	says(t, "decisions|p 1|--whole", exit.Done, "word end")
 	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it was there from the beginning")
 	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
 	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)

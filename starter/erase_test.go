@@ -2,28 +2,38 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client/forget"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
 
+// large is a text that goes into the store.
+var large = strings.Repeat(" and is large", jsonval.LargeValueBytes/10)
+
 // adas writes a folder of a process about Ada, who came by a road, and gives its name.
-func (d *desk) adas(road string) string {
+func (d *desk) adas(road string, more ...string) string {
 	d.Helper()
 	dir := filepath.Join(d.dir, road)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.Fatal(err)
 	}
 	files := judge()
-	files["idea.json"] = strings.ReplaceAll(files["idea.json"], "This is wonderful!", "Ada Lovelace came by "+road)
+	files["idea.json"] = strings.ReplaceAll(files["idea.json"], "This is wonderful!",
+		"Ada Lovelace came by "+road+strings.Join(more, ""))
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			d.Fatal(err)
@@ -44,6 +54,7 @@ var roads = []struct {
 	}},
 	{"refused start", func(d *desk, _ server.ServerInfo) []string {
 		d.do("run", d.adas("refused"), "--id", "start").is(exit.Usage)
+		d.do("run", d.adas("refused large", large), "--id", "start").is(exit.Usage)
 		return nil
 	}},
 	{"failed start", func(d *desk, _ server.ServerInfo) []string {
@@ -79,6 +90,28 @@ var roads = []struct {
 		}
 		return []string{"http"}
 	}},
+	{"webhook", func(d *desk, n server.ServerInfo) []string {
+		for _, more := range []string{"", "", large} { // sent again, and then with another body
+			d.hook(n, "msg_1", `{"data": {"text": "Ada Lovelace came by webhook`+more+`"}}`)
+		}
+		d.do("watch", "orders.msg_1").is(exit.Done)
+		return []string{"orders.msg_1"}
+	}},
+	{"delegate", func(d *desk, _ server.ServerInfo) []string {
+		for name, text := range map[string]string{
+			"told.json": orderIdea,
+			"delegate.json": `{"schema": {"tools": {"tell": {"type": "object",
+				"properties": {"text": {"type": "string"}}, "_delegate": "told.json"}}},
+				"context": [{"type": "plan", "stage": "complete",
+				"plan": [{"_tool": "tell", "text": "Ada Lovelace came by delegate` + large + `"}]}]}`,
+		} {
+			if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
+				d.Fatal(err)
+			}
+		}
+		d.do("run", "delegate.json", "--id", "delegate").is(exit.Done)
+		return []string{"delegate"}
+	}},
 	{"add and revise", func(d *desk, _ server.ServerInfo) []string {
 		d.signable("people", 2)
 		for name, text := range map[string]string{
@@ -93,6 +126,37 @@ var roads = []struct {
 		d.do("revise", "people", "--file", "correction.yaml").is(exit.Done)
 		return []string{"people"}
 	}},
+}
+
+// ordersSecret signs the webhooks that ordersRule is for.
+var ordersSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a secret that nobody guesses"))
+
+const (
+	ordersRule = `{"hooks": {"orders": {"idea": "order.json", "secret": "$env:ORDERS", "input": ".data"}}}`
+	// orderIdea has a Tool work on what comes in, without an LLM.
+	orderIdea = `{"schema": {"tools": {"feel": {"type": "object", "properties": {"text": {"type": "string"}},
+		"required": ["text"], "_activity": "analyzeSentiment", "_outputPath": "mood"}}},
+		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "feel", "text": "†input.text"}]}]}`
+)
+
+// hook sends a webhook.
+func (d *desk) hook(n server.ServerInfo, id, body string) {
+	d.Helper()
+	u, err := url.Parse(n.GatewayURL)
+	if err != nil {
+		d.Fatal(err)
+	}
+	key, err := webhook.NewWebhook(ordersSecret)
+	if err != nil {
+		d.Fatal(err)
+	}
+	now := time.Now()
+	signature, err := key.Sign(id, now, []byte(body))
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.send("http://"+u.Host+"/hooks/orders", body, "webhook-id", id, "webhook-timestamp",
+		strconv.FormatInt(now.Unix(), 10), "webhook-signature", signature)
 }
 
 // finds checks what is said of who holds a text.
@@ -110,13 +174,20 @@ func (d *desk) post(n server.ServerInfo, body string) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	to := "http://" + u.Host + "/api/processes"
+	d.send("http://"+u.Host+"/api/processes", body, "Authorization", "Bearer "+u.Query().Get("token"))
+}
+
+// send posts JSON, with headers, each a name and a value.
+func (d *desk) send(to, body string, headers ...string) {
+	d.Helper()
 	r, err := http.NewRequestWithContext(d.Context(), http.MethodPost, to, strings.NewReader(body))
 	if err != nil {
 		d.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+u.Query().Get("token"))
 	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		d.Fatal(err)
@@ -134,7 +205,10 @@ func (d *desk) post(n server.ServerInfo, body string) {
 func TestByWhateverRoadItCameItIsNowhereOnceItIsForgotten(t *testing.T) {
 	temporary := t.TempDir()
 	// The server's files are looked through.
-	d := newDesk(t, signed(long)).ownServer().set("TMPDIR=" + temporary)
+	files := signed(long)
+	files["hooks.json"], files["order.json"] = ordersRule, orderIdea
+	d := newDesk(t, files).ownServer()
+	d.set("TMPDIR="+temporary, "PROCESSIDEA_HOOKS="+filepath.Join(d.dir, "hooks.json"), "ORDERS="+ordersSecret)
 	n, _ := d.dev()
 	came := map[string][]string{}
 	for _, road := range roads {
@@ -222,6 +296,29 @@ func TestOneOfManyInstancesIsForgotten(t *testing.T) {
 	d.do("find", "customer 71. of").is(exit.Done).holds("71 of p: context.input.text in Ideas 1 to 3")
 	d.do("verify", "--all").is(exit.Done).holds("was forgotten on", "0 broken")
 	d.do("forget", "p", "--instance", "70", "--with-history").is(exit.Done).holds("0 Ideas")
+}
+
+// A schedule starts the next process from what it started the forgotten one from.
+func TestForgetNamesTheScheduleThatStartedTheProcess(t *testing.T) {
+	d := newDesk(t, nil).ownServer() // the files of another are not reached
+	d.dev()
+	d.do("schedule", "new", "nightly", d.adas("schedule"), "--every", "1h", "--replies",
+		"schedule/replies.jsonl").is(exit.Done)
+	d.do("schedule", "now", "nightly").is(exit.Done)
+	d.eventually("one was started", func() bool {
+		list := d.schedules()
+		return len(list) == 1 && len(list[0].LatestStarts) == 1
+	})
+	id := d.schedules()[0].LatestStarts[0].ProcessID
+	d.do("watch", id).is(exit.Done)
+	const left = `not removed: what schedule nightly starts processes from: "schedule end" deletes it`
+	d.do("forget", id, "--instance", "1", "--with-history").is(exit.IncompleteForget).holds(left)
+	d.do("forget", id).is(exit.IncompleteForget).holds(left)
+	d.do("schedule", "end", "nightly").is(exit.Done).complains("stay in the store until gc removes them")
+	d.do("forget", id).is(exit.Done)
+	for text, files := range found(t, d.data(), "Ada Lovelace") {
+		t.Errorf("%q still stands in %q", text, files)
+	}
 }
 
 func TestAnInstanceOfAProcessAtWorkIsNotForgotten(t *testing.T) {

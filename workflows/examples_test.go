@@ -96,7 +96,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				Start: protocol.ProcessStart{Idea: idea, ScriptedReplies: replies, IterationsPerRun: *continueEvery,
 					Delegation: delegatesOf(t, name)}, ContentDigest: name,
 			}
-			run, _, err := connect.StartOrAttachProcess(t.Context(), temporalClient, server.Namespace(), start)
+			run, _, err := connect.StartOrAttachProcess(t.Context(), temporalClient, server.Namespace(), start, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -335,7 +335,7 @@ func (s *scenario) start() client.WorkflowRun {
 			IterationsPerRun:     max(*continueEvery, s.every, roundOf(s.t)),
 			Delegation:           protocol.DelegationContext{Files: s.files},
 			ResumesSolutionCalls: s.withCalls}, ContentDigest: "test",
-	})
+	}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/internal/kind"
+	"processidea/client/schedules"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 )
@@ -38,6 +39,8 @@ type Result struct {
 	DeletedRunCount int `json:"executions"`
 	// KeptWorkflowIDs are workflows that stay because their histories cover all instances of the process.
 	KeptWorkflowIDs []string `json:"left,omitempty"`
+	// KeptScheduleID is the schedule that started the process: what it starts others from stays until it is ended.
+	KeptScheduleID string `json:"schedule,omitempty"`
 	// ForkResults are the results for the forks of the process, which were forgotten too, or lost the instance.
 	ForkResults []Result `json:"forks,omitempty"`
 }
@@ -45,7 +48,8 @@ type Result struct {
 // IsComplete reports whether nothing that may reveal the forgotten data is left.
 func (r Result) IsComplete() bool {
 	isIncomplete := func(f Result) bool { return !f.IsComplete() }
-	return len(r.KeptWorkflowIDs)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.ForkResults, isIncomplete)
+	return len(r.KeptWorkflowIDs)+len(r.Mentions) == 0 && r.KeptScheduleID == "" &&
+		!slices.ContainsFunc(r.ForkResults, isIncomplete)
 }
 
 // Process removes the contents of a process, with its instances, parts and delegates: from the store the values that
@@ -81,6 +85,10 @@ func (r *Result) removeContents(
 	ctx context.Context, x *executions, o Options,
 	forgetInStore func(context.Context, chain.ForgetOptions) (*chain.ForgetResult, error),
 ) error {
+	var err error
+	if r.KeptScheduleID, err = schedules.ForClient(x.Client).StarterOf(ctx, r.ProcessID); err != nil {
+		return fmt.Errorf("forget %s: %w", r.ProcessID, err)
+	}
 	decrypt := x.Archive().Store().Keys().OpenPayload
 	storeResult, err := forgetInStore(ctx, chain.ForgetOptions{
 		RootProcessID: r.ProcessID, InstanceToken: r.InstanceToken, RemovalNoticePeriod: blobs.RemovalNoticePeriod,

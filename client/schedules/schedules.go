@@ -220,6 +220,23 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	return schedule, nil
 }
 
+// StarterOf returns the id of the schedule that started a process, as the process's id says; empty if there is none, or
+// none any more.
+func (s *Schedules) StarterOf(ctx context.Context, processID string) (scheduleID string, err error) {
+	nameLength := len(processID) - timeSuffixLength
+	if nameLength <= 0 {
+		return "", nil
+	}
+	if _, err := time.Parse("-"+time.RFC3339, processID[nameLength:]); err != nil {
+		return "", nil
+	}
+	_, err = s.describe(ctx, processID[:nameLength])
+	if kind.Is[*serviceerror.NotFound](err) {
+		return "", nil
+	}
+	return processID[:nameLength], s.wrapError("find", processID[:nameLength], err)
+}
+
 // errNotProcessSchedule is for a schedule that does not start processes.
 var errNotProcessSchedule = serviceerror.NewNotFound("it starts something else")
 
@@ -325,7 +342,7 @@ func (s *Schedules) addManualStart(ctx context.Context,
 }
 
 // Delete removes the schedule, and its histories in Temporal, which contain the input of its processes. The started
-// processes stay.
+// processes stay, and so do large values of that input in the store, until they are collected: no process owns them.
 func (s *Schedules) Delete(ctx context.Context, id string) error {
 	return s.withHandle(ctx, "end", id, func(h sdk.ScheduleHandle) error {
 		if err := h.Delete(ctx); err != nil {
@@ -341,8 +358,9 @@ func (s *Schedules) Delete(ctx context.Context, id string) error {
 // schedulerWorkflowPrefix begins the id of the server's own workflow for a schedule.
 const schedulerWorkflowPrefix = "temporal-sys-scheduler:"
 
-// deleteHistories deletes the runs of the server's own workflow for a schedule. It is no error if the server has none,
-// or permits nobody to delete them.
+// deleteHistories deletes the runs of the server's own workflow for a schedule, and returns when they are gone, so that
+// a forget that follows can overwrite what they leave. It is no error if the server has none, or permits nobody to
+// delete them.
 func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) error {
 	service := s.client.Temporal().WorkflowService()
 	runs := []*commonpb.WorkflowExecution{{WorkflowId: workflowID}} // the last one, which the list may not show yet
@@ -359,12 +377,21 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) erro
 				Namespace: s.client.Namespace(), WorkflowExecution: run,
 			})
 		}
+		for err == nil { // until it is gone
+			_, err = s.client.Temporal().DescribeWorkflowExecution(ctx, run.GetWorkflowId(), run.GetRunId())
+			if err == nil {
+				client.Sleep(ctx, deletionPollInterval)
+			}
+		}
 		if kind.Is[*serviceerror.NotFound](err) || kind.Is[*serviceerror.PermissionDenied](err) {
 			err = nil
 		}
 	}
 	return err
 }
+
+// deletionPollInterval is how often the server is asked whether it has deleted a run.
+const deletionPollInterval = 200 * time.Millisecond
 
 // withHandle changes a schedule that starts processes: others of the namespace are not ours.
 func (s *Schedules) withHandle(ctx context.Context, operation, id string,

@@ -362,3 +362,25 @@ func TestAnIDWithASlashIsOneSegment(t *testing.T) {
 	}
 	h.post("/api/processes/"+id+"/cancel", nil).is(204)
 }
+
+func TestThePausedAreListedAndResumedByTheirReason(t *testing.T) {
+	h := open(t)
+	id := h.post("/api/processes", `{"idea": {"schema": {"tools": {"letter": {"type": "object", "properties": {},
+		"_activity": {"http": {"url": "https://shop.invalid"}}}}}, "context": [{"type": "plan", "stage": "complete",
+		"plan": [{"_tool": "letter"}]}]}}`).is(201).object()["process"].(string)
+	find := func(list []map[string]any) map[string]any {
+		n := slices.IndexFunc(list, func(p map[string]any) bool { return p["process"] == id })
+		if n < 0 {
+			return nil
+		}
+		return list[n]
+	}
+	eventually(t, "it is listed as paused", func() bool {
+		return find(h.get("/api/processes?status=paused").is(200).list("processes")) != nil
+	})
+	resumed := find(h.post("/api/processes/resume", `{"because": "not_allowed"}`).is(200).list("processes"))
+	if resumed["code"] != "not_allowed" || resumed["resumed"] != true {
+		t.Errorf("%v", resumed)
+	}
+	h.post("/api/processes/"+id+"/cancel", nil).is(204)
+}

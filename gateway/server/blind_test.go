@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,11 +10,11 @@ import (
 	"processidea/gateway/server"
 )
 
-// blind is a guard that lets everybody start and steer, and not look.
+// blind is a guard that lets everybody start, steer and decide, and not look.
 type blind struct{}
 
 func (blind) Identify(*http.Request) (*access.Person, error) {
-	return &access.Person{Name: "eve", Rights: []access.Right{access.Start, access.Steer}}, nil
+	return &access.Person{Name: "eve", Rights: []access.Right{access.Start, access.Steer, access.Decide}}, nil
 }
 
 // What an undo would do, and what a fork comes to, is made of what the process worked on.
@@ -30,10 +31,26 @@ func TestWhoMayActAndNotLookIsShownNothingOfAProcess(t *testing.T) {
 	if !strings.Contains(seen, "a secret") {
 		t.Errorf("who may look is told %s", seen)
 	}
-	h = open(t, agentsOf(t, false), func(o *server.Options) { o.Guard = blind{} })
-	told := string(h.post("/api/processes/"+id+"/undo", `{"dryRun": true}`).is(200).body)
-	if strings.Contains(told, "a secret") || !strings.Contains(told, `"call":"0.1"`) {
-		t.Errorf("an undo is told of as %s", told)
+	asks := h.post("/api/processes", `{"idea": {"schema": {"tools": {
+		"tell": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true}}},
+		"context": [{"type": "state", "for": "a secret"}, {"type": "plan", "stage": "complete",
+		"plan": [{"_tool": "tell", "text": "†state.for"}]}]}}`).is(201).object()["process"].(string)
+	waits := h.waiting(asks, 1)[0]
+	waits["digest"] = strings.Repeat("0", 64)
+	h = open(t, agentsOf(t, true), func(o *server.Options) { o.Guard = blind{} })
+	told := h.decide(decisionOn(waits, "approve"))[0]
+	if told["code"] != "refused" || strings.Contains(fmt.Sprint(told), "a secret") {
+		t.Errorf("a wrong digest is answered with %v", told)
+	}
+	refused, failed := h.agent().call("decide", `{"process": "`+asks+`", "call": "`+waits["call"].(string)+
+		`", "digest": "`+waits["digest"].(string)+`", "decision": "approve"}`)
+	if !failed || strings.Contains(refused, "a secret") {
+		t.Errorf("a wrong digest of an agent is answered with %s", refused)
+	}
+	h.post("/api/processes/"+asks+"/cancel", nil).is(204)
+	undo := string(h.post("/api/processes/"+id+"/undo", `{"dryRun": true}`).is(200).body)
+	if strings.Contains(undo, "a secret") || !strings.Contains(undo, `"call":"0.1"`) {
+		t.Errorf("an undo is told of as %s", undo)
 	}
 	fork, failed := h.agent().call("fork_process", `{"process": "`+id+`", "at": 1, "wait": 30}`)
 	if failed || strings.Contains(fork, "a secret") || !strings.Contains(fork, id+"-fork") {

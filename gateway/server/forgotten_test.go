@@ -23,3 +23,19 @@ func TestWhatWasForgottenIsGone(t *testing.T) {
 	}
 	h.get(page + "/ideas").is(200)
 }
+
+// Whoever follows a process while it is forgotten is not left to wait for it.
+func TestTheEventsOfAProcessEndWhenItIsForgotten(t *testing.T) {
+	h := open(t)
+	id := h.begin("When does it come?")
+	s := h.follow(id, "")
+	s.until(func(e event) bool { return e.kind == "status" && e.data["awaiting"] == float64(1) })
+	o := forget.Options{Actor: client.Actor{Name: "ann"}, CancelIfRunning: true}
+	if _, err := forget.Process(t.Context(), engineOn, id, o); err != nil {
+		t.Fatal(err)
+	}
+	for isOpen := true; isOpen; {
+		_, isOpen = s.next()
+	}
+	h.get("/api/processes/"+id+"/events").problem(410, "forgotten")
+}

@@ -40,9 +40,8 @@ func DecodeLenient(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
 }
 
 func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
-	if maxPossibleNodes(data) > jsonval.UntrustedNodeLimit.MaxNodes(len(data)) {
-		return nil, nil, &diag.Problem{JSONPath: "$",
-			Message: jsonval.UntrustedNodeLimit.ExceededError(len(data)).Error()}
+	if err := CheckNodeCount(data); err != nil {
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: err.Error()}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, secondDocument yaml.Node
@@ -66,6 +65,14 @@ func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 		return nil, nil, &diag.Problem{JSONPath: "$", Message: strings.TrimPrefix(err.Error(), "model: decode JSON: ")}
 	}
 	return v, order, nil
+}
+
+// CheckNodeCount refuses a text of YAML, or of JSON, which is YAML too, that may have too many parts for its length.
+func CheckNodeCount(data []byte) error {
+	if maxPossibleNodes(data) > jsonval.UntrustedNodeLimit.MaxNodes(len(data)) {
+		return jsonval.UntrustedNodeLimit.ExceededError(len(data))
+	}
+	return nil
 }
 
 // maxPossibleNodes counts the characters that may begin a value or a key in YAML, and so never too few.

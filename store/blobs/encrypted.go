@@ -214,6 +214,19 @@ func (s *Store) checkKeysInUse(ctx context.Context) error {
 	return nil
 }
 
+// CheckHasKeysInUse returns an error that wraps an *encryption.MissingKeyError if this program lacks a key that has
+// encrypted something here.
+func (s *Store) CheckHasKeysInUse(ctx context.Context) error {
+	missingIDs, err := s.missingKeyIDs(ctx)
+	if err == nil && len(missingIDs) > 0 {
+		err = &encryption.MissingKeyError{IDs: missingIDs, NoKeys: s.keys == nil}
+	}
+	if err != nil {
+		return fmt.Errorf("some of it is %w", err)
+	}
+	return nil
+}
+
 // missingKeyIDs lists the keys in use that this program does not have.
 func (s *Store) missingKeyIDs(ctx context.Context) ([]string, error) {
 	var ids []string

@@ -53,7 +53,8 @@ func refund(t *testing.T) *shelf {
 		`{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
 	answer.Author, answer.AuthorCall = turn.PersonPrefix+"Grace",
-		ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
+		ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood",
+			"how": ["†state.user.mood"]}`)) // what a Call names twice is read once
 	answer.Decision = &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "I asked her", DecidedAt: noon}
 	story.seal(three, answer)
 	story.seal(three)

@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -407,6 +408,24 @@ func TestKeysAreReadAgain(t *testing.T) {
 	}
 	if f := (*KeySource)(nil).Verify(t.Context(), bobs); !strings.Contains(f.RefusalReason, DecidersVariable) {
 		t.Error(f.RefusalReason)
+	}
+}
+
+func TestAnEndlessListOfKeysIsReadToItsBoundAlone(t *testing.T) {
+	t.Parallel()
+	const most = 16 * maxKeyFileBytes
+	written := make(chan int, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n, part := 0, bytes.Repeat([]byte("x"), 64<<10)
+		for err := error(nil); err == nil && n < most; n += len(part) {
+			_, err = w.Write(part)
+		}
+		written <- n
+	}))
+	defer server.Close()
+	_, err := Open(t.Context(), server.URL)
+	if n := <-written; err == nil || !strings.Contains(err.Error(), "more than 4194304 bytes") || n >= most {
+		t.Errorf("%v after %d bytes", err, n)
 	}
 }
 

@@ -205,6 +205,50 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 	}
 }
 
+func TestASecretIsToldToItsServerAlone(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	inner := mcptest.Handler(mcptest.New("Adds.", nil))
+	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		inner.ServeHTTP(w, r)
+	}))
+	inHeader, inAddress, own := far, far, program()
+	inHeader.Headers = map[string]string{"Authorization": "Bearer $env:T"}
+	inAddress.URL += "/$env:T"
+	own.Env = map[string]string{"TOKEN": "$env:T"}
+	lookup := func(name string) (string, bool) {
+		if name == "T" {
+			return "the-very-secret", true
+		}
+		return os.LookupEnv(name)
+	}
+	for secrets, told := range map[string]struct{ far, own bool }{
+		"T@*": {true, true}, "T@" + host: {true, false}, "T@localhost": {false, true}, "T@shop.example": {false, false},
+	} {
+		client := httptool.New(httptool.Options{AllowList: host, AllowedSecrets: secrets, LookupEnv: lookup})
+		h := mcptool.New(mcptool.Options{AllowedCommands: "TOKEN= " + os.Args[0] + " *", HTTP: client,
+			LookupEnv: lookup})
+		for _, s := range []ideafile.MCPServer{inHeader, inAddress, own} {
+			want := told.far
+			if s.URL == "" {
+				want = told.own
+			}
+			asked.Store(0)
+			_, err := h.ListTools(t.Context(), s)
+			if (err == nil) != want || s.URL != "" && (asked.Load() > 0) != want {
+				t.Errorf("%s for %+v: %d requests, %v", secrets, s, asked.Load(), err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), httptool.SecretsVariable) ||
+				strings.Contains(err.Error(), "very-secret")) {
+				t.Error(err)
+			}
+		}
+		h.Close()
+		client.Close()
+	}
+}
+
 func TestWhatAServerSaysOfItsToolsHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	speaks := mcptest.New("Adds.", nil)

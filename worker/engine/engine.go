@@ -161,6 +161,9 @@ func (p Dependencies) newHoldUpTracker(c client.Client) *holdups.Tracker {
 	o := holdups.Options{CheckStore: p.Store.CheckWritableAtFailedSize, SendSignal: sendSignal, Log: p.Log,
 		ListHoldUpsInTemporal: func(ctx context.Context) (map[string][]turn.HoldUp, error) {
 			return holdups.HoldUpsInTemporal(ctx, c, activities.Names())
+		},
+		FindRunning: func(ctx context.Context, processIDs []string) (map[string]bool, error) {
+			return holdups.RunningProcesses(ctx, c, processIDs)
 		}}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
 		o.ObserveProcessCount = observer.ObserveHoldUps

@@ -8,6 +8,7 @@ import (
 	"processidea/activities/notify"
 	"processidea/model/ideafile/price"
 	"processidea/store/blobs"
+	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 )
 
@@ -26,6 +27,21 @@ func TestAWorkerIsNotMadeOfSettingsThatCannotBeMeant(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+func TestAWorkerSaysWhichSecretsAnyHostMayReceive(t *testing.T) {
+	t.Parallel()
+	for entries, names := range map[string]string{"SHOP@shop.example, A@*, CRM_*@*": "A, CRM_*",
+		"SHOP@shop.example": ""} {
+		var log strings.Builder
+		Dependencies{Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Getenv: func(name string) string { return map[string]string{httptool.SecretsVariable: entries}[name] },
+		}.logSettings()
+		warns := strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), `names="`+names+`"`)
+		if warns != (names != "") || strings.Contains(log.String(), "SHOP") {
+			t.Errorf("%s: %s", entries, &log)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"processidea/internal/pause"
 	"processidea/internal/safego"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -37,6 +38,8 @@ type Options struct {
 	// ListHoldUpsInTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HoldUp
 	// whose ProcessID is that process goes only to the log and the metrics: the process cannot handle signals.
 	ListHoldUpsInTemporal func(context.Context) (map[string][]turn.HoldUp, error)
+	// FindRunning returns which of the processes run. It is asked only beside ListHoldUpsInTemporal.
+	FindRunning func(ctx context.Context, processIDs []string) (map[string]bool, error)
 	// ObserveProcessCount receives the number of processes that a cause holds up; nil: none.
 	ObserveProcessCount func(cause string, processes int)
 	Log                 *slog.Logger
@@ -60,8 +63,9 @@ func (k holdUpKey) isOfStore() bool {
 // holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HoldUp
-	err         error
-	lastFoundAt time.Time // when it was found last, or, in the future, until when it counts as found
+	err error
+	// lastFoundAt is when it was found, or recorded, last, or, in the future, until when it counts as found.
+	lastFoundAt time.Time
 	reportedAt  time.Time // when it was reported to the process last; zero: never
 	// expiresAt is when the hold-up counts as gone, if others report it to the process; zero: the Tracker reports it.
 	expiresAt time.Time
@@ -112,13 +116,42 @@ func (k *Tracker) askTemporal(ctx context.Context, now time.Time) {
 			k.record(processID, h, nil, now, now.Add(2*temporalPollInterval))
 		}
 	}
+	if err := k.dropEnded(ctx, now); err != nil {
+		k.Log.Debug("Temporal could not be asked which processes have ended", "error", err)
+	}
+}
+
+// dropEnded drops what others report of processes that have ended meanwhile: a cancelled Call tells nobody that it
+// waits no more. Temporal's list lags, so that a recent report stays.
+func (k *Tracker) dropEnded(ctx context.Context, now time.Time) error {
+	isOld := func(h *holdUp) bool {
+		return !h.expiresAt.IsZero() && now.Sub(h.lastFoundAt) >= temporalPollInterval
+	}
+	processIDs := map[string]bool{}
+	k.mu.Lock()
+	for key, h := range k.holdUpByKey {
+		if isOld(h) {
+			processIDs[key.processID] = true
+		}
+	}
+	k.mu.Unlock()
+	isRunning, err := k.FindRunning(ctx, jsonval.SortedKeys(processIDs))
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	maps.DeleteFunc(k.holdUpByKey, func(key holdUpKey, h *holdUp) bool {
+		return processIDs[key.processID] && !isRunning[key.processID] && isOld(h)
+	})
+	return nil
 }
 
 // RecordHoldUp records that a process waits until a time and has been informed of that.
 func (k *Tracker) RecordHoldUp(processID, cause string, expiresAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.holdUpByKey[holdUpKey{processID, cause}] = &holdUp{expiresAt: expiresAt}
+	k.holdUpByKey[holdUpKey{processID, cause}] = &holdUp{expiresAt: expiresAt, lastFoundAt: time.Now()}
 }
 
 // ForgetHoldUp reverts RecordHoldUp.

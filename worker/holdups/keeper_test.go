@@ -32,6 +32,7 @@ type trial struct {
 	heard []string                 // what processes were told
 	count map[string]int           // what was observed last
 	known map[string][]turn.HoldUp // to Temporal alone
+	ended map[string]bool          // processes
 }
 
 // Write takes a line of the log.
@@ -88,6 +89,15 @@ func begin(t *testing.T) *trial {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.known, nil
+		},
+		FindRunning: func(_ context.Context, ids []string) (map[string]bool, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			running := map[string]bool{}
+			for _, id := range ids {
+				running[id] = !r.ended[id]
+			}
+			return running, nil
 		},
 		ObserveProcessCount: func(cause string, n int) {
 			r.mu.Lock()
@@ -252,6 +262,32 @@ func TestWhatAProcessIsToldByOthersIsCountedUntilItIsOver(t *testing.T) {
 		after(2 * time.Minute)
 		if r.counted(turn.CodeLLMUnreachable) != 0 {
 			t.Errorf("%v", r.count)
+		}
+	})
+}
+
+// Whoever cancels or terminates a process whose Call waits for a day has nobody left to take the wait back.
+func TestWhatAnEndedProcessWaitedForIsCountedNoMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		r.RecordHoldUp("p", turn.CodeToolBusy, time.Now().Add(24*time.Hour))
+		r.RecordHoldUp("q", turn.CodeToolBusy, time.Now().Add(24*time.Hour))
+		after(5 * time.Minute)
+		if r.counted(turn.CodeToolBusy) != 2 {
+			t.Fatalf("%v", r.count)
+		}
+		r.mu.Lock()
+		r.ended = map[string]bool{"p": true, "new": true} // of which the list does not know yet that it runs
+		r.mu.Unlock()
+		r.RecordHoldUp("new", turn.CodeToolBusy, time.Now().Add(24*time.Hour))
+		after(temporalPollInterval)
+		if r.counted(turn.CodeToolBusy) != 2 {
+			t.Errorf("without p, with what has just begun: %v", r.count)
+		}
+		after(temporalPollInterval)
+		if r.counted(turn.CodeToolBusy) != 1 || len(r.told()) > 0 {
+			t.Errorf("with q alone: %v, %q", r.count, r.told())
 		}
 	})
 }

@@ -63,6 +63,26 @@ func HoldUpsInTemporal(ctx context.Context, c client.Client, activityNames []str
 	return holdUpsByProcess, nil
 }
 
+// maxIDsInQuery bounds the ids in a list query.
+const maxIDsInQuery = 100
+
+// RunningProcesses returns which of the processes run. One that is paused in Temporal does not.
+func RunningProcesses(ctx context.Context, c client.Client, processIDs []string) (map[string]bool, error) {
+	isRunning := map[string]bool{}
+	for ids := range slices.Chunk(processIDs, maxIDsInQuery) {
+		response, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxIDsInQuery,
+			Query: fmt.Sprintf("WorkflowId IN (%s) AND ExecutionStatus = 'Running'",
+				strings.Join(jsonval.Map(ids, protocol.QuoteForQuery), ", "))})
+		if err != nil {
+			return nil, fmt.Errorf("holdups: list which processes run: %w", err)
+		}
+		for _, e := range response.GetExecutions() {
+			isRunning[e.GetExecution().GetWorkflowId()] = true
+		}
+	}
+	return isRunning, nil
+}
+
 // processIDOf returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
 func processIDOf(e *workflowpb.WorkflowExecutionInfo) string {
 	workflowID := e.GetExecution().GetWorkflowId()

@@ -3,6 +3,7 @@ package holdups
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,12 +21,16 @@ import (
 // listed is a server that lists workflows by a search attribute, and knows no other one.
 type listed struct {
 	client.Client
-	rows map[string][]*workflowpb.WorkflowExecutionInfo
-	err  error
+	rows  map[string][]*workflowpb.WorkflowExecutionInfo
+	err   error
+	asked *[]string // the queries; nil: they are not kept
 }
 
 func (l listed) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	if l.asked != nil {
+		*l.asked = append(*l.asked, r.Query)
+	}
 	attribute, _, _ := strings.Cut(r.Query, " ")
 	rows, known := l.rows[attribute]
 	if !known && l.err == nil {
@@ -86,6 +91,24 @@ func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 				t.Errorf("%s, which hears of it: %v, is told as of %q", process, !deaf, h.ProcessID)
 			}
 		}
+	}
+}
+
+func TestOfManyProcessesThoseThatRunAreFoundAFewAtATime(t *testing.T) {
+	t.Parallel()
+	server := listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{"WorkflowId": {
+		row(t, "", "it's", protocol.ProcessType)}}, asked: new([]string)}
+	var ids []string
+	for n := range 2*maxIDsInQuery + 1 {
+		ids = append(ids, fmt.Sprintf("it's %d", n))
+	}
+	running, err := RunningProcesses(t.Context(), server, ids)
+	if asked := *server.asked; err != nil || !running["it's"] || len(asked) != 3 ||
+		asked[2] != `WorkflowId IN ('it\'s 200') AND ExecutionStatus = 'Running'` {
+		t.Errorf("%v, %v: %q", running, err, asked)
+	}
+	if _, err := RunningProcesses(t.Context(), listed{err: errors.New("away")}, ids); err == nil {
+		t.Error("a server that did not answer counts as one where nothing runs")
 	}
 }
 

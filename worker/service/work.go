@@ -14,15 +14,7 @@ const stopGracePeriod = 5 * time.Second
 
 // runWorker runs the worker until ctx ends, or until it cannot go on.
 func (s *service) runWorker(ctx context.Context) error {
-	s.health.addCondition(&readinessCondition{name: "pollers", check: s.pollMonitor.check})
-	s.health.addCondition(&readinessCondition{name: "temporal", recheckInterval: time.Second, check: s.checkTemporal})
-	s.health.addCondition(&readinessCondition{name: "store", recheckInterval: storeCheckInterval,
-		check: s.store.CheckWritableAtFailedSize})
-	if s.buildID != "" {
-		s.health.addCondition(&readinessCondition{
-			name: "version", recheckInterval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
-		})
-	}
+	s.addConditions()
 	s.health.setPhase(phaseWorking)
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -40,6 +32,23 @@ func (s *service) runWorker(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return s.drainAll(interrupt, workerEnded)
+}
+
+// addConditions adds what the worker needs to be ready, beside a gateway.
+func (s *service) addConditions() {
+	s.health.addCondition(&readinessCondition{name: "pollers", check: s.pollMonitor.check})
+	s.health.addCondition(&readinessCondition{name: "temporal", recheckInterval: time.Second, check: s.checkTemporal})
+	s.health.addCondition(&readinessCondition{name: "store", recheckInterval: storeCheckInterval,
+		check: s.store.CheckWritableAtFailedSize})
+	// A worker that lacks a key is ready: it may have dropped an old one on purpose, and leaves what it cannot read to
+	// others. The log names a key where it is needed.
+	s.health.addCondition(&readinessCondition{name: "keys", recheckInterval: storeCheckInterval,
+		check: s.store.CheckHasKeysInUse, isOptional: true, logsItself: true})
+	if s.buildID != "" {
+		s.health.addCondition(&readinessCondition{
+			name: "version", recheckInterval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
+		})
+	}
 }
 
 // drainAll stops polling and waits for running work; work that has not ended in time is left to another worker. It does

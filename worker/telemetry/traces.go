@@ -1,10 +1,9 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
@@ -32,19 +31,19 @@ type Traces struct {
 const serviceName = "process-idea-worker"
 
 // NewTraces makes traces of a Temporal namespace, configured by OpenTelemetry's standard variables. It returns nil if
-// they name no endpoint, or switch traces off. It returns an error for an unreadable endpoint, since the exporter would
-// only log that, and send to another address.
+// they name no endpoint, or switch traces off. It returns an error for an unreadable variable.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
-	if !isTracingEnabled(getenv) {
+	trimmedEnv := func(name string) string { return strings.TrimSpace(getenv(name)) } // as OpenTelemetry reads it
+	err := checkVariables(switchVariables, "", trimmedEnv)
+	if err == nil && !isTracingEnabled(trimmedEnv) {
 		return nil, nil
 	}
-	client, err := otlpClient(getenv)
 	if err == nil {
-		err = checkSampler(getenv)
+		err = checkSettings(trimmedEnv)
 	}
 	var exporter *otlptrace.Exporter
 	if err == nil {
-		exporter, err = otlptrace.New(ctx, client)
+		exporter, err = otlptrace.New(ctx, otlpClient(trimmedEnv))
 	}
 	var res *resource.Resource
 	if err == nil {
@@ -67,53 +66,20 @@ func (t *Traces) Close(ctx context.Context) error {
 	return nil
 }
 
+// isTracingEnabled reports whether there is an endpoint, and nothing switches traces off.
 func isTracingEnabled(getenv func(string) string) bool {
-	exporter := getenv("OTEL_TRACES_EXPORTER")
-	return getenv(endpointVariables[0])+getenv(endpointVariables[1]) != "" &&
-		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") && (exporter == "" || exporter == "otlp")
+	return otlpSetting(getenv, "ENDPOINT") != "" && getenv("OTEL_TRACES_EXPORTER") != "none" &&
+		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true")
 }
 
-// endpointVariables are the variables with the address for traces.
-var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
-
-// checkSampler returns an error for a sampler that OpenTelemetry would ignore, with a log line that nobody reads.
-func checkSampler(getenv func(string) string) error {
-	const name, argName = "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"
-	sampler := getenv(name)
-	switch strings.TrimPrefix(sampler, "parentbased_") {
-	case "", "always_on", "always_off":
-		return nil
-	case "traceidratio":
-		text := getenv(argName)
-		if sampleRatio, err := strconv.ParseFloat(text, 64); text != "" &&
-			(err != nil || !(sampleRatio >= 0 && sampleRatio <= 1)) {
-			return fmt.Errorf("%s is %q; want the share of traces to send, from 0 to 1", argName, text)
-		}
-		return nil
-	}
-	return fmt.Errorf("%s is %q; want always_on, always_off, traceidratio, or one of these with parentbased_ in front",
-		name, sampler)
+func otlpSetting(getenv func(string) string, name string) string {
+	return cmp.Or(getenv(otlpPrefixes[0]+name), getenv(otlpPrefixes[1]+name))
 }
 
 // otlpClient makes a client for the protocol that the variables name. The client reads the other variables itself.
-func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
-	for _, name := range endpointVariables {
-		text := getenv(name)
-		u, err := url.Parse(text)
-		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			return nil, fmt.Errorf("%s is %q; want the collector's address, such as http://collector:4318", name, text)
-		}
+func otlpClient(getenv func(string) string) otlptrace.Client {
+	if otlpSetting(getenv, "PROTOCOL") == protocolGRPC {
+		return otlptracegrpc.NewClient()
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		switch protocol := getenv(name); protocol {
-		case "":
-		case "grpc":
-			return otlptracegrpc.NewClient(), nil
-		case "http/protobuf":
-			return otlptracehttp.NewClient(), nil
-		default:
-			return nil, fmt.Errorf("%s is %q; want grpc or http/protobuf", name, protocol)
-		}
-	}
-	return otlptracehttp.NewClient(), nil
+	return otlptracehttp.NewClient()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,26 +70,64 @@ func TestTracesAreOffUnlessThereIsAnEndpointAndNobodySwitchesThemOff(t *testing.
 			closeTraces(t, traces)
 		}
 	}
-	for name, value := range map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "smoke", "OTEL_TRACES_SAMPLER": "often"} {
-		_, err := NewTraces(t.Context(), "space", func(asked string) string { return with(name, value)[asked] })
-		if err == nil || !strings.Contains(err.Error(), name+` is "`+value+`"`) {
-			t.Errorf("%s=%s is taken: %v", name, value, err)
+}
+
+// OpenTelemetry only logs what it cannot read, and sends otherwise, elsewhere, or nothing.
+func TestASettingOfTracesThatCannotBeReadIsASentenceAtTheStart(t *testing.T) {
+	const otlp, traces = "OTEL_EXPORTER_OTLP_", "OTEL_EXPORTER_OTLP_TRACES_"
+	notThere := filepath.Join(t.TempDir(), "none.pem")
+	for _, row := range []struct {
+		name            string
+		read, cannot    []string
+		saysHowToDo     string
+		valueIsRepeated bool
+	}{
+		{"OTEL_TRACES_EXPORTER", []string{"otlp", "none"}, []string{"jaeger", "otlp,console"}, "want otlp or none",
+			true},
+		{"OTEL_SDK_DISABLED", []string{"true", "FALSE"}, []string{"yes", "1"}, "want true or false", true},
+		{otlp + "ENDPOINT", []string{"http://c:1/x", " https://c "},
+			[]string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"}, "http://collector:4318",
+			true},
+		{traces + "ENDPOINT", []string{"http://c:1/x"}, []string{"collector"}, "http://collector:4318", true},
+		{otlp + "PROTOCOL", []string{"grpc", "http/protobuf"}, []string{"smoke", "http/json"}, "want grpc or http",
+			true},
+		{otlp + "TIMEOUT", []string{"500", "0"}, []string{"10s", "-1", "1.5"}, "want a whole number", true},
+		{traces + "TIMEOUT", []string{"500"}, []string{"soon"}, "want a whole number", true},
+		{otlp + "HEADERS", []string{"a=b", "a=b=c, d=%20,", "a=\n"}, []string{"secret", "a=b,secret", "secret:1=b",
+			"a=secret%zz"}, "want names and values", false},
+		{traces + "HEADERS", []string{"a=b"}, []string{"secret"}, "want names and values", false},
+		{otlp + "COMPRESSION", []string{"gzip", "none"}, []string{"zip"}, "want gzip or none", true},
+		{otlp + "INSECURE", []string{"true"}, []string{"maybe"}, "want true or false", true},
+		{otlp + "CERTIFICATE", nil, []string{notThere}, "want a file with certificates", true},
+		{otlp + "CLIENT_KEY", nil, []string{notThere}, "want the files of a certificate", false},
+		{traces + "CLIENT_CERTIFICATE", nil, []string{notThere}, "want the files of a certificate", false},
+		{"OTEL_TRACES_SAMPLER", []string{"always_off", "parentbased_traceidratio"}, []string{"often"}, "want always",
+			true},
+		{"OTEL_TRACES_SAMPLER_ARG", []string{"0.5"}, []string{"half", "1.5", "-1", "NaN"}, "want the share", true},
+		{"OTEL_BSP_MAX_QUEUE_SIZE", []string{"5"}, []string{"many", "-5"}, "want a whole number", true},
+		{"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", []string{"-1"}, []string{"many"}, "want a whole number", true},
+	} {
+		create := func(value string) error {
+			env := map[string]string{otlp + "ENDPOINT": "http://127.0.0.1:1", row.name: value}
+			traces, err := NewTraces(t.Context(), "space", func(name string) string { return env[name] })
+			if traces != nil {
+				closeTraces(t, traces)
+			}
+			return err
 		}
-	}
-	for _, part := range []string{"half", "1.5", "-1", "NaN"} {
-		_, err := NewTraces(t.Context(), "space", func(asked string) string {
-			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
-				"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": part}[asked]
-		})
-		if err == nil || !strings.Contains(err.Error(), "OTEL_TRACES_SAMPLER_ARG") {
-			t.Errorf("a part of %s is taken: %v", part, err)
+		for _, value := range row.read {
+			if err := create(value); err != nil {
+				t.Errorf("%s=%s is refused: %v", row.name, value, err)
+			}
 		}
-	}
-	for _, address := range []string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"} {
-		_, err := NewTraces(t.Context(), "space",
-			func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": address}[name] })
-		if err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is ") {
-			t.Errorf("%s is taken for an address: %v", address, err)
+		for _, value := range row.cannot {
+			err := create(value)
+			if err == nil || !strings.Contains(err.Error(), row.name) ||
+				!strings.Contains(err.Error(), row.saysHowToDo) ||
+				strings.Contains(err.Error(), strconv.Quote(value)) != row.valueIsRepeated ||
+				strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s=%s: %v", row.name, value, err)
+			}
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea,
 	start protocol.ProcessStart) client.WorkflowRun {
 	t.Helper()
 	run, _, err := connect.StartOrAttachProcess(t.Context(), b.client, b.namespace,
-		connect.StartSpec{ID: id, Idea: idea, Start: start, ContentDigest: name})
+		connect.StartSpec{ID: id, Idea: idea, Start: start, ContentDigest: name}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -284,6 +284,7 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 
 func TestWhatIsNoDocumentOfOpenAPI3IsRefused(t *testing.T) {
 	t.Parallel()
+	const tooMany = 1_000_000 // values for their few bytes
 	for text, want := range map[string]string{
 		``:                           "the file is empty",
 		`{}`:                         "it names no version",
@@ -295,10 +296,12 @@ func TestWhatIsNoDocumentOfOpenAPI3IsRefused(t *testing.T) {
 		`{"openapi": "4.0.0"}`:       "it is of OpenAPI 4.0.0; want 3.0 or 3.1",
 		`{"openapi": "3.0.0"}`:       "the document describes no operation",
 		`{"openapi": "3.1.0", "paths": {"/x": {"trace": {}}}}`: "the document describes no operation",
+		`{"x": [1` + strings.Repeat(",1", tooMany) + `]}`:      "read document: it has more than",
+		"x:" + strings.Repeat("\n- 1", tooMany):                "read document: it has more than",
 	} {
 		if _, err := openapi.Import([]byte(text), openapi.Options{}); err == nil ||
 			!strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "openapi: ") {
-			t.Errorf("%q: %v, want %q", text, err, want)
+			t.Errorf("%.100q: %v, want %q", text, err, want)
 		}
 	}
 }

@@ -94,6 +94,9 @@ func (e outsideRefError) Error() string {
 
 // decodeDocument reads a document, JSON or YAML, as a JSON value.
 func decodeDocument(data []byte) (any, error) {
+	if err := yamlvalue.CheckNodeCount(data); err != nil {
+		return nil, err
+	}
 	v, keyOrder, err := jsonval.DecodeWithKeyOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
 		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberBytes: 400})
 	if err != nil {

@@ -28,7 +28,8 @@ whom and why it was forgotten. verify can still check that one Idea leads to the
 In an encrypted store the process's data key is destroyed, so that nobody can open copies
 of its values, such as backups. Without encryption, and in Temporal, backups keep their
 data. The database files and logs of a server that is not embedded are not checked. Exit
-code 5: something was not reached; the last lines say what.
+code 5: something was not reached, such as the schedule that started it; the last lines
+say what.
 
 --instance forgets one instance and keeps the others. The process must have ended. The
 instance is taken out of every Idea, its delegates and histories are deleted, and the
@@ -144,6 +145,10 @@ func forgottenText(r forget.Result) string {
 	for _, id := range r.KeptWorkflowIDs {
 		print.Fprintf(&b, "not removed: the history of %s in Temporal, which covers all its instances:"+
 			" --with-history deletes it\n", id)
+	}
+	if r.KeptScheduleID != "" {
+		print.Fprintf(&b, "not removed: what schedule %s starts processes from: \"schedule end\" deletes it\n",
+			r.KeptScheduleID)
 	}
 	for _, m := range r.Mentions {
 		print.Fprintf(&b, "not removed: %s of %s in %s: it %s\n",

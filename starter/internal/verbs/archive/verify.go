@@ -31,7 +31,8 @@ func Verify(a *app.App) *cobra.Command {
 and every manifest, part, value and log matches its digest. So do the chains of its parts
 and delegates. A file of that name is checked as what export wrote, one chain, with nothing
 but the file. No server is needed: it reads only the store that --store or
-PROCESSIDEA_STORE names, such as a backup. Exit code 1: something is broken.
+PROCESSIDEA_STORE names, such as a backup. Exit code 1: something is broken; 2: it is not
+checked, because a key is missing; 4: because it cannot be read.
 
 A decision's proof, if it has one, must name this process, Call, digest and decision. With
 --deciders, or PROCESSIDEA_DECIDERS, its signature is checked too. A key that was withdrawn
@@ -90,7 +91,7 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, deciderKeys 
 	return a.WithSession(ctx, func(s *server.Session) error {
 		r, err := s.VerifyWithTemporal(ctx, id, deciderKeys)
 		if err != nil {
-			return err
+			return uncheckedError(id, err)
 		}
 		if !a.WritesJSON {
 			a.Note("%s of %s compared with Temporal's history", print.Plural(r.WitnessedIdeaCount, "Idea"),
@@ -112,7 +113,7 @@ func runVerify(ctx context.Context, a *app.App, fileOrProcessID string, deciderK
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		r, err := archive.WithDeciderKeys(deciderKeys).Chain(fileOrProcessID).Verify(ctx)
 		if err != nil {
-			return err
+			return uncheckedError(fileOrProcessID, err)
 		}
 		if a.StorePlace != "" {
 			fileOrProcessID += " in " + a.StorePlace
@@ -121,10 +122,30 @@ func runVerify(ctx context.Context, a *app.App, fileOrProcessID string, deciderK
 	})
 }
 
+// whyUnchecked says why a chain could not be checked, with the exit code for that; 0 for an error that means something
+// else. Only the code of what is broken would be wrong: nobody knows whether the chain is.
+func whyUnchecked(err error) (reason string, exitCode int) {
+	if exit.CodeOf(err) != exit.Failed {
+		return "", 0
+	}
+	if missingKey, isMissingKey := errors.AsType[*encryption.MissingKeyError](err); isMissingKey {
+		return "a key is missing: it is " + missingKey.Error(), exit.Usage
+	}
+	return "it cannot be read: " + err.Error(), exit.Unreachable
+}
+
+func uncheckedError(processID string, err error) error {
+	if reason, exitCode := whyUnchecked(err); exitCode != 0 {
+		return &exit.Error{Code: exitCode, Cause: fmt.Errorf("verify %s: not checked, because %s", processID, reason)}
+	}
+	return err
+}
+
 // processVerifyReport is the check of one chain among several.
 type processVerifyReport struct {
 	ProcessID string `json:"process"`
 	*chain.Report
+	UncheckedReason string `json:"unchecked,omitempty"` // why the chain could not be checked; empty: it was
 }
 
 // uncheckedText is what no check of chains looks at.
@@ -137,40 +158,66 @@ func verifyAll(ctx context.Context, a *app.App, deciderKeys *signing.Keys) error
 		if err != nil {
 			return err
 		}
-		reports, brokenCount := []processVerifyReport{}, 0
+		reports, exitCode := []processVerifyReport{}, exit.Done
 		for _, id := range processIDs {
-			r, err := archive.Chain(id).VerifyOwnChain(ctx, func(int, int) {})
-			var missingKey *encryption.MissingKeyError
-			if errors.As(err, &missingKey) || errors.Is(err, client.ErrNotFound) { // the others are checked
-				broken := []chain.BrokenItem{{Item: "the chain", Problem: err.Error()}}
-				r, err = &chain.Report{Process: id, Broken: broken, UnreadableIdeaNumbers: []int{}}, nil
-			}
-			if err != nil {
+			r, uncheckedCode, err := verifyOneOfAll(ctx, archive, id)
+			switch {
+			case err != nil:
 				return err
+			case len(r.Broken) > 0:
+				exitCode = exit.Failed
+			default:
+				exitCode = cmp.Or(exitCode, uncheckedCode)
 			}
-			if !r.IsIntact {
-				brokenCount++
-			}
-			reports = append(reports, processVerifyReport{id, r})
+			reports = append(reports, r)
 		}
 		if a.WritesJSON {
 			a.Note("not checked: %s", uncheckedText)
 		}
-		err = a.Show(reports, allVerifyReportsText(reports, brokenCount))
-		if err == nil && brokenCount > 0 {
-			err = exit.WithCode(exit.Failed)
+		err = a.Show(reports, allVerifyReportsText(reports))
+		if err == nil && exitCode != exit.Done {
+			err = exit.WithCode(exitCode)
 		}
 		return err
 	})
 }
 
-func allVerifyReportsText(reports []processVerifyReport, brokenCount int) string {
+// verifyOneOfAll checks a chain. exitCode is not 0 if it could not be checked, which keeps no other from being checked.
+func verifyOneOfAll(ctx context.Context, archive *client.Archive, processID string) (r processVerifyReport,
+	exitCode int, err error) {
+	r = processVerifyReport{ProcessID: processID, Report: &chain.Report{Process: processID,
+		Broken: []chain.BrokenItem{}, UnreadableIdeaNumbers: []int{}}}
+	report, err := archive.Chain(processID).VerifyOwnChain(ctx, func(int, int) {})
+	if r.UncheckedReason, exitCode = whyUnchecked(err); exitCode != 0 {
+		return r, exitCode, nil
+	}
+	if errors.Is(err, client.ErrNotFound) {
+		r.Broken = append(r.Broken, chain.BrokenItem{Item: "the chain", Problem: err.Error()})
+		return r, 0, nil
+	}
+	if err == nil {
+		r.Report = report
+	}
+	return r, 0, err
+}
+
+func allVerifyReportsText(reports []processVerifyReport) string {
 	var b strings.Builder
+	brokenCount, uncheckedCount, uncheckedChainsText := 0, 0, ""
 	for _, r := range reports {
+		switch {
+		case r.UncheckedReason != "":
+			uncheckedCount++
+			uncheckedChainsText = print.Plural(uncheckedCount, "chain") + ", "
+			print.Fprintf(&b, "%s: not checked, because %s\n", r.ProcessID, r.UncheckedReason)
+			continue
+		case !r.IsIntact:
+			brokenCount++
+		}
 		b.WriteString(verifyReportText(r.ProcessID, r.Report))
 	}
-	fmt.Fprintf(&b, "%s checked, %d broken; not checked: %s\n", print.Plural(len(reports), "chain"), brokenCount,
-		uncheckedText)
+	fmt.Fprintf(&b, "%s checked, %d broken; not checked: %s%s\n", print.Plural(len(reports)-uncheckedCount, "chain"),
+		brokenCount, uncheckedChainsText, uncheckedText)
 	return b.String()
 }
 

@@ -35,7 +35,14 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 				return s.StartNow(ctx, id, app.UserName())
 			}),
 		scheduleActionCommand(a, "end", "Remove a schedule; the processes that it has started stay",
-			func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return s.Delete(ctx, id) }))
+			func(s *schedules.Schedules, ctx context.Context, id, _ string) error {
+				err := s.Delete(ctx, id)
+				if err == nil {
+					a.Note("ended schedule %s; parts over 8 KB of what it started processes from stay in the store "+
+						"until gc removes them", id)
+				}
+				return err
+			}))
 	return c
 }
 
