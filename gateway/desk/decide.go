@@ -153,6 +153,7 @@ type outcomePage struct {
 	AcceptedCount, FailedCount int
 	Outcomes                   []outcome // decisions that were not accepted come first
 	Plan                       *client.PlanDecisionOutcome
+	PlanProcessTitle           string
 	// the page of a Call that waits again, because its policy asks about the changed Call
 	WaitingCallHref  string
 	Next             *nextCase
@@ -188,6 +189,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 		Plan:     o.Plan}
 	p.Next = v.findNextCase(p.BackHref, o.Outcomes...)
 	if o.Plan != nil {
+		p.PlanProcessTitle = v.processTitleNow(o.Plan.ProcessID)
 		return v.show("planoutcome", p)
 	}
 	var acceptedOutcomes []outcome
@@ -201,8 +203,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 	p.ProcessTitleByID = map[string]string{}
 	for _, one := range o.Outcomes {
 		if p.ProcessTitleByID[one.Process] == "" {
-			title := v.Client.Process(one.Process).Presenter(v.Context()).ProcessTitle
-			p.ProcessTitleByID[one.Process] = processTitle(one.Process, title)
+			p.ProcessTitleByID[one.Process] = processTitle(one.Process, v.processTitleNow(one.Process))
 		}
 	}
 	p.AcceptedCount, p.FailedCount = len(acceptedOutcomes), len(p.Outcomes)

@@ -78,7 +78,8 @@ func (v *visit) decideCall() error {
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	subject := ownkey.DecisionSubject{Tool: p.Approval.Tool, Caption: describeCase(p.Approval), BackHref: p.Href}
+	subject := ownkey.DecisionSubject{Tool: p.Approval.Tool, ProcessTitle: p.Approval.ProcessTitle,
+		Caption: describeCase(p.Approval), BackHref: p.Href}
 	format := p.Presenter.ParamsFormat(p.Approval.Tool)
 	switch decision.Kind {
 	case client.Replace:

@@ -189,14 +189,18 @@ type inboxPage struct {
 	OtherPlanCount      int      // Plans for others to decide
 	AlreadyDecidedCount int      // Calls on which this person has decided, and another person must too
 	UnansweredProcesses []string // processes whose Calls and Plans are missing
-	HeldUpCount         int      // processes, up to a thousand
-	AllHref             string   // the page with the Calls for others too
+	TitleByUnanswered   map[string]string
+	HeldUpCount         int    // processes, up to a thousand
+	AllHref             string // the page with the Calls for others too
 	MineHref            string
 	BackHref            string // this page
 	LargerPageHref      string // the page with more Calls
 	MaxDecisions        int
 	FormError           string // the error in what was sent
 }
+
+// maxTitledUnanswered bounds the processes without an answer whose titles the inbox reads.
+const maxTitledUnanswered = 20
 
 func (v *visit) showInbox() error {
 	waitingItems, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaitingForPeople)
@@ -237,7 +241,11 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 		UnansweredProcesses: waitingItems.UnansweredProcessIDs}
 	p.ReloadsItself = true
 	if f.Process != "" {
-		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
+		p.ProcessTitle = v.processTitleNow(f.Process)
+	}
+	p.TitleByUnanswered = map[string]string{}
+	for _, id := range p.UnansweredProcesses[:min(len(p.UnansweredProcesses), maxTitledUnanswered)] {
+		p.TitleByUnanswered[id] = v.processTitleNow(id)
 	}
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUpProcesses)
@@ -248,7 +256,7 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 		for _, c := range plan.Calls {
 			p.ToolTitleByName[c.WrittenCall.Tool] = presenter.ToolTitle(c.WrittenCall.Tool)
 		}
-		row := planRow{plan, planDenialReason(person, plan)}
+		row := planRow{plan, planDenialReason(person, plan), presenter.ProcessTitle}
 		switch {
 		case !f.fitsPlan(plan, p.Now):
 		case f.DeciderScope != "all" && row.DenialReason != "":

@@ -32,6 +32,7 @@ func planDenialReason(person *access.Person, p client.PendingPlan) string {
 type planRow struct {
 	client.PendingPlan
 	DenialReason string
+	ProcessTitle string
 }
 
 // fitsPlan is fits for a Plan, which has no deadline.
