@@ -9,6 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/client/readable"
 	"processidea/gateway/desk/form"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
@@ -205,20 +206,12 @@ func factsOfFields(a client.Approval, originOf func(jsonval.Path, any) string) (
 		if len(f.Facts) == 0 {
 			f.IsNumber, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
 		}
-		if display := field.Format.Display; display == shown.Link || display == shown.Image {
-			f.Href = webURLOrEmpty(field.DisplayText)
+		if f.Href == "" { // of a list each item has its own
+			f.Href = readable.LinkTarget(field.Format.Display, field.Value)
 		}
 		facts = append(facts, f)
 	}
 	return facts
-}
-
-// webURLOrEmpty returns a text that is a web address, so that a page may link to it, or "" for any other text.
-func webURLOrEmpty(text string) string {
-	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
-		return text
-	}
-	return ""
 }
 
 // factInFormat describes a value of a Call or of its case as its schema says; nil for nil.

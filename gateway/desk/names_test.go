@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -40,5 +41,30 @@ func TestAProcessIsCalledByItsTitle(t *testing.T) {
 	} {
 		all, _ := pageText(t, shown.English, one.page, one.data)
 		wantTexts(t, one.page, all, []string{one.want})
+	}
+}
+
+func TestAnAddressIsALinkOnEveryPageWithIt(t *testing.T) {
+	t.Parallel()
+	const web = "https://shop.example/receipt.png"
+	receipt := fact{Name: "Receipt", Text: web, Href: web}
+	link := `<a href="` + web + `" rel="noreferrer noopener">` + web + `</a>`
+	for page, data := range map[string]any{
+		"call":    &callPage{Input: &fact{Facts: []fact{receipt}}},
+		"decided": decidedPage{Result: []fact{{Name: "Files", Facts: []fact{receipt}}}},
+		"inbox": inboxPage{Groups: []callGroup{{DecidableCount: 1,
+			SharedCells: []labelledCell{{Name: "Receipt", Text: web, Href: web}}}}},
+	} {
+		if got := shows(t, page, data); !strings.Contains(got, link) {
+			t.Errorf("the page %s has no link: %s", page, got)
+		}
+	}
+	field := shown.Field{Name: "receipt", Value: web, DisplayText: web, Format: shown.Format{Display: shown.Image}}
+	a := client.Approval{Call: shown.Call{Fields: []shown.Field{field}}}
+	if got := factsOfFields(a, noOrigin)[0].Href; got != web {
+		t.Errorf("the Call's page leads to %q", got)
+	}
+	if got := cellOf(a, "receipt", web, 10); got.Href != web {
+		t.Errorf("the inbox leads to %q", got.Href)
 	}
 }
