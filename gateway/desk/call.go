@@ -46,7 +46,9 @@ type callPage struct {
 	FormErrorDetail    string // more of the error, for operators
 	FormErrorDecision  string // the decision with the error
 	Recipient          string // the recipient of a hand-over or a question
-	HasChanged         bool   // the Call has changed since it was shown
+	RecipientGroup     string
+	RecipientGroups    []string // groups to which it can be handed over
+	HasChanged         bool     // the Call has changed since it was shown
 	Reason             string
 	AmendField         *form.Field
 	ReplacementTool    string
@@ -124,6 +126,7 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
 	p.IsStarter = slices.ContainsFunc(starters, policy.Identity{Name: person.Name, Account: person.Account}.Is)
+	p.RecipientGroups = groupsToHandOverTo(a.Deciders, person.Groups)
 	key, _ := ideafile.ParseCallKey(a.CallID)
 	p.IsPlannedByLLM = key.Request > 0
 	for _, kind := range a.AllowedDecisions {
@@ -150,6 +153,17 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
+}
+
+// groupsToHandOverTo returns the groups that may decide by the rules. Where the rules name none, everybody may, and the
+// groups of the person are those that the desk knows of.
+func groupsToHandOverTo(rules policy.DeciderRules, personGroups []string) []string {
+	groups := slices.Clone(rules.Groups())
+	if len(groups) == 0 {
+		groups = slices.Clone(personGroups)
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
 }
 
 // isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows. t is nil if the

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -107,5 +109,29 @@ func TestTheRestOfACaseIsWhatIsNotShownYet(t *testing.T) {
 		if got := jsonval.EncodeToString(withoutShownValues(modeltest.MustDecodeJSON(data), fields)); got != want {
 			t.Errorf("%s: %s, want %s", data, got, want)
 		}
+	}
+}
+
+func TestACallIsHandedOverToGroupsThatMayDecide(t *testing.T) {
+	t.Parallel()
+	rules := policy.DeciderRules{{Groups: []string{"heads", "finance"}}, {Groups: []string{"finance"}}}
+	for _, one := range []struct {
+		rules policy.DeciderRules
+		want  string
+	}{{rules, "finance, heads"}, {nil, "staff"}} {
+		if got := strings.Join(groupsToHandOverTo(one.rules, []string{"staff"}), ", "); got != one.want {
+			t.Errorf("%v: %s, want %s", one.rules, got, one.want)
+		}
+	}
+	p := &callPage{frame: frame{HasRight: map[string]bool{"decide": true}}, Approval: waitingCall(t),
+		RecipientGroups: []string{"finance", "heads"}, RecipientGroup: "heads"}
+	p.Approval.AllowedDecisions = nil
+	wantTexts(t, "the form", shows(t, "call", p), []string{`<option value="finance">finance</option>`,
+		`<option value="heads" selected>heads</option>`, `name="toGroup"`})
+	p.RecipientGroups = nil
+	wantTexts(t, "the form", shows(t, "call", p), []string{`name="to"`}, `name="toGroup"`)
+	d := api.Decision{Decision: client.Decision{Kind: client.HandOver, ToGroup: "finance"}}
+	if !p.readDecision(&d, nil) || p.RecipientGroup != "finance" {
+		t.Errorf("what was chosen is lost: %q", p.RecipientGroup)
 	}
 }

@@ -30,7 +30,7 @@ func (v *visit) decideCall() error {
 		ApprovalDigest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
-		decision.ToPerson = v.formValue("to")
+		decision.ToPerson, decision.ToGroup = v.formValue("to"), v.formValue("toGroup")
 	}
 	a, err := v.findWaitingCall()
 	var refusal *access.Refusal
@@ -136,7 +136,7 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
-		p.Recipient = decision.ToPerson
+		p.Recipient, p.RecipientGroup = decision.ToPerson, decision.ToGroup
 	default:
 		p.FormError = planpage.UnknownDecisionText
 	}
