@@ -48,6 +48,7 @@ type callPage struct {
 	Recipient          string // the recipient of a hand-over or a question
 	RecipientGroup     string
 	RecipientGroups    []string // groups to which it can be handed over
+	IsForRequest       bool     // the LLM is told of the question
 	HasChanged         bool     // the Call has changed since it was shown
 	Reason             string
 	AmendField         *form.Field

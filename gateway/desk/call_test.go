@@ -128,6 +128,11 @@ func TestACallIsHandedOverToGroupsThatMayDecide(t *testing.T) {
 	p.Approval.AllowedDecisions = nil
 	wantTexts(t, "the form", shows(t, "call", p), []string{`<option value="finance">finance</option>`,
 		`<option value="heads" selected>heads</option>`, `name="toGroup"`})
+	if strings.Contains(shows(t, "call", p), "forRequest") {
+		t.Error("what the AI did not plan is not told to it")
+	}
+	p.IsPlannedByLLM, p.IsForRequest = true, true
+	wantTexts(t, "the form", shows(t, "call", p), []string{`name="forRequest" value="yes" checked`})
 	p.RecipientGroups = nil
 	wantTexts(t, "the form", shows(t, "call", p), []string{`name="to"`}, `name="toGroup"`)
 	d := api.Decision{Decision: client.Decision{Kind: client.HandOver, ToGroup: "finance"}}

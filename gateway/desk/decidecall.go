@@ -32,6 +32,7 @@ func (v *visit) decideCall() error {
 	if decision.Kind != client.Comment {
 		decision.ToPerson, decision.ToGroup = v.formValue("to"), v.formValue("toGroup")
 	}
+	decision.IsForRequest = decision.Kind == client.Ask && v.PostForm.Has("forRequest")
 	a, err := v.findWaitingCall()
 	var refusal *access.Refusal
 	if err != nil && !errors.As(err, &refusal) {
@@ -136,7 +137,7 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
-		p.Recipient, p.RecipientGroup = decision.ToPerson, decision.ToGroup
+		p.Recipient, p.RecipientGroup, p.IsForRequest = decision.ToPerson, decision.ToGroup, decision.IsForRequest
 	default:
 		p.FormError = planpage.UnknownDecisionText
 	}

@@ -159,8 +159,15 @@ func (p PendingCall) Explanation() (lines []string) {
 	if p.Note != "" {
 		lines = append(lines, p.Note)
 	}
-	return append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
+	lines = append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
+	if len(RemarksForRequest(p.Remarks)) > 0 {
+		lines = append(lines, answersAreToldText)
+	}
+	return lines
 }
+
+// answersAreToldText warns whoever answers a question of whose answers the LLM is told.
+const answersAreToldText = "the AI that plans the process is told of the question and of what is answered"
 
 // CountAgreeingDecisions returns how many people decided the same on a Call as the signal with an id, up to and
 // including that signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend
