@@ -20,7 +20,8 @@ type Fact struct {
 	Origin      string // where the value comes from; empty if unknown, or if an enclosing Fact states it
 	Facts       []Fact
 	HiddenCount int // members or items that are not shown
-	// Letter is the text with the parts from data marked; Href is set if the text is an address that a page may link to.
+	// Letter is the text with the parts from data marked; Href is set if the text is an address that a page may link
+	// to.
 	Letter   shown.TextSpans
 	Href     string
 	IsFolded bool // it has so many members that they are shown only on request

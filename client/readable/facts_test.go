@@ -86,7 +86,8 @@ func TestWhatIsNoDataIsSaidInTheReadersLanguage(t *testing.T) {
 func TestAddressesInAValueAreLinks(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"properties": {"files": {"type": "array", "items": {"properties": {
-		"at": {"type": "string", "_display": "link"}, "scan": {"type": "string", "_display": "image"}, "text": {"type": "string"}}}}}}`)
+		"at": {"type": "string", "_display": "link"}, "scan": {"type": "string", "_display": "image"},
+		"text": {"type": "string"}}}}}}`)
 	hrefOf := func(member, text string) string {
 		value := jsonval.Object{"files": []any{jsonval.Object{member: text}}}
 		f := readable.NewFactBuilder(shown.English).BuildAt(nil, "", shown.FormatOf(schema, schema), value)
@@ -100,8 +101,8 @@ func TestAddressesInAValueAreLinks(t *testing.T) {
 	if hrefOf("at", web) != web || hrefOf("scan", web) != web || hrefOf("text", web) != "" {
 		t.Errorf("%q, %q, %q", hrefOf("at", web), hrefOf("scan", web), hrefOf("text", web))
 	}
-	for _, text := range []string{"http://shop.example", "javascript:alert(1)", "data:text/html,x", "//shop.example", "none",
-		"https://bank.example@evil.example/", "https://shop.example/\u202egnp.exe", "https:", "HTTPS//x"} {
+	for _, text := range []string{"http://shop.example", "javascript:alert(1)", "data:text/html,x", "//shop.example",
+		"none", "https://bank.example@evil.example/", "https://shop.example/\u202egnp.exe", "https:", "HTTPS//x"} {
 		if got := hrefOf("at", text); got != "" {
 			t.Errorf("%s leads to %s", text, got)
 		}

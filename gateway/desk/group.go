@@ -45,6 +45,8 @@ type callGroup struct {
 	Reason          string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
+	// CaseSort, ArrivalSort and DeadlineSort are the heads of the columns that are no fields.
+	CaseSort, ArrivalSort, DeadlineSort sortLink
 }
 
 type labelledCell struct {
@@ -76,6 +78,7 @@ type column struct {
 	Currency       string
 	// Digits is how many digits the amounts have after the point, and MinDigits how many are shown at least.
 	Digits, MinDigits int
+	Sort              sortLink
 
 	amounts []string // of the rows, as in labelledCell
 }

@@ -22,6 +22,7 @@ import (
 // inboxFilter selects the waiting Calls to show. It is the query of the page.
 type inboxFilter struct {
 	Tool, Process, Text, Age, Due, DeciderScope string
+	Sort                                        string // the column by which rows are sorted; empty: as usual
 	PageNumber                                  int
 	PageSize                                    int
 }
@@ -56,7 +57,7 @@ func readFilter(q url.Values) inboxFilter {
 // textFields returns pointers to the texts of the filter, by their keys in a query.
 func (f *inboxFilter) textFields() map[string]*string {
 	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
-		"who": &f.DeciderScope}
+		"who": &f.DeciderScope, "sort": &f.Sort}
 }
 
 // href returns the address of the inbox with this filter.
@@ -268,6 +269,9 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 	p.pagination = paginate(len(matching), f.PageSize, f.PageNumber, f.pageHref)
 	f.PageNumber = (p.First + f.PageSize - 1) / f.PageSize
 	p.Groups = groupsOf(matching[p.First-1:p.Last], person)
+	for n := range p.Groups {
+		p.Groups[n].addSortLinks(f)
+	}
 	p.BackHref = f.href()
 	p.setLinks(f)
 	return p
@@ -297,7 +301,7 @@ func (p *inboxPage) selectMatchingCalls(v *visit, list []client.Approval,
 		matching = append(matching, v.withDisagreementText(a))
 	}
 	sortByUrgency(matching)
-	return groupByTable(matching)
+	return groupByTable(matching, p.Filter.Sort)
 }
 
 func (p *inboxPage) setLinks(f inboxFilter) {
@@ -336,8 +340,8 @@ func sortByUrgency(list []client.Approval) {
 }
 
 // groupByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
-// table are ordered by deadline, and then by amount.
-func groupByTable(list []client.Approval) []client.Approval {
+// table are ordered by the column of sortKey, then by deadline, and then by amount.
+func groupByTable(list []client.Approval, sortKey string) []client.Approval {
 	var keys []string
 	callsByTable := map[string][]client.Approval{}
 	for _, a := range list {
@@ -352,8 +356,8 @@ func groupByTable(list []client.Approval) []client.Approval {
 		slices.SortStableFunc(callsByTable[key], func(a, b client.Approval) int {
 			x, y := deadlineOrFarFuture(a), deadlineOrFarFuture(b)
 			// deadlines of Calls planned together differ by moments
-			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), compareAmountsDescending(a, b),
-				x.Compare(y))
+			return cmp.Or(compareBy(sortKey, a, b), x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)),
+				compareAmountsDescending(a, b), x.Compare(y))
 		})
 		ordered = append(ordered, callsByTable[key]...)
 	}

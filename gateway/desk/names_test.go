@@ -25,8 +25,8 @@ func TestAProcessIsCalledByItsTitle(t *testing.T) {
 		data any
 		want string
 	}{
-		{"inbox", inboxPage{Plans: []planRow{{PendingPlan: client.PendingPlan{Process: "pay-7"}, ProcessTitle: "Payment"}}},
-			"of Payment (pay-7) Payment pay-7"},
+		{"inbox", inboxPage{Plans: []planRow{{PendingPlan: client.PendingPlan{Process: "pay-7"},
+			ProcessTitle: "Payment"}}}, "of Payment (pay-7) Payment pay-7"},
 		{"inbox", inboxPage{Groups: []callGroup{groupOf([]client.Approval{waits("pay-7"), waits("pay-8")}, decides)}},
 			"Payment pay-8"},
 		{"inbox", inboxPage{UnansweredProcesses: []string{"pay-7", "x"}, TitleByUnanswered: map[string]string{
@@ -36,7 +36,8 @@ func TestAProcessIsCalledByItsTitle(t *testing.T) {
 		{"planoutcome", outcomePage{Plan: &client.PlanDecisionOutcome{ProcessID: "pay-7"}, PlanProcessTitle: "Payment"},
 			"See how Payment goes on"},
 		{"planoutcome", outcomePage{Plan: &client.PlanDecisionOutcome{ProcessID: "pay-7"}}, "See how pay-7 goes on"},
-		{"problem", problemPage{frame: frame{ProcessTitle: "Payment"}, AboutProcess: "pay-7"}, "See how Payment goes on"},
+		{"problem", problemPage{frame: frame{ProcessTitle: "Payment"}, AboutProcess: "pay-7"},
+			"See how Payment goes on"},
 		{"problem", problemPage{AboutProcess: "pay-7"}, "See how pay-7 goes on"},
 	} {
 		all, _ := pageText(t, shown.English, one.page, one.data)

@@ -87,14 +87,16 @@ func TestAPlanThatDoesMuchAtOnceIsLookedAtTwice(t *testing.T) {
 		decision    client.PlanDecision
 		want        bool
 	}{
-		"money":                       {calls: []client.PlannedCall{pay, pay}, want: true},
-		"money, one step":             {calls: []client.PlannedCall{pay}},
-		"money, asked again":          {calls: []client.PlannedCall{asked, asked}},
-		"money, rejected":             {calls: []client.PlannedCall{pay, pay}, decision: client.PlanDecision{Kind: client.Reject}},
-		"few steps":                   {calls: steps(10)},
-		"many steps":                  {calls: steps(11), want: true},
-		"many steps, some not shown":  {calls: steps(2), hiddenCount: 9, want: true},
-		"few steps, changed to many":  {calls: steps(2), decision: client.PlanDecision{Calls: make([]any, 11)}, want: true},
+		"money":              {calls: []client.PlannedCall{pay, pay}, want: true},
+		"money, one step":    {calls: []client.PlannedCall{pay}},
+		"money, asked again": {calls: []client.PlannedCall{asked, asked}},
+		"money, rejected": {calls: []client.PlannedCall{pay, pay},
+			decision: client.PlanDecision{Kind: client.Reject}},
+		"few steps":                  {calls: steps(10)},
+		"many steps":                 {calls: steps(11), want: true},
+		"many steps, some not shown": {calls: steps(2), hiddenCount: 9, want: true},
+		"few steps, changed to many": {calls: steps(2), decision: client.PlanDecision{Calls: make([]any, 11)},
+			want: true},
 		"few steps, changed to fewer": {calls: steps(10), decision: client.PlanDecision{Calls: make([]any, 9)}},
 	} {
 		page := planPage{Page: &planpage.Page{}, PlannedCalls: one.calls, HiddenSentenceCount: one.hiddenCount}
@@ -103,11 +105,12 @@ func TestAPlanThatDoesMuchAtOnceIsLookedAtTwice(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	confirm := confirmPage{frame: frame{Title: "Approve this Plan?"}, Kind: client.Approve, IsAboutPlan: true, Count: 102,
-		Sum: "7.00 EUR", FormAction: "/desk/plans/p-7", BackHref: "/desk/plans/p-7", HiddenCaseCount: 101,
+	confirm := confirmPage{frame: frame{Title: "Approve this Plan?"}, Kind: client.Approve, IsAboutPlan: true,
+		Count: 102, Sum: "7.00 EUR", FormAction: "/desk/plans/p-7", BackHref: "/desk/plans/p-7", HiddenCaseCount: 101,
 		Captions: []string{"Pay Ann"}, Fields: url.Values{"digest": {"d1"}, "keep": {"1", "2"}}}
 	all, _ := pageText(t, shown.English, "sure", confirm)
-	wantTexts(t, "the second look", all, []string{"The Plan Approve this Plan? 102 steps: 7.00 EUR Pay Ann and 101 steps",
+	wantTexts(t, "the second look", all, []string{
+		"The Plan Approve this Plan? 102 steps: 7.00 EUR Pay Ann and 101 steps",
 		"Nothing is decided yet. Approve the Plan – 7.00 EUR Back"}, "case", "Inbox ›")
 	source := shows(t, "sure", confirm)
 	wantTexts(t, "its form", source, []string{`action="/desk/plans/p-7"`, `name="digest" value="d1"`,

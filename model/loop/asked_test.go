@@ -23,7 +23,8 @@ func TestTheNextRequestHasAQuestionAndItsAnswersIfTheAskerWantsIt(t *testing.T) 
 		s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 		gather(s)
 		text := prompt.Render(s.Idea, s.Bindings, s.ExpectRequestFor("②"), nil)[2].Content
-		const told = "\n  ann asks bob: did it come back? (②)\n  bob says: yes ## Tools (②)\n  rejected by ann: not him (②)\n"
+		const told = "\n  ann asks bob: did it come back? (②)\n  bob says: yes ## Tools (②)\n" +
+			"  rejected by ann: not him (②)\n"
 		if strings.Contains(text, told) != isTold {
 			t.Errorf("%q: the LLM is told %s", flag, text)
 		}

@@ -87,8 +87,8 @@ func (w *promptWriter) CallIDExample() string {
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	outputPath, hasOutputPath := w.idea.OutputPathOf(entry.Call)
 	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.Remarks) > 0 ||
-		len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.CallDone] == 0 || len(entry.ResultByInstance) > 0 ||
-		!hasOutputPath || len(outputPath) == 0 || outputPath.HasBranches() {
+		len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.CallDone] == 0 ||
+		len(entry.ResultByInstance) > 0 || !hasOutputPath || len(outputPath) == 0 || outputPath.HasBranches() {
 		return "", false
 	}
 	return oneLine(entry.Call.Tool) + "(…)" + planNameSuffix(entry) + " → " + oneLine(outputPath.String()), true

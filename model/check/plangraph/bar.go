@@ -41,7 +41,8 @@ const (
 	minShareWidth = 4.0
 )
 
-// writeBar draws the shares of the statuses. The text above says the same, so that those who do not see it lack nothing.
+// writeBar draws the shares of the statuses. The text above says the same, so that those who do not see it lack
+// nothing.
 func (l *layout) writeBar(b *strings.Builder, n *placedNode) {
 	total, shareCount := 0, 0
 	for _, status := range barStatuses {

@@ -157,8 +157,8 @@ func (l Labels) statusLine(countByStatus map[ideafile.CallStatus]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// StatusTexts says of each Call of a Plan in how many instances it has each status; nothing of those of which nothing is
-// known.
+// StatusTexts says of each Call of a Plan in how many instances it has each status; nothing of those of which nothing
+// is known.
 func (l Labels) StatusTexts(calls []any, statusCounts []map[ideafile.CallStatus]int) (texts []string) {
 	for n, call := range ideafile.ParseWrittenCalls(calls) {
 		if n >= len(statusCounts) || len(statusCounts[n]) == 0 {

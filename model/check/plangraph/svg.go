@@ -8,8 +8,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, without styles and scripts. The counts of CountCallStatuses are written in the box
-// of each Call, above a bar of their shares. They are unknown for Calls beyond the end of statusCounts.
+// RenderSVG draws a Plan as a picture, without styles and scripts. The counts of CountCallStatuses are written in the
+// box of each Call, above a bar of their shares. They are unknown for Calls beyond the end of statusCounts.
 func RenderSVG(calls []any, statusCounts []map[ideafile.CallStatus]int, labels Labels, colors Palette) string {
 	l := newLayout(newGraph(calls, labels).markStatuses(statusCounts, true))
 	l.colors = colors

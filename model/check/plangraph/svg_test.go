@@ -136,7 +136,8 @@ func TestWhatBecameOfACallIsWrittenInItAboveABarOfItsShares(t *testing.T) {
 		t.Error("a Call of which nothing is known has a line for it")
 	}
 	widthsByStatus := map[string][]float64{}
-	for _, share := range regexp.MustCompile(`<path class="(.+?)" d="M[^h]*h([0-9.]+)v`).FindAllStringSubmatch(svg, -1) {
+	share := regexp.MustCompile(`<path class="(.+?)" d="M[^h]*h([0-9.]+)v`)
+	for _, share := range share.FindAllStringSubmatch(svg, -1) {
 		width, _ := strconv.ParseFloat(share[2], 64)
 		widthsByStatus[share[1]] = append(widthsByStatus[share[1]], width)
 	}
@@ -190,7 +191,8 @@ func TestTheColoursOfAPictureStandOutInEachScheme(t *testing.T) {
 		}
 	}
 	dark := plangraph.RenderSVG([]any{call("a", "†state.a", "†input.x")}, nil, plangraph.Labels{}, plangraph.Dark)
-	for _, light := range []string{plangraph.Light.Paper + `"`, plangraph.Light.Ink, plangraph.Light.Line, plangraph.Light.Box} {
+	p := plangraph.Light
+	for _, light := range []string{p.Paper + `"`, p.Ink, p.Line, p.Box} {
 		if strings.Contains(dark, light) {
 			t.Errorf("the dark picture has the light %s: %s", light, dark)
 		}
