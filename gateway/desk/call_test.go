@@ -140,3 +140,14 @@ func TestACallIsHandedOverToGroupsThatMayDecide(t *testing.T) {
 		t.Errorf("what was chosen is lost: %q", p.RecipientGroup)
 	}
 }
+
+func TestTheCallsPageNamesWhoChangedIt(t *testing.T) {
+	t.Parallel()
+	p := &callPage{Approval: waitingCall(t)}
+	p.Approval.ChangeText = "ann has changed it: too much"
+	for l, want := range map[shown.Language]string{shown.English: "ann has changed it: too much",
+		shown.German: "ann hat es geändert: too much"} {
+		all, _ := pageText(t, l, "call", p)
+		wantTexts(t, "the page", all, []string{want})
+	}
+}

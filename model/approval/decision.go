@@ -273,6 +273,18 @@ func (d Decision) Describe() string {
 	return s
 }
 
+// ChangeText says who changed a Call that waits again, and why; empty: the decision did not change it.
+func (d Decision) ChangeText() string {
+	text := map[string]string{policy.Amend: " has changed it", policy.Replace: " has chosen this instead"}[d.Kind]
+	if text == "" {
+		return ""
+	}
+	if text = d.deciderText() + text; d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	return text
+}
+
 // PastTense is the verb of the decision for use in a sentence.
 func (d Decision) PastTense() string {
 	return map[string]string{

@@ -39,6 +39,8 @@ type PendingCall struct {
 	AllowedDecisions []string `json:"allow"` // and remarks: see Allows
 	// ReviewReason is why a person is asked, if the Tool's policy is not the reason.
 	ReviewReason string `json:"why,omitempty"`
+	// ChangeText says who has changed the Call since it was planned, and why; empty: nobody has.
+	ChangeText string `json:"changed,omitempty"`
 	// Note is the policy's text for the people who are asked. It does not affect what runs, and is not part of the
 	// digest.
 	Note string `json:"note,omitempty"`
@@ -155,6 +157,9 @@ func (p PendingCall) DecidersInWords() string {
 func (p PendingCall) Explanation() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)
+	}
+	if p.ChangeText != "" {
+		lines = append(lines, p.ChangeText)
 	}
 	if p.Note != "" {
 		lines = append(lines, p.Note)
