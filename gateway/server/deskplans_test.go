@@ -45,7 +45,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	if got := h.states(id); strings.Count(got, "You have seat 4A") != 2 {
 		t.Error(got)
 	}
-	b.open(p.address).is(404).says("waits: somebody has decided on it").link("See how " + id + " goes on").is(200)
+	b.open(p.address).is(404).says("waits: somebody has decided on it").link("See how Trip goes on").is(200)
 	b.open("/desk/outcome?o=made-up").is(404)
 }
 
