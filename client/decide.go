@@ -48,6 +48,8 @@ type Decision struct {
 	// ToPerson and ToGroup name the person or the group for Ask and HandOver.
 	ToPerson string `json:"to,omitempty" doc:"of ask and hand-over: a person"`
 	ToGroup  string `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
+	// IsForRequest has the LLM told of the question of Ask and of what people answer, in the next Request.
+	IsForRequest bool `json:"forRequest,omitempty" doc:"of ask: the LLM is told of the question and of what is answered, in the next Request"`
 	// Proof is the signature of the decision, if it has one.
 	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
 	// Key signs the decision when it is sent, unless it has a Proof. With a Key, By may be empty: the proof says who

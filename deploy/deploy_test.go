@@ -50,6 +50,39 @@ func TestEveryMetricThatIsNamedIsThere(t *testing.T) {
 	}
 }
 
+// The dashboard shows every metric of people's decisions, by labels that it has.
+func TestTheDashboardShowsWhatIsMeasuredOfDecisions(t *testing.T) {
+	text := workerMetrics(t)
+	data, err := os.ReadFile("grafana/workers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expressions := strings.Join(regexp.MustCompile(`"expr": ".*"`).FindAllString(string(data), -1), "\n")
+	for _, name := range []string{"processidea_decisions_total", "processidea_decision_seconds", "processidea_waiting",
+		"processidea_waiting_oldest_seconds"} {
+		labels := map[string]bool{"le": true}
+		for _, series := range regexp.MustCompile(`(?m)^`+name+`(?:_bucket)?{(.*)}`).FindAllStringSubmatch(text, -1) {
+			for _, label := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(series[1], -1) {
+				labels[label[1]] = true
+			}
+		}
+		panels := regexp.MustCompile(`.*\b`+name+`(?:_bucket)?\{.*`).FindAllString(expressions, -1)
+		if len(panels) == 0 || !labels["tool"] {
+			t.Errorf("%s, with the labels %v, is shown by %q", name, labels, panels)
+		}
+		for _, panel := range panels {
+			used := regexp.MustCompile(`\bby \(([^)]*)\)|(\w+)=~?\\"`).FindAllStringSubmatch(panel, -1)
+			for _, u := range used {
+				for _, label := range strings.Split(u[1]+u[2], ", ") {
+					if !labels[label] {
+						t.Errorf("a panel asks %s for the label %s, and it has %v: %s", name, label, labels, panel)
+					}
+				}
+			}
+		}
+	}
+}
+
 // What starts more workers looks at the task queues that they serve.
 func TestTheBacklogThatScalesWorkersIsTheirs(t *testing.T) {
 	data, err := os.ReadFile("kubernetes/autoscale/worker.yaml")
@@ -60,8 +93,20 @@ func TestTheBacklogThatScalesWorkersIsTheirs(t *testing.T) {
 	}
 }
 
-// ourMetrics are those that a worker has once it has counted a Request, a Call and a decision.
 func ourMetrics(t *testing.T) map[string]bool {
+	t.Helper()
+	text, names := workerMetrics(t), map[string]bool{}
+	for _, kind := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(text, -1) {
+		names[kind[1]] = true
+	}
+	if !names["processidea_requests_total"] {
+		t.Fatalf("a worker has\n%s", text)
+	}
+	return names
+}
+
+// workerMetrics are those that a worker has once it has counted a Request, a Call and a decision.
+func workerMetrics(t *testing.T) string {
 	t.Helper()
 	m, err := telemetry.NewMetrics()
 	if err != nil {
@@ -82,14 +127,7 @@ func ourMetrics(t *testing.T) map[string]bool {
 	m.ObserveDecision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
-	names := map[string]bool{}
-	for _, kind := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(w.Body.String(), -1) {
-		names[kind[1]] = true
-	}
-	if !names["processidea_requests_total"] {
-		t.Fatalf("a worker has\n%s", w.Body)
-	}
-	return names
+	return w.Body.String()
 }
 
 // sdkMetrics are those of the Temporal SDK, as its source names them: most of them are there only once something is

@@ -62,6 +62,15 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		"waits for 2 decisions (starter approvals p)") {
 		t.Error(e.err)
 	}
+	var inWords []struct {
+		Sentence string
+		Fields   []struct{ Name, Title, Value, Shown string }
+	}
+	d.do("approvals", "--json").is(exit.Done).json(&inWords)
+	if f := inWords[0].Fields; !strings.Contains(inWords[0].Sentence, "bbb") || len(f) != 1 || f[0].Name != "text" ||
+		f[0].Title != "Text" || f[0].Value != "bbb" || f[0].Shown != "bbb" {
+		t.Errorf("%+v", inWords)
+	}
 	d.do("approvals", "--json").is(exit.Done).json(&list)
 	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].CallID != "1.1@②" ||
 		list[0].Tool != "note" {

@@ -3,6 +3,7 @@ package readable
 import (
 	"fmt"
 	"iter"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -19,7 +20,8 @@ type Fact struct {
 	Origin      string // where the value comes from; empty if unknown, or if an enclosing Fact states it
 	Facts       []Fact
 	HiddenCount int // members or items that are not shown
-	// Letter is the text with the parts from data marked; Href is set if the text is an address.
+	// Letter is the text with the parts from data marked; Href is set if the text is an address that a page may link
+	// to.
 	Letter   shown.TextSpans
 	Href     string
 	IsFolded bool // it has so many members that they are shown only on request
@@ -94,12 +96,26 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	f.IsFolded = len(path) > 0 && visibleMemberCount >= minFoldedMembers
 	switch {
 	case !isObject && !isList:
-		f.Text, f.IsNumber = t.formatValue(format, v), IsNumber(v)
+		f.Text, f.IsNumber, f.Href = t.formatValue(format, v), IsNumber(v), LinkTarget(format.Display, v)
 		f.IsBlock = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > minBlockChars
 	case visibleMemberCount == 0:
 		f.Text = shown.Format{}.Text(jsonval.Object{}, t.language)
 	}
 	return f
+}
+
+// LinkTarget returns the address that a page may link to for a value that is shown as a link or a picture; "" for any
+// other. The address is one of the web, is encrypted, and is what the reader reads: it hides no user name and no
+// characters.
+func LinkTarget(display shown.Display, v any) string {
+	text, isText := v.(string)
+	if !isText || display != shown.Link && display != shown.Image || VisibleText(text) != text {
+		return ""
+	}
+	if u, err := url.Parse(text); err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil {
+		return text
+	}
+	return ""
 }
 
 // members yields the members of a value: for an object, first those that its schema describes, in the schema's order.

@@ -81,3 +81,30 @@ func TestWhatIsNoDataIsSaidInTheReadersLanguage(t *testing.T) {
 		}
 	}
 }
+
+// A page links to an address that a schema calls one, wherever it stands, if following it is safe.
+func TestAddressesInAValueAreLinks(t *testing.T) {
+	t.Parallel()
+	schema := modeltest.MustDecodeJSON(`{"properties": {"files": {"type": "array", "items": {"properties": {
+		"at": {"type": "string", "_display": "link"}, "scan": {"type": "string", "_display": "image"},
+		"text": {"type": "string"}}}}}}`)
+	hrefOf := func(member, text string) string {
+		value := jsonval.Object{"files": []any{jsonval.Object{member: text}}}
+		f := readable.NewFactBuilder(shown.English).BuildAt(nil, "", shown.FormatOf(schema, schema), value)
+		got := f.Facts[0].Facts[0].Facts[0]
+		if got.Text != readable.VisibleText(text) {
+			t.Errorf("%s: the text is %q", text, got.Text)
+		}
+		return got.Href
+	}
+	const web = "https://shop.example/a?b=c"
+	if hrefOf("at", web) != web || hrefOf("scan", web) != web || hrefOf("text", web) != "" {
+		t.Errorf("%q, %q, %q", hrefOf("at", web), hrefOf("scan", web), hrefOf("text", web))
+	}
+	for _, text := range []string{"http://shop.example", "javascript:alert(1)", "data:text/html,x", "//shop.example",
+		"none", "https://bank.example@evil.example/", "https://shop.example/\u202egnp.exe", "https:", "HTTPS//x"} {
+		if got := hrefOf("at", text); got != "" {
+			t.Errorf("%s leads to %s", text, got)
+		}
+	}
+}

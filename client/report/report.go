@@ -131,7 +131,8 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdeaNumbe
 	}
 	if r.CallCount = len(plan.Calls); r.CallCount > 0 && r.CallCount <= maxDrawnCalls {
 		// RenderSVG escapes the texts
-		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.InstanceCountsByStatus, plangraph.Labels{}))
+		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.InstanceCountsByStatus, plangraph.Labels{},
+			plangraph.Light))
 	}
 	return r.addStates(ctx, c, lastIdeaNumber)
 }

@@ -155,7 +155,8 @@ func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err e
 	case "dot":
 		out.Source = plangraph.RenderDOT(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus...)
 	case "svg":
-		out.Source = plangraph.RenderSVG(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus, plangraph.Labels{})
+		out.Source = plangraph.RenderSVG(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus, plangraph.Labels{},
+			plangraph.Light)
 	default:
 		out.Source = plangraph.RenderMermaid(drawablePlan.Calls, drawablePlan.InstanceCountsByStatus...)
 	}

@@ -89,6 +89,13 @@ func (p *chromiumPage) upload(what, file string) error {
 
 func (p *chromiumPage) width(pixels int64) error { return p.do(chromedp.EmulateViewport(pixels, 900)) }
 
+func (p *chromiumPage) picture() ([]byte, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	const asPNG = 100
+	return chromedp.Run(ctx, chromedp.FullScreenshot(asPNG))
+}
+
 func (p *chromiumPage) scheme(name string) error {
 	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})

@@ -382,6 +382,12 @@ func (p *firefoxPage) width(pixels int64) error {
 		object{"context": p.context, "viewport": object{"width": pixels, "height": 900}}, nil)
 }
 
+func (p *firefoxPage) picture() ([]byte, error) {
+	var taken struct{ Data []byte } // base64 in JSON
+	err := p.call("browsingContext.captureScreenshot", object{"context": p.context, "origin": "document"}, &taken)
+	return taken.Data, err
+}
+
 // schemes are the values of the preference that has pages be dark, light, or as the desktop is.
 var schemes = map[string]int{"dark": 0, "light": 1, "": 2}
 

@@ -1,11 +1,14 @@
 package browser_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,7 +84,14 @@ func everyPage(h *house, b *tab) map[string]func() {
 	b.open("/desk/plans/" + trip + "-done")
 	b.press(button("Approve the Plan"))
 	planOutcome := b.address()
+	h.planned(trips(trip+"-many", "", slices.Repeat([]string{`{"name": "Ann"}`}, 6)...))
 	at := func(path string) func() { return func() { b.open(path) } }
+	ordering := func(count string) {
+		b.show(id, "A1")
+		b.click(summary("Approve similar cases in advance"))
+		b.write("#order-count", count)
+		b.press(button("Show what it would approve"))
+	}
 	return map[string]func(){
 		"the inbox":             at("/?process=" + id),
 		"an inbox with nothing": at("/?process=nobody"),
@@ -100,9 +110,25 @@ func everyPage(h *house, b *tab) map[string]func() {
 			b.press(button("Change it"))
 			b.says("this is not a number")
 		},
-		"an outcome":       at(outcome),
-		"a Plan":           at("/desk/plans/" + trip),
-		"a Plan's outcome": at(planOutcome),
+		"a sorted inbox": at("/?sort=%40case&process=" + id),
+		"a second look": func() {
+			b.open("/?process=" + id)
+			b.click("//input[@data-all]")
+			b.press(decision("approve"))
+			b.says("Nothing is decided yet")
+		},
+		"a second look at a Plan": func() {
+			b.open("/desk/plans/" + trip + "-many")
+			b.press(button("Approve the Plan"))
+			b.says("Nothing is decided yet")
+		},
+		"an order that is wrong": func() { ordering("none"); b.says("Nothing is approved yet") },
+		"what an order approves": func() { ordering("2"); b.says("It would approve") },
+		"a decided Call":         at("/desk/calls/" + done + "/0.1@1"),
+		"what is taken back":     at("/desk/processes/" + done + "/undo"),
+		"an outcome":             at(outcome),
+		"a Plan":                 at("/desk/plans/" + trip),
+		"a Plan's outcome":       at(planOutcome),
 		"a Plan that is changed": func() {
 			b.open("/desk/plans/" + trip)
 			b.click(summary("Change the plan"))
@@ -135,9 +161,39 @@ func TestEveryPageFitsItsScreenAndKeepsNobodyOut(t *testing.T) {
 	}
 }
 
+// pageByTemplate has a page for every template of the desk. Those that everyPage does not show are said to be elsewhere.
+var pageByTemplate = map[string]string{"add": "rows to add", "call": "a Call", "decided": "a decided Call",
+	"enter": "the login", "idea": "an Idea", "inbox": "the inbox", "insights": "the insights", "key": inPasskeyTest,
+	"leadon": onlyInPassing, "mine": "what I decided", "order": "an order that is wrong",
+	"ordersure": "what an order approves", "outcome": "an outcome", "plan": "a Plan", "planoutcome": "a Plan's outcome",
+	"problem": "a page that is not", "process": "a process", "processes": "the processes", "sign": inPasskeyTest,
+	"start": "a start", "sure": "a second look", "underway": onlyInPassing, "undo": "what is taken back",
+	"verify": "a record"}
+
+const (
+	inPasskeyTest = "inspected where people have passkeys"
+	onlyInPassing = "leads on by itself"
+)
+
+// everyTemplateHasPage fails the test where a page of the desk is not looked at.
+func everyTemplateHasPage(t *testing.T, pages map[string]func()) {
+	t.Helper()
+	files, err := filepath.Glob("../desk/templates/*.html")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("the templates are %q, %v", files, err)
+	}
+	for _, file := range files {
+		name := pageByTemplate[strings.TrimSuffix(filepath.Base(file), ".html")]
+		if name != inPasskeyTest && name != onlyInPassing && pages[name] == nil {
+			t.Errorf("%s is on no page that is looked at: %q", file, name)
+		}
+	}
+}
+
 func everyPageFits(h *house, axeSource string) {
 	b := h.browse()
 	pages := everyPage(h, b)
+	everyTemplateHasPage(h.T, pages)
 	for name, show := range pages {
 		if name != "the login" {
 			b.inspect(name, show, axeSource)
@@ -151,7 +207,8 @@ func everyPageFits(h *house, axeSource string) {
 	}, axeSource)
 }
 
-// inspect looks at a page in both colour schemes, and as narrow and as wide as screens are.
+// inspect looks at a page in both colour schemes, and as narrow and as wide as screens are. It keeps a screenshot of a
+// phone's size and of a desk's: go test -artifacts says where.
 func (t *tab) inspect(name string, show func(), axeSource string) {
 	t.Helper()
 	show()
@@ -166,14 +223,30 @@ func (t *tab) inspect(name string, show func(), axeSource string) {
 		e.getBoundingClientRect().right - parseFloat(getComputedStyle(e).paddingRight)))]`); len(edges) != 1 {
 		t.Errorf("%s has its right edge at each of %v", name, edges)
 	}
-	if axeSource == "" {
-		return
-	}
-	for _, scheme := range []string{"light", "dark"} {
-		t.scheme(scheme)
-		if found := t.violations(axeSource); found != "" {
-			t.Errorf("%s, %s: %s", name, scheme, found)
+	for _, pixels := range []int64{390, 1280} {
+		t.width(pixels)
+		t.keepPicture(fmt.Sprintf("%s %d.png", name, pixels), int(pixels))
+		if axeSource == "" {
+			continue
 		}
+		for _, scheme := range []string{"light", "dark"} {
+			t.scheme(scheme)
+			if found := t.violations(axeSource); found != "" {
+				t.Errorf("%s, %d pixels wide, %s: %s", name, pixels, scheme, found)
+			}
+		}
+		t.scheme("")
 	}
-	t.scheme("")
+}
+
+// keepPicture keeps a screenshot among the artifacts of the test.
+func (t *tab) keepPicture(name string, width int) {
+	t.Helper()
+	data, err := t.page.picture()
+	t.did(err)
+	config, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil || config.Width != width || config.Height == 0 {
+		t.Fatalf("the screenshot %s is %d by %d: %v", name, config.Width, config.Height, err)
+	}
+	t.did(os.WriteFile(filepath.Join(t.ArtifactDir(), strings.ReplaceAll(name, "'", "")), data, 0o600))
 }

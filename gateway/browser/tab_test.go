@@ -29,6 +29,8 @@ type page interface {
 	// upload chooses a file in a field, which a CSS selector finds.
 	upload(what, file string) error
 	width(pixels int64) error
+	// picture takes a screenshot of the whole page, as PNG.
+	picture() ([]byte, error)
 	// scheme has pages be light or dark; empty: as usual.
 	scheme(name string) error
 	// scripts has pages run theirs, or not.

@@ -9,6 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/client/readable"
 	"processidea/gateway/desk/form"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
@@ -45,7 +46,10 @@ type callPage struct {
 	FormErrorDetail    string // more of the error, for operators
 	FormErrorDecision  string // the decision with the error
 	Recipient          string // the recipient of a hand-over or a question
-	HasChanged         bool   // the Call has changed since it was shown
+	RecipientGroup     string
+	RecipientGroups    []string // groups to which it can be handed over
+	IsForRequest       bool     // the LLM is told of the question
+	HasChanged         bool     // the Call has changed since it was shown
 	Reason             string
 	AmendField         *form.Field
 	ReplacementTool    string
@@ -123,6 +127,7 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
 	p.IsStarter = slices.ContainsFunc(starters, policy.Identity{Name: person.Name, Account: person.Account}.Is)
+	p.RecipientGroups = groupsToHandOverTo(a.Deciders, person.Groups)
 	key, _ := ideafile.ParseCallKey(a.CallID)
 	p.IsPlannedByLLM = key.Request > 0
 	for _, kind := range a.AllowedDecisions {
@@ -149,6 +154,17 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
+}
+
+// groupsToHandOverTo returns the groups that may decide by the rules. Where the rules name none, everybody may, and the
+// groups of the person are those that the desk knows of.
+func groupsToHandOverTo(rules policy.DeciderRules, personGroups []string) []string {
+	groups := slices.Clone(rules.Groups())
+	if len(groups) == 0 {
+		groups = slices.Clone(personGroups)
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
 }
 
 // isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows. t is nil if the
@@ -205,20 +221,12 @@ func factsOfFields(a client.Approval, originOf func(jsonval.Path, any) string) (
 		if len(f.Facts) == 0 {
 			f.IsNumber, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
 		}
-		if display := field.Format.Display; display == shown.Link || display == shown.Image {
-			f.Href = webURLOrEmpty(field.DisplayText)
+		if f.Href == "" { // of a list each item has its own
+			f.Href = readable.LinkTarget(field.Format.Display, field.Value)
 		}
 		facts = append(facts, f)
 	}
 	return facts
-}
-
-// webURLOrEmpty returns a text that is a web address, so that a page may link to it, or "" for any other text.
-func webURLOrEmpty(text string) string {
-	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
-		return text
-	}
-	return ""
 }
 
 // factInFormat describes a value of a Call or of its case as its schema says; nil for nil.

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -107,5 +109,45 @@ func TestTheRestOfACaseIsWhatIsNotShownYet(t *testing.T) {
 		if got := jsonval.EncodeToString(withoutShownValues(modeltest.MustDecodeJSON(data), fields)); got != want {
 			t.Errorf("%s: %s, want %s", data, got, want)
 		}
+	}
+}
+
+func TestACallIsHandedOverToGroupsThatMayDecide(t *testing.T) {
+	t.Parallel()
+	rules := policy.DeciderRules{{Groups: []string{"heads", "finance"}}, {Groups: []string{"finance"}}}
+	for _, one := range []struct {
+		rules policy.DeciderRules
+		want  string
+	}{{rules, "finance, heads"}, {nil, "staff"}} {
+		if got := strings.Join(groupsToHandOverTo(one.rules, []string{"staff"}), ", "); got != one.want {
+			t.Errorf("%v: %s, want %s", one.rules, got, one.want)
+		}
+	}
+	p := &callPage{frame: frame{HasRight: map[string]bool{"decide": true}}, Approval: waitingCall(t),
+		RecipientGroups: []string{"finance", "heads"}, RecipientGroup: "heads"}
+	p.Approval.AllowedDecisions = nil
+	wantTexts(t, "the form", shows(t, "call", p), []string{`<option value="finance">finance</option>`,
+		`<option value="heads" selected>heads</option>`, `name="toGroup"`})
+	if strings.Contains(shows(t, "call", p), "forRequest") {
+		t.Error("what the AI did not plan is not told to it")
+	}
+	p.IsPlannedByLLM, p.IsForRequest = true, true
+	wantTexts(t, "the form", shows(t, "call", p), []string{`name="forRequest" value="yes" checked`})
+	p.RecipientGroups = nil
+	wantTexts(t, "the form", shows(t, "call", p), []string{`name="to"`}, `name="toGroup"`)
+	d := api.Decision{Decision: client.Decision{Kind: client.HandOver, ToGroup: "finance"}}
+	if !p.readDecision(&d, nil) || p.RecipientGroup != "finance" {
+		t.Errorf("what was chosen is lost: %q", p.RecipientGroup)
+	}
+}
+
+func TestTheCallsPageNamesWhoChangedIt(t *testing.T) {
+	t.Parallel()
+	p := &callPage{Approval: waitingCall(t)}
+	p.Approval.ChangeText = "ann has changed it: too much"
+	for l, want := range map[shown.Language]string{shown.English: "ann has changed it: too much",
+		shown.German: "ann hat es geändert: too much"} {
+		all, _ := pageText(t, l, "call", p)
+		wantTexts(t, "the page", all, []string{want})
 	}
 }

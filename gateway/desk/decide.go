@@ -55,27 +55,30 @@ func (v *visit) decideMany() error {
 	})
 }
 
-// confirmPage asks for confirmation before one decision is applied to many Calls. It shows the Calls and the sum of
-// their money.
+// confirmPage asks for confirmation before one decision is applied to many Calls, or to a Plan. It shows the Calls and
+// the sum of their money.
 type confirmPage struct {
 	frame
 	Kind, Reason, BackHref string
-	Boxes, Captions        []string
-	HiddenCaseCount        int    // cases that Captions leaves out
+	IsAboutPlan            bool
+	FormAction             string
+	Fields                 url.Values // of the form, as they were sent
+	Count                  int        // cases, or steps of the Plan
+	Captions               []string
+	HiddenCaseCount        int    // cases or steps that Captions leaves out
 	Sum                    string // empty: it is not known, or there is none
 	IsIrreversible         bool   // nothing takes some of them back
 }
 
 func (v *visit) newConfirmPage(decisions []api.Decision, pickValues, captions []string) confirmPage {
-	const maxListed = 100
-	listedCount := min(len(captions), maxListed)
 	title := "Approve these cases?"
 	if decisions[0].Kind == client.Reject {
 		title = "Reject these cases?"
 	}
 	p := confirmPage{frame: v.frame(title), Kind: decisions[0].Kind, Reason: decisions[0].Reason,
-		BackHref: deskPathOrRoot(v.PostForm.Get("back")), Boxes: pickValues, Captions: captions[:listedCount],
-		HiddenCaseCount: len(captions) - listedCount}
+		BackHref: deskPathOrRoot(v.PostForm.Get("back")), FormAction: "/desk/decide", Count: len(pickValues)}
+	p.Fields = url.Values{"pick": pickValues, "back": {p.BackHref}, "reason": {p.Reason}}
+	p.addCaptions(captions, len(captions))
 	waitingItems, err := v.AllWaitingForPeople(v.Context())
 	if err != nil {
 		return p
@@ -90,6 +93,13 @@ func (v *visit) newConfirmPage(decisions []api.Decision, pickValues, captions []
 	amounts := jsonval.Map(approvals, func(a client.Approval) *shown.Field { return a.Amount() })
 	p.Sum, p.IsIrreversible = shown.SumText(amounts, client.LanguageOf(v.Context())), v.anyIrreversible(approvals)
 	return p
+}
+
+// addCaptions lists what is decided on, of totalCount.
+func (p *confirmPage) addCaptions(captions []string, totalCount int) {
+	const maxListed = 100
+	p.Captions = captions[:min(len(captions), maxListed)]
+	p.HiddenCaseCount = totalCount - len(p.Captions)
 }
 
 // outcomes are the outcomes of decisions on Calls, or of one accepted decision on a Plan.
@@ -153,6 +163,7 @@ type outcomePage struct {
 	AcceptedCount, FailedCount int
 	Outcomes                   []outcome // decisions that were not accepted come first
 	Plan                       *client.PlanDecisionOutcome
+	PlanProcessTitle           string
 	// the page of a Call that waits again, because its policy asks about the changed Call
 	WaitingCallHref  string
 	Next             *nextCase
@@ -188,6 +199,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 		Plan:     o.Plan}
 	p.Next = v.findNextCase(p.BackHref, o.Outcomes...)
 	if o.Plan != nil {
+		p.PlanProcessTitle = v.processTitleNow(o.Plan.ProcessID)
 		return v.show("planoutcome", p)
 	}
 	var acceptedOutcomes []outcome
@@ -201,8 +213,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 	p.ProcessTitleByID = map[string]string{}
 	for _, one := range o.Outcomes {
 		if p.ProcessTitleByID[one.Process] == "" {
-			title := v.Client.Process(one.Process).Presenter(v.Context()).ProcessTitle
-			p.ProcessTitleByID[one.Process] = processTitle(one.Process, title)
+			p.ProcessTitleByID[one.Process] = processTitle(one.Process, v.processTitleNow(one.Process))
 		}
 	}
 	p.AcceptedCount, p.FailedCount = len(acceptedOutcomes), len(p.Outcomes)

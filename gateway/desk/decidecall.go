@@ -30,8 +30,9 @@ func (v *visit) decideCall() error {
 		ApprovalDigest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
-		decision.ToPerson = v.formValue("to")
+		decision.ToPerson, decision.ToGroup = v.formValue("to"), v.formValue("toGroup")
 	}
+	decision.IsForRequest = decision.Kind == client.Ask && v.PostForm.Has("forRequest")
 	a, err := v.findWaitingCall()
 	var refusal *access.Refusal
 	if err != nil && !errors.As(err, &refusal) {
@@ -78,7 +79,8 @@ func (v *visit) decideCall() error {
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	subject := ownkey.DecisionSubject{Tool: p.Approval.Tool, Caption: describeCase(p.Approval), BackHref: p.Href}
+	subject := ownkey.DecisionSubject{Tool: p.Approval.Tool, ProcessTitle: p.Approval.ProcessTitle,
+		Caption: describeCase(p.Approval), BackHref: p.Href}
 	format := p.Presenter.ParamsFormat(p.Approval.Tool)
 	switch decision.Kind {
 	case client.Replace:
@@ -135,7 +137,7 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
-		p.Recipient = decision.ToPerson
+		p.Recipient, p.RecipientGroup, p.IsForRequest = decision.ToPerson, decision.ToGroup, decision.IsForRequest
 	default:
 		p.FormError = planpage.UnknownDecisionText
 	}

@@ -247,6 +247,9 @@ func (v *visit) showError(err error) error {
 	f, processID := v.frame(titleByStatus[p.Status]), ""
 	if f.HasRight[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
 		processID = v.processID
+		if p.Status < http.StatusInternalServerError { // else what says the title does not answer, either
+			f.ProcessTitle = v.processTitleNow(processID)
+		}
 	}
 	return v.render(p.Status, "problem", problemPage{f, p.Code, detailOf(err), adviceByCode[p.Code], processID})
 }

@@ -12,6 +12,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/bulk"
+	"processidea/client/readable"
 	"processidea/gateway/access"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -44,6 +45,8 @@ type callGroup struct {
 	Reason          string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
+	// CaseSort, ArrivalSort and DeadlineSort are the heads of the columns that are no fields.
+	CaseSort, ArrivalSort, DeadlineSort sortLink
 }
 
 type labelledCell struct {
@@ -52,6 +55,7 @@ type labelledCell struct {
 	IsToday              bool            // it is a date, and today's
 	Letter               shown.TextSpans // of a letter: its text, with titles for what is filled in
 	Amount               string          // of money that has a sum: a whole number of the column's smallest unit
+	Href                 string          // of an address that the page may link to
 }
 
 // CSSClass is how a cell of the table is laid out.
@@ -74,6 +78,7 @@ type column struct {
 	Currency       string
 	// Digits is how many digits the amounts have after the point, and MinDigits how many are shown at least.
 	Digits, MinDigits int
+	Sort              sortLink
 
 	amounts []string // of the rows, as in labelledCell
 }
@@ -337,6 +342,7 @@ func cellOf(a client.Approval, fieldName string, v any, maxChars int) labelledCe
 		return labelledCell{FullName: fieldName, Text: shortText(v, maxChars), IsNumber: isNumber(v)}
 	}
 	return labelledCell{FullName: fieldName, Text: shortText(f.DisplayText, maxChars),
+		Href:     readable.LinkTarget(f.Format.Display, f.Value),
 		IsNumber: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
 }
 

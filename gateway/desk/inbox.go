@@ -22,6 +22,7 @@ import (
 // inboxFilter selects the waiting Calls to show. It is the query of the page.
 type inboxFilter struct {
 	Tool, Process, Text, Age, Due, DeciderScope string
+	Sort                                        string // the column by which rows are sorted; empty: as usual
 	PageNumber                                  int
 	PageSize                                    int
 }
@@ -56,7 +57,7 @@ func readFilter(q url.Values) inboxFilter {
 // textFields returns pointers to the texts of the filter, by their keys in a query.
 func (f *inboxFilter) textFields() map[string]*string {
 	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
-		"who": &f.DeciderScope}
+		"who": &f.DeciderScope, "sort": &f.Sort}
 }
 
 // href returns the address of the inbox with this filter.
@@ -189,14 +190,18 @@ type inboxPage struct {
 	OtherPlanCount      int      // Plans for others to decide
 	AlreadyDecidedCount int      // Calls on which this person has decided, and another person must too
 	UnansweredProcesses []string // processes whose Calls and Plans are missing
-	HeldUpCount         int      // processes, up to a thousand
-	AllHref             string   // the page with the Calls for others too
+	TitleByUnanswered   map[string]string
+	HeldUpCount         int    // processes, up to a thousand
+	AllHref             string // the page with the Calls for others too
 	MineHref            string
 	BackHref            string // this page
 	LargerPageHref      string // the page with more Calls
 	MaxDecisions        int
 	FormError           string // the error in what was sent
 }
+
+// maxTitledUnanswered bounds the processes without an answer whose titles the inbox reads.
+const maxTitledUnanswered = 20
 
 func (v *visit) showInbox() error {
 	waitingItems, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaitingForPeople)
@@ -237,7 +242,11 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 		UnansweredProcesses: waitingItems.UnansweredProcessIDs}
 	p.ReloadsItself = true
 	if f.Process != "" {
-		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
+		p.ProcessTitle = v.processTitleNow(f.Process)
+	}
+	p.TitleByUnanswered = map[string]string{}
+	for _, id := range p.UnansweredProcesses[:min(len(p.UnansweredProcesses), maxTitledUnanswered)] {
+		p.TitleByUnanswered[id] = v.processTitleNow(id)
 	}
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUpProcesses)
@@ -248,7 +257,7 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 		for _, c := range plan.Calls {
 			p.ToolTitleByName[c.WrittenCall.Tool] = presenter.ToolTitle(c.WrittenCall.Tool)
 		}
-		row := planRow{plan, planDenialReason(person, plan)}
+		row := planRow{plan, planDenialReason(person, plan), presenter.ProcessTitle}
 		switch {
 		case !f.fitsPlan(plan, p.Now):
 		case f.DeciderScope != "all" && row.DenialReason != "":
@@ -260,6 +269,9 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 	p.pagination = paginate(len(matching), f.PageSize, f.PageNumber, f.pageHref)
 	f.PageNumber = (p.First + f.PageSize - 1) / f.PageSize
 	p.Groups = groupsOf(matching[p.First-1:p.Last], person)
+	for n := range p.Groups {
+		p.Groups[n].addSortLinks(f)
+	}
 	p.BackHref = f.href()
 	p.setLinks(f)
 	return p
@@ -289,7 +301,7 @@ func (p *inboxPage) selectMatchingCalls(v *visit, list []client.Approval,
 		matching = append(matching, v.withDisagreementText(a))
 	}
 	sortByUrgency(matching)
-	return groupByTable(matching)
+	return groupByTable(matching, p.Filter.Sort)
 }
 
 func (p *inboxPage) setLinks(f inboxFilter) {
@@ -328,8 +340,8 @@ func sortByUrgency(list []client.Approval) {
 }
 
 // groupByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
-// table are ordered by deadline, and then by amount.
-func groupByTable(list []client.Approval) []client.Approval {
+// table are ordered by the column of sortKey, then by deadline, and then by amount.
+func groupByTable(list []client.Approval, sortKey string) []client.Approval {
 	var keys []string
 	callsByTable := map[string][]client.Approval{}
 	for _, a := range list {
@@ -344,8 +356,8 @@ func groupByTable(list []client.Approval) []client.Approval {
 		slices.SortStableFunc(callsByTable[key], func(a, b client.Approval) int {
 			x, y := deadlineOrFarFuture(a), deadlineOrFarFuture(b)
 			// deadlines of Calls planned together differ by moments
-			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), compareAmountsDescending(a, b),
-				x.Compare(y))
+			return cmp.Or(compareBy(sortKey, a, b), x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)),
+				compareAmountsDescending(a, b), x.Compare(y))
 		})
 		ordered = append(ordered, callsByTable[key]...)
 	}

@@ -241,7 +241,8 @@ func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 	t.Parallel()
 	d := map[string]any{"Claims": proof.Claims{DecisionKind: "amend", CallID: "1.2", ApprovalDigest: "d1g3st",
 		ProcessID: "p"},
-		"Tool": "pay", "Caption": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
+		"Tool": "pay", "ProcessTitle": "Payment", "Caption": "Pay Ann",
+		"Value":    jsonval.Object{"amount": json.Number("12.50"), "note": ""},
 		"BackHref": "/", "ReplacementTool": "Pay somebody", "ValueFact": factInFormat(wordsOf(t,
 			paid).ParamsFormat("pay"),
 			jsonval.Object{"amount": json.Number("1250"), "note": ""}, client.Approval{Call: shown.Call{Language: shown.German}})}
@@ -249,7 +250,8 @@ func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 		frame
 		D any
 	}{frame{}, d})
-	wantTexts(t, "what is signed", all, []string{"ändern", "Pay Ann", "Was stattdessen getan wird Pay somebody",
+	wantTexts(t, "what is signed", all, []string{"ändern", "Pay Ann", "Prozess Payment p Was",
+		"Was stattdessen getan wird Pay somebody",
 		"Amount 12,50 EUR", "note ein leerer Text"}, "{", "d1g3st")
 	wantTexts(t, "what is signed", operators, []string{`"amount": 12.50`, "d1g3st"})
 }

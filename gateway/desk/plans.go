@@ -3,6 +3,7 @@ package desk
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,6 +33,7 @@ func planDenialReason(person *access.Person, p client.PendingPlan) string {
 type planRow struct {
 	client.PendingPlan
 	DenialReason string
+	ProcessTitle string
 }
 
 // fitsPlan is fits for a Plan, which has no deadline.
@@ -190,12 +192,60 @@ func (v *visit) decidePlan() error {
 			}
 			return v.render(status, "plan", p)
 		}
+		if v.PostForm.Get("sure") == "" && p.needsSecondLook(decision) {
+			return v.show("sure", v.newPlanConfirmPage(p, decision))
+		}
 	}
 	decisionOutcome, err := v.DecidePlan(v.Context(), v.processID, decision)
 	if err != nil {
 		return v.showPlanRefused(p, err)
 	}
 	return v.redirectToOutcomes(outcomes{DecisionKind: decision.Kind, Plan: &decisionOutcome})
+}
+
+// maxUnconfirmedSteps is how many steps without money a person approves without a second look.
+const maxUnconfirmedSteps = 10
+
+// needsSecondLook reports whether a decision has many steps happen, or several with money, without a person being asked
+// again.
+func (p planPage) needsSecondLook(decision client.PlanDecision) bool {
+	if decision.Kind == client.Reject {
+		return false
+	}
+	isAskedAgain := map[string]bool{}
+	for _, later := range p.Plan.LaterApprovals {
+		isAskedAgain[later.CallID] = later.Certainty == client.AskedAlways
+	}
+	stepCount, hasMoney := max(p.HiddenSentenceCount, len(decision.Calls)-len(p.PlannedCalls)), false
+	for _, c := range p.PlannedCalls {
+		if isAskedAgain[c.CallID] {
+			continue
+		}
+		stepCount++
+		hasMoney = hasMoney || c.Amount() != nil
+	}
+	return stepCount > 1 && hasMoney || stepCount > maxUnconfirmedSteps
+}
+
+// newPlanConfirmPage sends all that was entered once more. What a changed Plan would do is known in words only once it
+// is the Plan.
+func (v *visit) newPlanConfirmPage(p planPage, decision client.PlanDecision) confirmPage {
+	confirm := confirmPage{frame: v.frame("Approve this Plan?"), Kind: decision.Kind, Reason: decision.Reason,
+		BackHref: p.Href, IsAboutPlan: true, FormAction: p.Href, Fields: maps.Clone(v.PostForm)}
+	confirm.Fields.Del("decision")
+	if decision.Kind == client.Amend {
+		confirm.Count = len(decision.Calls)
+	} else {
+		confirm.Count, confirm.Sum = p.HiddenSentenceCount+len(p.PlannedCalls), p.Sum
+		confirm.addCaptions(jsonval.Map(p.PlannedCalls, func(c client.PlannedCall) string {
+			return describeCase(client.Approval{Call: c.Call})
+		}), confirm.Count)
+	}
+	steps := jsonval.Map(p.Plan.CallCountsByTool, func(t approval.PlanToolCount) client.Approval {
+		return client.Approval{Process: p.Plan.Process, PendingCall: approval.PendingCall{Tool: t.Tool}}
+	})
+	confirm.IsIrreversible = v.anyIrreversible(steps)
+	return confirm
 }
 
 // showPlanRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.

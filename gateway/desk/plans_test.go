@@ -2,6 +2,8 @@ package desk
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,4 +72,47 @@ func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 	wantTexts(t, "the page of a Plan", all, []string{"Inbox › Refunds 2 × Pay somebody, 0.12 EUR It came in",
 		"Approve the Plan – 0.12 EUR Reject the Plan", "needed to reject"}, "begins the process", "p-7")
 	wantTexts(t, "the page of a Plan", operators, []string{"of p-7"})
+}
+
+// What decides on much at once is looked at twice, be it a table of cases or a Plan.
+func TestAPlanThatDoesMuchAtOnceIsLookedAtTwice(t *testing.T) {
+	t.Parallel()
+	pay := planned(t, "pay", "229900")
+	steps := func(n int) []client.PlannedCall { return slices.Repeat([]client.PlannedCall{planned(t, "log", "")}, n) }
+	asked := pay
+	asked.CallID = "1.1"
+	for name, one := range map[string]struct {
+		calls       []client.PlannedCall
+		hiddenCount int
+		decision    client.PlanDecision
+		want        bool
+	}{
+		"money":              {calls: []client.PlannedCall{pay, pay}, want: true},
+		"money, one step":    {calls: []client.PlannedCall{pay}},
+		"money, asked again": {calls: []client.PlannedCall{asked, asked}},
+		"money, rejected": {calls: []client.PlannedCall{pay, pay},
+			decision: client.PlanDecision{Kind: client.Reject}},
+		"few steps":                  {calls: steps(10)},
+		"many steps":                 {calls: steps(11), want: true},
+		"many steps, some not shown": {calls: steps(2), hiddenCount: 9, want: true},
+		"few steps, changed to many": {calls: steps(2), decision: client.PlanDecision{Calls: make([]any, 11)},
+			want: true},
+		"few steps, changed to fewer": {calls: steps(10), decision: client.PlanDecision{Calls: make([]any, 9)}},
+	} {
+		page := planPage{Page: &planpage.Page{}, PlannedCalls: one.calls, HiddenSentenceCount: one.hiddenCount}
+		page.Plan.LaterApprovals = []client.LaterApproval{{CallID: "1.1", Certainty: client.AskedAlways}}
+		if got := page.needsSecondLook(one.decision); got != one.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	confirm := confirmPage{frame: frame{Title: "Approve this Plan?"}, Kind: client.Approve, IsAboutPlan: true,
+		Count: 102, Sum: "7.00 EUR", FormAction: "/desk/plans/p-7", BackHref: "/desk/plans/p-7", HiddenCaseCount: 101,
+		Captions: []string{"Pay Ann"}, Fields: url.Values{"digest": {"d1"}, "keep": {"1", "2"}}}
+	all, _ := pageText(t, shown.English, "sure", confirm)
+	wantTexts(t, "the second look", all, []string{
+		"The Plan Approve this Plan? 102 steps: 7.00 EUR Pay Ann and 101 steps",
+		"Nothing is decided yet. Approve the Plan – 7.00 EUR Back"}, "case", "Inbox ›")
+	source := shows(t, "sure", confirm)
+	wantTexts(t, "its form", source, []string{`action="/desk/plans/p-7"`, `name="digest" value="d1"`,
+		`name="keep" value="1"`, `name="keep" value="2"`, `name="sure" value="yes"`})
 }

@@ -81,7 +81,8 @@ type processPage struct {
 	HasEnded    bool
 	CallCount   int // of the Plan
 	IsDrawn     bool
-	PictureHref string // the address of the picture, which changes with it
+	PictureHref string   // the address of the picture, which changes with it
+	StepTexts   []string // what the picture shows of each step
 	PlanIsLive  bool
 	Counts      map[ideafile.InstanceStatus]int
 	Instances   []instanceRow
@@ -145,7 +146,9 @@ func (v *visit) newProcessPage() (*processPage, error) {
 	if plan.DrawablePlan != nil {
 		p.CallCount, p.PlanIsLive, p.PictureHref = len(plan.Calls), plan.isLive, planPictureHref(p.Href, plan)
 	}
-	p.IsDrawn = p.CallCount > 0 && p.CallCount <= maxDrawnCalls
+	if p.IsDrawn = p.CallCount > 0 && p.CallCount <= maxDrawnCalls; p.IsDrawn {
+		p.StepTexts = v.planLabels(id).StatusTexts(plan.Calls, plan.InstanceCountsByStatus)
+	}
 	p.Ideas, p.HiddenIdeaCount = v.listIdeas(id)
 	if len(p.Ideas) > 0 {
 		p.LatestIdeaNumber, p.UndoneProcess = p.Ideas[0].IdeaNumber, jsonval.AsObject(p.Ideas[0].Undoes)
@@ -262,7 +265,11 @@ func (v *visit) drawPlan() error {
 
 func (v *visit) writePlanSVG(processID string, calls []any, statusCounts []map[ideafile.CallStatus]int) error {
 	v.w.Header().Set("Content-Type", mediaTypeByExtension[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statusCounts, v.planLabels(processID))))
+	colors := plangraph.Light
+	if v.FormValue("dark") != "" {
+		colors = plangraph.Dark
+	}
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statusCounts, v.planLabels(processID), colors)))
 	return nil
 }
 
@@ -319,7 +326,7 @@ func (d *Desk) findPlan(ctx context.Context, processID string, wantLive bool) (p
 // the picture.
 func planPictureHref(href string, plan planToDraw) string {
 	if !plan.isLive {
-		return href + "/plan.svg"
+		return href + "/plan.svg?"
 	}
 	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.InstanceCountsByStatus})[:16]
 }

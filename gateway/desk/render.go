@@ -94,6 +94,20 @@ func processTitle(processID, title string) string {
 	return cmp.Or(clip(title, maxCellChars), root)
 }
 
+// processTitleNow reads what people call a process; empty: it is unknown.
+func (v *visit) processTitleNow(processID string) string {
+	return v.Client.Process(processID).Presenter(v.Context()).ProcessTitle
+}
+
+// processNameText tells processes of one title apart by their ids.
+func processNameText(processID, title string) string {
+	root, title := blobs.RootProcessID(processID), processTitle(processID, title)
+	if title == root {
+		return root
+	}
+	return title + " (" + root + ")"
+}
+
 // loadCatalogues are the wordings of the languages.
 var loadCatalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, error) {
 	all := map[shown.Language]*wording.Catalogue{}
@@ -243,6 +257,7 @@ var templateFuncs = template.FuncMap{
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootProcessID,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"periods": func() []string { return filterPeriods }, "processTitle": processTitle,
+	"processName": processNameText, "titleOfPath": shown.ProcessTitleOf,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

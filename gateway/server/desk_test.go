@@ -292,6 +292,9 @@ func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {
 		"is it late?").press("Ask").is(200).says("ann asks bob: is it late?")
 	p = p.form("Say it").set("to", "bob").press("Hand it over").is(200).says("ann has handed it over to bob",
 		"It is decided by bob", "whoever may decide can hand it over again").lacks("needed if you reject")
+	p.form("Say it").set("to", "bob", "toGroup", "finance").press("Hand it over").is(409).says("not for both")
+	p = p.form("Say it").set("toGroup", "finance").press("Hand it over").is(200).says(
+		"ann has handed it over to people of finance")
 	p.form("Say it").set("to", "ann").press("Hand it over").is(200).form("Approve").press("Approve").is(200).says(
 		"1 case is approved")
 }

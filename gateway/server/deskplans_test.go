@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,8 +45,21 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	if got := h.states(id); strings.Count(got, "You have seat 4A") != 2 {
 		t.Error(got)
 	}
-	b.open(p.address).is(404).says("waits: somebody has decided on it").link("See how " + id + " goes on").is(200)
+	b.open(p.address).is(404).says("waits: somebody has decided on it").link("See how Trip goes on").is(200)
 	b.open("/desk/outcome?o=made-up").is(404)
+}
+
+func TestAPlanOfManyStepsIsApprovedByASecondLook(t *testing.T) {
+	h := open(t)
+	id, _ := h.planned("", slices.Repeat([]string{`{"name": "Ann"}`}, 6)...)
+	b := h.browse()
+	first := b.open("/desk/plans/"+id).is(200).form("Approve the Plan").set("reason", "as agreed")
+	again := first.press("Approve the Plan").is(200).says("Approve this Plan? 12 steps", "The reason: as agreed",
+		"Nothing is decided yet.").lacks("The Plan is")
+	again.form("Approve the Plan").press("Approve the Plan").is(200).says("The Plan is approved.")
+	if got := h.states(id); strings.Count(got, "You have seat 4A") != 6 {
+		t.Error(got)
+	}
 }
 
 func TestAPlanIsAmendedAtTheDesk(t *testing.T) {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,8 +51,31 @@ func TestTheItemsOfAListAreShownAsTheirSchemaSays(t *testing.T) {
 	inbox := h.browse().open("/?process=" + id).is(200)
 	const both = "Price: 19.99 USD; Price: 0.05 USD"
 	inbox.says(both).link("@").is(200).says("Items 1 Price 19.99 USD", "2 Price 0.05 USD")
-	if fields := fmt.Sprint(h.waiting(id, 1)[0]["fields"]); !strings.Contains(fields, both) {
+	waiting := h.waiting(id, 1)[0]
+	if fields := fmt.Sprint(waiting["fields"]); !strings.Contains(fields, both) {
 		t.Error(fields)
+	}
+	// Programs get a Call's words beside its raw values.
+	fields, _ := waiting["fields"].([]any)
+	for n, want := range []map[string]any{{"name": "values.amount", "title": "Amount", "shown": "1,234.59 EUR"},
+		{"name": "values.list", "title": "Items"}} {
+		at := slices.IndexFunc(fields, func(f any) bool { return f.(map[string]any)["name"] == want["name"] })
+		if at < 0 || n > 0 && at == 0 {
+			t.Fatalf("%v stands at %d of %v", want, at, fields)
+		}
+		field := fields[at].(map[string]any)
+		for key, value := range want {
+			if field[key] != value {
+				t.Errorf("%s of %v is not %v", key, field, value)
+			}
+		}
+		if field["value"] == nil {
+			t.Errorf("%v has no raw value", field)
+		}
+	}
+	if sentence := fmt.Sprint(waiting["sentence"]); !strings.HasPrefix(sentence, "Pay a refund") ||
+		!strings.Contains(sentence, "1,234.59 EUR") {
+		t.Error(sentence)
 	}
 }
 

@@ -38,6 +38,8 @@ type Decision struct {
 	// RecipientName and RecipientGroup are the person or the group that a remark is addressed to.
 	RecipientName  string `json:"to,omitempty"`
 	RecipientGroup string `json:"toGroup,omitempty"`
+	// IsForRequest means that the LLM is told of a question and of what people answer.
+	IsForRequest bool `json:"forRequest,omitempty"`
 	// Proof is the signature of the signal, unchanged: a compact JWS; empty: the decision is declared, that is, its
 	// sender claims to be DecidedBy.
 	Proof string `json:"proof,omitempty"`
@@ -113,13 +115,14 @@ const (
 )
 
 // ReadDecision reads the payload of a decision's signal; kind is the signal's name. Its keys are call, digest, by,
-// groups, reason, proof and id; also params for amend, with for replace, output for answer, and to and toGroup for
-// remarks. An approval under a standing order, or a remark on a deputy, has order in place of by, groups, reason and
-// proof.
+// groups, reason, proof and id; also params for amend, with for replace, output for answer, to and toGroup for remarks,
+// and forRequest for ask. An approval under a standing order, or a remark on a deputy, has order in place of by, groups,
+// reason and proof.
 func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	rawOrder := m[orderKey]
-	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
+	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output",
+		Ask: "forRequest"}[kind]
 	textTargets := commonTextTargets(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
 	textTargets["call"], textTargets["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
@@ -139,7 +142,10 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	switch {
 	case d.CallID == "":
 		return d, fmt.Errorf(`it names no Call: "call" is missing`)
+	case kind == Ask && value != nil && value != true && value != false:
+		return d, fmt.Errorf("%q is true or false, not %s", payloadKey, jsonval.TypeOf(value))
 	case IsRemark(kind):
+		d.IsForRequest = value == true
 		return d, d.checkRemark()
 	case kind == policy.Reject && strings.TrimSpace(d.Reason) == "":
 		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
@@ -265,6 +271,18 @@ func (d Decision) Describe() string {
 		s += ": " + d.Reason
 	}
 	return s
+}
+
+// ChangeText says who changed a Call that waits again, and why; empty: the decision did not change it.
+func (d Decision) ChangeText() string {
+	text := map[string]string{policy.Amend: " has changed it", policy.Replace: " has chosen this instead"}[d.Kind]
+	if text == "" {
+		return ""
+	}
+	if text = d.deciderText() + text; d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	return text
 }
 
 // PastTense is the verb of the decision for use in a sentence.

@@ -221,6 +221,34 @@ func TestADecisionIsToldAsAFact(t *testing.T) {
 	}
 }
 
+func TestAQuestionSaysWhetherTheLLMIsToldOfIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind, flag, why string
+		isForRequest    bool
+	}{
+		{approval.Ask, "", "", false}, {approval.Ask, `, "forRequest": true`, "", true},
+		{approval.Ask, `, "forRequest": false`, "", false}, {approval.Ask, `, "forRequest": null`, "", false},
+		{approval.Ask, `, "forRequest": "yes"`, `"forRequest" is true or false, not string`, false},
+		{approval.Comment, `, "forRequest": true`, `unknown key "forRequest"`, false},
+	} {
+		d, err := approval.ReadDecision(c.kind, modeltest.MustDecodeJSON(
+			`{"call": "1.1", "by": "ann", "reason": "late?"`+c.flag+`}`).(map[string]any))
+		if got := modeltest.ErrorText(err); got != c.why || d.IsForRequest != c.isForRequest {
+			t.Errorf("%s%s: %v, %q", c.kind, c.flag, d.IsForRequest, got)
+		}
+	}
+	const warning = "the AI that plans the process is told"
+	p := approval.PendingCall{Remarks: []approval.Decision{{Kind: approval.Ask, DecidedBy: "ann", IsForRequest: true}}}
+	if got := strings.Join(p.Explanation(), "\n"); !strings.Contains(got, warning) {
+		t.Errorf("whoever answers reads %s", got)
+	}
+	p.Remarks[0].IsForRequest = false
+	if got := strings.Join(p.Explanation(), "\n"); strings.Contains(got, warning) {
+		t.Errorf("whoever answers reads %s", got)
+	}
+}
+
 func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "person", "ann": "person:ann", "timeout": "person:timeout"} {

@@ -39,6 +39,8 @@ type PendingCall struct {
 	AllowedDecisions []string `json:"allow"` // and remarks: see Allows
 	// ReviewReason is why a person is asked, if the Tool's policy is not the reason.
 	ReviewReason string `json:"why,omitempty"`
+	// ChangeText says who has changed the Call since it was planned, and why; empty: nobody has.
+	ChangeText string `json:"changed,omitempty"`
 	// Note is the policy's text for the people who are asked. It does not affect what runs, and is not part of the
 	// digest.
 	Note string `json:"note,omitempty"`
@@ -156,11 +158,21 @@ func (p PendingCall) Explanation() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)
 	}
+	if p.ChangeText != "" {
+		lines = append(lines, p.ChangeText)
+	}
 	if p.Note != "" {
 		lines = append(lines, p.Note)
 	}
-	return append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
+	lines = append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
+	if len(RemarksForRequest(p.Remarks)) > 0 {
+		lines = append(lines, answersAreToldText)
+	}
+	return lines
 }
+
+// answersAreToldText warns whoever answers a question of whose answers the LLM is told.
+const answersAreToldText = "the AI that plans the process is told of the question and of what is answered"
 
 // CountAgreeingDecisions returns how many people decided the same on a Call as the signal with an id, up to and
 // including that signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend

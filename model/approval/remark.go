@@ -101,6 +101,23 @@ func (d Decision) RemarkText() string {
 	return text
 }
 
+// RemarksForRequest returns the questions of which the LLM is told, each with what others than the asker said later.
+func RemarksForRequest(remarks []Decision) (list []Decision) {
+	var askers []policy.Identity
+	for _, r := range remarks {
+		isAnswer := r.Kind == Comment && slices.ContainsFunc(askers, func(asker policy.Identity) bool {
+			return !asker.Is(r.Identity())
+		})
+		if r.IsForRequest {
+			askers = append(askers, r.Identity())
+		}
+		if r.IsForRequest || isAnswer {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // LastHandOver is the last remark that handed the Call over; nil: it was not handed over.
 func (p PendingCall) LastHandOver() *Decision {
 	for n := len(p.Remarks) - 1; n >= 0; n-- {

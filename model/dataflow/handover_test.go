@@ -121,3 +121,25 @@ func TestARemarkIsOnRecordWithTheCallThatWasShown(t *testing.T) {
 	}
 	say("700")
 }
+
+// Whoever is asked again about a Call that a person changed reads who did, and why.
+func TestACallThatWaitsAgainSaysWhoChangedIt(t *testing.T) {
+	t.Parallel()
+	i := vault(t, `{"people": ["ann", "bob"]}`, "")
+	said := func() string { return strings.Join(i.PendingApprovals()[0].Explanation(), "; ") }
+	if got := said(); got != "" {
+		t.Errorf("nobody has changed it, and it says %q", got)
+	}
+	for _, c := range []struct{ kind, payload, want string }{
+		{policy.Amend, `"by": "ann", "reason": "too much", "params": {"cents": 700}`, "ann has changed it: too much"},
+		{policy.Replace, `"by": "bob", "with": {"_tool": "pay", "cents": 800}`, "bob has chosen this instead"},
+	} {
+		if err := decide(i, c.kind, `{"call": "1.1", `+c.payload+`}`); err != nil {
+			t.Fatal(err)
+		}
+		i.Advance()
+		if got := said(); got != c.want {
+			t.Errorf("it says %q, want %q", got, c.want)
+		}
+	}
+}

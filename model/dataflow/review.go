@@ -104,6 +104,9 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolic
 			p.TimeoutAction = policy.Reject // what certain people must approve is never approved by timeout
 		}
 	}
+	if n := len(rec.Decisions); n > 0 {
+		p.ChangeText = rec.Decisions[n-1].ChangeText()
+	}
 	rec.TimesAsked++
 	if rec.TimesAsked > 1 {
 		p.TimesAsked = rec.TimesAsked

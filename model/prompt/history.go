@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -85,8 +86,9 @@ func (w *promptWriter) CallIDExample() string {
 // other Call.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	outputPath, hasOutputPath := w.idea.OutputPathOf(entry.Call)
-	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.CallDone] == 0 || len(entry.ResultByInstance) > 0 ||
-		!hasOutputPath || len(outputPath) == 0 || outputPath.HasBranches() {
+	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.Remarks) > 0 ||
+		len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.CallDone] == 0 ||
+		len(entry.ResultByInstance) > 0 || !hasOutputPath || len(outputPath) == 0 || outputPath.HasBranches() {
 		return "", false
 	}
 	return oneLine(entry.Call.Tool) + "(…)" + planNameSuffix(entry) + " → " + oneLine(outputPath.String()), true
@@ -98,7 +100,8 @@ func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 	for token, v := range jsonval.Sorted(entry.ResultByInstance) {
 		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", v)
 	}
-	w.writeDecisions(entry.Decisions)
+	w.writePeoplesWords(entry.Remarks, approval.Decision.RemarkText)
+	w.writePeoplesWords(jsonval.Filter(entry.Decisions, isMoreThanPlainApproval), approval.Decision.Describe)
 }
 
 // callText writes a Call in one line: tool(parameters) → where its result goes.
@@ -133,16 +136,13 @@ func isMoreThanPlainApproval(d turn.InstanceDecision) bool {
 	return d.Decision.Kind != policy.Approve || d.Decision.Reason != ""
 }
 
-// writeDecisions writes the decisions of people that tell more than an approval, one line for all instances with the
-// same decision.
-func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
+// writePeoplesWords writes what people decided or said, one line for all instances with the same.
+func (w *promptWriter) writePeoplesWords(decisions []turn.InstanceDecision,
+	describe func(approval.Decision) string) {
 	var facts []string
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
-		fact := d.Decision.Describe()
-		if !isMoreThanPlainApproval(d) {
-			continue
-		}
+		fact := describe(d.Decision)
 		if tokensByFact[fact] == nil {
 			facts = append(facts, fact)
 		}

@@ -334,6 +334,30 @@ func TestADocumentThatPlaysThePromptStaysData(t *testing.T) {
 	}
 }
 
+// A Call that is done is summed up, unless people said something about it.
+func TestADoneCallThatPeopleWereAskedAboutIsShownWithWhatTheySaid(t *testing.T) {
+	t.Parallel()
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+anyLetter+`}}, "context": [
+		{"type": "text", "text": "Read it."}, {"type": "state", "letter": "x"}]}`)
+	render := func(remarks ...turn.InstanceDecision) string {
+		call := ideafile.ParseWrittenCall(map[string]any{"_tool": "a", "x": "y", "_outputPath": "†state.letter"})
+		request := &turn.RequestInput{RequestNumber: 2,
+			Instances: []turn.InstanceInput{{State: jsonval.Object{"letter": "x"}}},
+			PlanEntries: []turn.PlannedCallSummary{{CallID: "1.1", Call: call, Remarks: remarks,
+				CountByStatus: map[ideafile.CallStatus]int{ideafile.CallDone: 1}}}}
+		return Render(idea, nil, request, nil)[2].Content
+	}
+	if text := render(); !strings.Contains(text, "- 1.1 a(…) → ") {
+		t.Error(text)
+	}
+	text := render(turn.InstanceDecision{
+		Decision: approval.Decision{Kind: approval.Ask, DecidedBy: "ann", Reason: "late?"}})
+	if !strings.Contains(text, `- 1.1 a(x: "y") → `) ||
+		!strings.Contains(text, "\n  ann asks who started it: late?\n") {
+		t.Error(text)
+	}
+}
+
 // docs/llm.md leads to the prompt of a Request, and shows its schema and an answer to it.
 func TestTheDocumentedSchemaIsTheOneThatIsSent(t *testing.T) {
 	t.Parallel()

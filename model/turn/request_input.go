@@ -155,13 +155,15 @@ type PlannedCallSummary struct {
 	Faults []RecordedFault `json:"faults,omitempty"`
 	// Decisions are people's decisions on the Call, in the order of the instances.
 	Decisions []InstanceDecision `json:"decided,omitempty"`
+	// Remarks are people's questions on the Call of which the LLM is told, with the answers.
+	Remarks []InstanceDecision `json:"asked,omitempty"`
 	// ExecutedCallByInstance is the Call as it ran after people's decisions, by instance.
 	ExecutedCallByInstance map[string]ExecutedCall `json:"ran,omitempty"`
 	// ReviewReasonByInstance is why a person must review the Call, by instance, beside its Tool's policy.
 	ReviewReasonByInstance map[string]string `json:"review,omitempty"`
 }
 
-// InstanceDecision is a person's decision on a Call of one instance.
+// InstanceDecision is a person's decision, or remark, on a Call of one instance.
 type InstanceDecision struct {
 	Token    string            `json:"token"`
 	Decision approval.Decision `json:"decision"`
@@ -252,6 +254,9 @@ func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 	}
 	for _, d := range c.Decisions {
 		e.Decisions = append(e.Decisions, InstanceDecision{Token: token, Decision: d})
+	}
+	for _, r := range approval.RemarksForRequest(c.Remarks) {
+		e.Remarks = append(e.Remarks, InstanceDecision{Token: token, Decision: r})
 	}
 	if c.ExecutedCall != nil {
 		if e.ExecutedCallByInstance == nil {

@@ -47,6 +47,23 @@ document.addEventListener("change", ({ target }) => {
   sayTicked(target.form);
 });
 
+// Rows stay ticked, and reasons written, while a table is sorted.
+const sortedKey = "process-idea-sorted";
+const reasons = () => [...document.querySelectorAll(".bar input[name=reason]")];
+const picks = () => [...document.querySelectorAll("input[name=pick]")];
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-sort]") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    sessionStorage.setItem(sortedKey, JSON.stringify({ ticked: picks().filter((box) => box.checked).map((box) => box.value),
+      reasons: reasons().map((field) => [field.id, field.value]) }));
+  }
+});
+const kept = JSON.parse(sessionStorage.getItem(sortedKey) ?? "null");
+sessionStorage.removeItem(sortedKey);
+if (kept) {
+  picks().forEach((box) => { box.checked = kept.ticked.includes(box.value); });
+  reasons().forEach((field) => { field.value = new Map(kept.reasons).get(field.id) ?? field.value; });
+}
+
 // A browser shows the date in a field its own way. Below stands which day that is, in the page's words.
 const dates = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" });
 const sayDate = (field) => {

@@ -16,6 +16,7 @@ import (
 // DecisionSubject is what a decision on a Call of a Tool is about, as the person who signs it reads it.
 type DecisionSubject struct {
 	Tool            string
+	ProcessTitle    string         // what people call the process; empty: unknown
 	Caption         string         // what the Call does, and for whom
 	ReplacementTool string         // the title of the Tool of a replacing Call; empty: nothing is replaced
 	ValueFact       *readable.Fact // the value of the decision; nil: there is none

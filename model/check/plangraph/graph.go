@@ -32,7 +32,8 @@ type graphNode struct {
 	id         string
 	kind       nodeKind
 	labelLines []string
-	fillColor  string // empty: the usual one
+	// countByStatus are the instances in which the Call of the node has each status; empty: unknown.
+	countByStatus map[ideafile.CallStatus]int
 }
 
 type graphEdge struct {
@@ -80,14 +81,13 @@ func (g *graph) addCall(callIndex int, call ideafile.WrittenCall) {
 	g.nodes = append(g.nodes, graphNode{id: c.nodeID, labelLines: lines})
 }
 
-// markStatuses adds the counts of CountCallStatuses to the labels and colours of Calls: of all, or only of those that
-// were undone.
+// markStatuses adds the counts of CountCallStatuses to the labels and bars of Calls: of all, or only of those that were
+// undone.
 func (g *graph) markStatuses(statusCounts []map[ideafile.CallStatus]int, markAll bool) *graph {
 	for n := range min(len(g.calls), len(statusCounts)) {
 		line := g.labels.statusLine(statusCounts[n])
 		if line != "" && (markAll || statusCounts[n][ideafile.CallUndone] > 0) {
-			g.nodes[n].fillColor, g.nodes[n].labelLines = fillColor(statusCounts[n]),
-				append(g.nodes[n].labelLines, line)
+			g.nodes[n].countByStatus, g.nodes[n].labelLines = statusCounts[n], append(g.nodes[n].labelLines, line)
 		}
 	}
 	return g

@@ -147,14 +147,27 @@ func (l Labels) ParamsInWords(call jsonval.Object) jsonval.Object {
 // statusLine lists in how many instances a Call has each status; for a single instance, the status only.
 func (l Labels) statusLine(countByStatus map[ideafile.CallStatus]int) string {
 	var parts []string
-	for _, f := range statusFillColors {
-		if n := countByStatus[f.status]; n == 1 && len(countByStatus) == 1 {
-			return l.translate(string(f.status))
+	for _, status := range barStatuses {
+		if n := countByStatus[status]; n == 1 && len(countByStatus) == 1 {
+			return l.translate(string(status))
 		} else if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, l.translate(string(f.status))))
+			parts = append(parts, fmt.Sprintf("%d %s", n, l.translate(string(status))))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// StatusTexts says of each Call of a Plan in how many instances it has each status; nothing of those of which nothing
+// is known.
+func (l Labels) StatusTexts(calls []any, statusCounts []map[ideafile.CallStatus]int) (texts []string) {
+	for n, call := range ideafile.ParseWrittenCalls(calls) {
+		if n >= len(statusCounts) || len(statusCounts[n]) == 0 {
+			continue
+		}
+		lines := l.callLines(n+1, cmp.Or(call.Tool, "?"), call.TargetTokens)
+		texts = append(texts, singleLine(strings.Join(lines, ", ")+": "+l.statusLine(statusCounts[n])))
+	}
+	return texts
 }
 
 // singleLine replaces each character that ends a line or cannot be shown by a space.

@@ -30,6 +30,7 @@ type layout struct {
 	edges         []graphEdge
 	width, height float64
 	labels        Labels
+	colors        Palette
 
 	nodeByID     map[string]*placedNode
 	predecessors map[*placedNode][]*placedNode // by node, the nodes whose edges lead to it
@@ -42,6 +43,9 @@ func newLayout(g *graph) *layout {
 		p := &placedNode{graphNode: n, layer: -1, height: lineHeight*float64(len(n.labelLines)) + boxPadding}
 		for _, line := range n.labelLines {
 			p.width = max(p.width, letterWidth*float64(utf8.RuneCountInString(singleLine(line)))+2*boxPadding)
+		}
+		if len(n.countByStatus) > 0 {
+			p.height += barHeight + boxPadding/2
 		}
 		l.nodes, l.nodeByID[n.id] = append(l.nodes, p), p
 	}

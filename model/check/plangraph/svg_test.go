@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +57,7 @@ func call(tool, path string, reads ...any) any {
 func TestNoLineStrikesALabelThrough(t *testing.T) {
 	t.Parallel()
 	svg := plangraph.RenderSVG([]any{call("fetch", "†state.a"), call("left", "†state.b", "†state.a"),
-		call("right", "†state.c", "†state.a")}, nil, plangraph.Labels{})
+		call("right", "†state.c", "†state.a")}, nil, plangraph.Labels{}, plangraph.Light)
 	if line, label := strings.LastIndex(svg, "<path d="), strings.Index(svg, "<text"); line > label {
 		t.Errorf("a line is drawn at %d, after the label at %d: %s", line, label, svg)
 	}
@@ -66,7 +68,7 @@ func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 	boxes, texts := elements(t, plangraph.RenderSVG([]any{
 		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"),
 		call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
-	}, nil, plangraph.Labels{}))
+	}, nil, plangraph.Labels{}, plangraph.Light))
 	if len(boxes) != 5 { // four Calls, and the input
 		t.Fatalf("%d boxes: %q", len(boxes), texts)
 	}
@@ -94,12 +96,12 @@ func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
 		strings.Repeat("x", 5000), "", "日本語"} {
 		_, texts := elements(
 			t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"),
-				7, nil}, nil, plangraph.Labels{}))
+				7, nil}, nil, plangraph.Labels{}, plangraph.Light))
 		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
 			t.Errorf("%q", texts)
 		}
 	}
-	elements(t, plangraph.RenderSVG(nil, nil, plangraph.Labels{}))
+	elements(t, plangraph.RenderSVG(nil, nil, plangraph.Labels{}, plangraph.Light))
 }
 
 func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
@@ -108,30 +110,92 @@ func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
 	for n := range 500 {
 		many = append(many, call("t", fmt.Sprintf("†state.v%d", n), fmt.Sprintf("†state.v%d", (n*7+1)%500)))
 	}
-	if boxes, _ := elements(t, plangraph.RenderSVG(many, nil, plangraph.Labels{})); len(boxes) != 500 {
+	if boxes, _ := elements(t, plangraph.RenderSVG(many, nil, plangraph.Labels{}, plangraph.Light)); len(boxes) != 500 {
 		t.Errorf("%d boxes", len(boxes))
 	}
 }
 
-func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
+func TestWhatBecameOfACallIsWrittenInItAboveABarOfItsShares(t *testing.T) {
 	t.Parallel()
 	calls := []any{call("a", "†state.a", "†input.x"), call("b", "†state.b", "†state.a"),
 		call("c", "†state.c", "†state.b")}
-	boxes, texts := elements(t,
-		plangraph.RenderSVG(calls,
-			[]map[ideafile.CallStatus]int{{ideafile.CallDone: 3}, {ideafile.CallDone: 1, ideafile.CallFailed: 2}},
-			plangraph.Labels{}))
-	all := strings.Join(texts, "|")
-	for _, want := range []string{"3 done", "2 failed, 1 done"} {
-		if !strings.Contains(all, want) {
+	counts := []map[ideafile.CallStatus]int{{ideafile.CallDone: 999, ideafile.CallRejected: 1},
+		{ideafile.CallDone: 1, ideafile.CallFailed: 1, ideafile.CallWaiting: 2}}
+	svg := plangraph.RenderSVG(calls, counts, plangraph.Labels{}, plangraph.Light)
+	boxes, texts := elements(t, svg)
+	wantTexts := []string{"1 rejected, 999 done", "1 failed, 2 waiting, 1 done"}
+	for _, want := range wantTexts {
+		if all := strings.Join(texts, "|"); !strings.Contains(all, want) {
 			t.Errorf("it does not say %q: %s", want, all)
 		}
 	}
-	if a, b, c := boxes[0]["fill"], boxes[1]["fill"], boxes[2]["fill"]; a == b || b == c || a == c {
-		t.Errorf("the fills are %s, %s and %s", a, b, c)
+	if a, b, c := boxes[0]["fill"], boxes[1]["fill"], boxes[2]["fill"]; a != b || b != c {
+		t.Errorf("one rejection colours the whole box: the fills are %s, %s and %s", a, b, c)
 	}
 	if boxes[0]["height"] == boxes[2]["height"] {
 		t.Error("a Call of which nothing is known has a line for it")
+	}
+	widthsByStatus := map[string][]float64{}
+	share := regexp.MustCompile(`<path class="(.+?)" d="M[^h]*h([0-9.]+)v`)
+	for _, share := range share.FindAllStringSubmatch(svg, -1) {
+		width, _ := strconv.ParseFloat(share[2], 64)
+		widthsByStatus[share[1]] = append(widthsByStatus[share[1]], width)
+	}
+	done, rejected, waiting := widthsByStatus["done"], widthsByStatus["rejected"], widthsByStatus["waiting"]
+	if len(done) != 2 || len(rejected) != 1 || len(waiting) != 1 || len(widthsByStatus["failed"]) != 1 {
+		t.Fatalf("the shares are %v", widthsByStatus)
+	}
+	if rejected[0] < 3 || done[0] < 20*rejected[0] || done[1] != widthsByStatus["failed"][0] || waiting[0] <= done[1] {
+		t.Errorf("the shares are %v", widthsByStatus)
+	}
+	told := plangraph.Labels{}.StatusTexts(calls, counts)
+	if want := "1 a: " + wantTexts[0] + "|2 b: " + wantTexts[1]; strings.Join(told, "|") != want {
+		t.Errorf("%q", told)
+	}
+}
+
+// luminance is the relative luminance of WCAG.
+func luminance(color string) float64 {
+	if len(color) == 4 {
+		color = "#" + string([]byte{color[1], color[1], color[2], color[2], color[3], color[3]})
+	}
+	sum := 0.0
+	for n, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v, _ := strconv.ParseUint(color[1+2*n:3+2*n], 16, 8)
+		c := float64(v) / 255
+		if c = c / 12.92; v > 10 {
+			c = math.Pow((float64(v)/255+0.055)/1.055, 2.4)
+		}
+		sum += weight * c
+	}
+	return sum
+}
+
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func TestTheColoursOfAPictureStandOutInEachScheme(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]plangraph.Palette{"light": plangraph.Light, "dark": plangraph.Dark} {
+		for _, text := range [][2]string{{p.Ink, p.Box}, {p.Ink, p.Paper}, {p.Line, p.Paper}} {
+			if got := contrast(text[0], text[1]); got < 4.5 {
+				t.Errorf("%s: the text %s on %s has a contrast of %.2f", name, text[0], text[1], got)
+			}
+		}
+		for status, color := range p.ByStatus {
+			if got := contrast(color, p.Box); got < 3 {
+				t.Errorf("%s: %s in %s has a contrast of %.2f", name, status, color, got)
+			}
+		}
+	}
+	dark := plangraph.RenderSVG([]any{call("a", "†state.a", "†input.x")}, nil, plangraph.Labels{}, plangraph.Dark)
+	p := plangraph.Light
+	for _, light := range []string{p.Paper + `"`, p.Ink, p.Line, p.Box} {
+		if strings.Contains(dark, light) {
+			t.Errorf("the dark picture has the light %s: %s", light, dark)
+		}
 	}
 }
 
@@ -158,7 +222,7 @@ func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 	}
 	_, texts := elements(t,
 		plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.CallAwaitingApproval: 2}},
-			plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}))
+			plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}, plangraph.Light))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"|1 Refund a customer|order A-1, order A-2|→ The letter|2 AWAITING-APPROVAL|",
 		"|2 Refund a customer|", "|Customer › Name|", "|Amount|", "|WHAT IT BEGAN WITH|", "|Note for all › 0 › Text|", "|AFTER|"} {

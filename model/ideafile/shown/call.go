@@ -111,7 +111,7 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 	if idea == nil {
 		return w
 	}
-	w.ProcessTitle = titleFromName(idea.ProcessPath[strings.LastIndex(idea.ProcessPath, "/")+1:])
+	w.ProcessTitle = ProcessTitleOf(idea.ProcessPath)
 	view := ideafile.OwnInstanceView(idea.Context, "")
 	w.sharedInput = view.PayloadByKind[ideafile.TypeInput]
 	format := func(kind string) Format {

@@ -48,6 +48,11 @@ func (l Language) countText(n int64, noun string) string {
 
 func (l Language) monthName(n int) string { return strings.Fields(l.translate("months"))[n-1] }
 
+// ProcessTitleOf is what people call processes whose Idea has this path: its last part, as a title.
+func ProcessTitleOf(processPath string) string {
+	return titleFromName(processPath[strings.LastIndex(processPath, "/")+1:])
+}
+
 // titleFromName makes a title for a name in a schema that has none: orderNumber becomes Order number.
 func titleFromName(name string) string {
 	var b strings.Builder

@@ -46,7 +46,8 @@ var signalKinds = []signalKind{
 	decisionSignal(approval.Comment,
 		`Say something about a Call that waits, for whoever decides: {"call", "reason", "by"}.`),
 	decisionSignal(approval.Ask,
-		`Ask somebody about a Call that waits: {"call", "reason", "by", "to"? or "toGroup"?}; without them, who started it.`),
+		`Ask somebody about a Call that waits: {"call", "reason", "by", "to"? or "toGroup"?, "forRequest"?}; `+
+			`without to and toGroup, who started it.`),
 	decisionSignal(approval.HandOver,
 		`Have a person or a group decide on a Call that waits: {"call", "to" or "toGroup", "by", "reason"?}.`),
 

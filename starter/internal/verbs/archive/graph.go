@@ -21,7 +21,7 @@ import (
 var renderByFormat = map[string]func(calls []any, statuses ...map[ideafile.CallStatus]int) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
 	"svg": func(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-		return plangraph.RenderSVG(calls, statuses, plangraph.Labels{})
+		return plangraph.RenderSVG(calls, statuses, plangraph.Labels{}, plangraph.Light)
 	},
 }
 

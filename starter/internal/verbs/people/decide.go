@@ -34,6 +34,8 @@ func remarkFlagAdder(hasRecipient bool) func(*pflag.FlagSet, *actionOptions) {
 		f.StringVar(&g.reason, "text", "", "what is said")
 		if hasRecipient {
 			addRecipientFlags(f, g)
+			f.BoolVar(&g.isForRequest, "for-request", false,
+				"tell the LLM of the question and of what is answered, in the next Request")
 		}
 	}
 }

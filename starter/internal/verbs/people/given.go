@@ -24,6 +24,7 @@ type actionOptions struct {
 	actorName, reason, keyFile, shownDigest string // key names a file
 	groups                                  []string
 	recipient, recipientGroup               string // whom a remark is for
+	isForRequest                            bool   // the LLM is told of a question
 	valueText, valueFlagName                string // JSON or @file, and the name of the flag that sets it
 	inputFile                               string
 	fileWarnings                            diag.Problems // about the file
@@ -61,7 +62,7 @@ func (g *actionOptions) actor() client.Actor {
 func (g *actionOptions) newDecision() (d client.Decision, err error) {
 	d = client.Decision{CallID: g.callID, ApprovalDigest: g.shownDigest, By: g.actorName, Groups: g.groups,
 		Reason:   g.reason,
-		ToPerson: g.recipient, ToGroup: g.recipientGroup}
+		ToPerson: g.recipient, ToGroup: g.recipientGroup, IsForRequest: g.isForRequest}
 	if d.Key, err = app.SigningKey(g.keyFile); err == nil && d.Key == nil {
 		d.By, d.Groups = g.actor().Name, app.GroupsOrDefault(g.groups)
 	}
