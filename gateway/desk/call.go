@@ -9,7 +9,9 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/gateway/access"
 	"processidea/gateway/desk/form"
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -34,10 +36,11 @@ type callPage struct {
 	UnadaptedParams    *fact  // the parameters before they were adapted; nil: they were not
 	IsIrreversible     bool   // nothing takes it back
 	IsPlannedByLLM     bool
-	Starters           string   // who started the process; empty: nobody said so
-	IsStarter          bool     // the reader is one of them
-	PolicyJSON         string   // of the Tool, as JSON
-	NoDecisionEffects  []string // what happens while nobody decides
+	Starters           string             // who started the process; empty: nobody said so
+	IsStarter          bool               // the reader is one of them
+	OpenQuestion       *approval.Decision // the last question to the reader that they have not answered; nil: none
+	PolicyJSON         string             // of the Tool, as JSON
+	NoDecisionEffects  []string           // what happens while nobody decides
 	DenialReason       string
 	MaySignWithPasskey bool // the person may sign with a passkey
 	IsDecisionAllowed  map[string]bool
@@ -123,6 +126,7 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
 	p.IsStarter = slices.ContainsFunc(starters, policy.Identity{Name: person.Name, Account: person.Account}.Is)
+	p.OpenQuestion = openQuestionTo(person, p.IsStarter, a.Remarks)
 	key, _ := ideafile.ParseCallKey(a.CallID)
 	p.IsPlannedByLLM = key.Request > 0
 	for _, kind := range a.AllowedDecisions {
@@ -149,6 +153,21 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
+}
+
+// openQuestionTo returns the last question to a person after which the person has said nothing; nil if there is none.
+func openQuestionTo(person *access.Person, isStarter bool, remarks []approval.Decision) (question *approval.Decision) {
+	self := approval.Decision{DecidedBy: person.Name, Account: person.Account, Groups: person.Groups}
+	for n := range remarks {
+		r := &remarks[n]
+		switch {
+		case r.Identity().Is(self.Identity()):
+			question = nil
+		case r.Kind == client.Ask && (r.IsAddressedTo(self) || isStarter && r.RecipientText() == ""):
+			question = r
+		}
+	}
+	return question
 }
 
 // isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows. t is nil if the

@@ -22,11 +22,15 @@ import (
 
 // decideCall handles a decision on the Call of the address, or a standing order that is given on its page.
 func (v *visit) decideCall() error {
-	if v.PostForm.Get("decision") == approval.SteerGiveStandingOrder {
+	kind := cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign"))
+	if err := api.CheckRightToAct(v.user, kind); err != nil {
+		return err
+	}
+	if kind == approval.SteerGiveStandingOrder {
 		return v.giveOrder()
 	}
 	decision := api.Decision{ProcessID: v.processID, Decision: client.Decision{
-		CallID: v.PathValue("call"), Kind: cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign")),
+		CallID: v.PathValue("call"), Kind: kind,
 		ApprovalDigest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
