@@ -99,10 +99,10 @@ func TestWhoMayLookAnswersAtTheDesk(t *testing.T) {
 		"who started it":       {[]approval.Decision{ask("bob", "", "")}, true, "bob"},
 		"who did not start it": {[]approval.Decision{ask("bob", "", "")}, false, ""},
 		"somebody else":        {[]approval.Decision{ask("bob", "cem", "")}, true, ""},
-		"asked again":          {[]approval.Decision{ask("bob", "ann", ""), say("ann"), ask("eve", "ann", "")},
+		"asked again": {[]approval.Decision{ask("bob", "ann", ""), say("ann"), ask("eve", "ann", "")},
 			true, "eve"},
-		"answered":             {[]approval.Decision{ask("bob", "ann", ""), say("ann")}, false, ""},
-		"another answered":     {[]approval.Decision{ask("bob", "ann", ""), say("cem")}, false, "bob"},
+		"answered":         {[]approval.Decision{ask("bob", "ann", ""), say("ann")}, false, ""},
+		"another answered": {[]approval.Decision{ask("bob", "ann", ""), say("cem")}, false, "bob"},
 	} {
 		question := openQuestionTo(ann, one.isStarter, one.remarks)
 		if (question == nil) != (one.want == "") || question != nil && question.DecidedBy != one.want {
