@@ -66,6 +66,14 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		did(Amend, "1.4", "Ann", shown))
 	seal("b/~part/1", 1, "", did(Reject, "1.7", "Ann")) // b has it, too
 	seal("b/~part/1/~call/1.8@1", 1, "", did(Approve, "1.1", "Ann", shown))
+	orderApprovals, err := c.OrderApprovals(t.Context(), began)
+	if err != nil || fmt.Sprint(orderApprovals) != "[{a Ann pay 1}]" {
+		t.Error(orderApprovals, err)
+	}
+	orderApprovals, err = c.OrderApprovals(t.Context(), began.Add(time.Hour))
+	if len(orderApprovals) > 0 || err != nil {
+		t.Error(orderApprovals, err)
+	}
 	ann := policy.Identity{Name: "Ann", Account: policy.Account{Issuer: "here", Subject: "1"}}
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {

@@ -126,6 +126,7 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
 	p.IsStarter = slices.ContainsFunc(starters, policy.Identity{Name: person.Name, Account: person.Account}.Is)
+	p.RuleText = reviewRuleText(a)
 	p.OpenQuestion = openQuestionTo(person, p.IsStarter, a.Remarks)
 	key, _ := ideafile.ParseCallKey(a.CallID)
 	p.IsPlannedByLLM = key.Request > 0
@@ -137,7 +138,6 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		wiringByParam, p.IsIrreversible = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
 		if source := p.Tool.Source["_approval"]; source != nil && source != true {
 			p.PolicyJSON = form.PrettyJSON(source)
-			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(source)["when"], a.Language)
 		}
 	}
 	p.Params = factsOfFields(a, newOriginLookup(wiringByParam, a, presenter))
