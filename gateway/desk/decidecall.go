@@ -76,8 +76,11 @@ func (v *visit) decideCall() error {
 			caption = describeCase(client.Approval{Call: d.Call})
 		}
 	}
-	return v.redirectToOutcomes(outcomes{DecisionKind: decision.Kind, BackHref: v.FormValue("back"),
-		Outcomes: outcomesOf(results, caption)})
+	o := outcomes{DecisionKind: decision.Kind, BackHref: v.FormValue("back"), Outcomes: outcomesOf(results, caption)}
+	if decision.Kind == client.Approve || decision.Kind == client.Reject { // others may change the amount
+		o.addAmounts([]client.Approval{a}, a.Language)
+	}
+	return v.redirectToOutcomes(o)
 }
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
