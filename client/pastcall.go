@@ -74,15 +74,29 @@ func (p *Process) decidedCallOfChain(ctx context.Context, callID string) (d Deci
 	return d, true, nil
 }
 
-// decidedCallOfInstance asks the instance of a decided Call. The error wraps ErrNotFound also if nobody answers.
-func (p *Process) decidedCallOfInstance(ctx context.Context, callID string) (DecidedCall, error) {
-	var v InstanceStatus
-	instanceID, err := p.instanceID(ctx, callID)
+// InstanceOfCall queries the instance of a Call. The error wraps ErrNotFound if nobody answers.
+func (p *Process) InstanceOfCall(ctx context.Context, callID string) (InstanceStatus, error) {
+	v, _, err := p.queryInstanceOfCall(ctx, callID)
+	return v, err
+}
+
+func (p *Process) queryInstanceOfCall(ctx context.Context, callID string) (v InstanceStatus, instanceID string,
+	err error) {
+	instanceID, err = p.instanceID(ctx, callID)
 	if err == nil {
 		err = p.client.query(ctx, instanceID, protocol.QueryStatus, &v)
 	}
 	if err != nil {
-		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", callID, p.id, err)
+		err = kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", callID, p.id, err)
+	}
+	return v, instanceID, err
+}
+
+// decidedCallOfInstance asks the instance of a decided Call. The error wraps ErrNotFound also if nobody answers.
+func (p *Process) decidedCallOfInstance(ctx context.Context, callID string) (DecidedCall, error) {
+	v, instanceID, err := p.queryInstanceOfCall(ctx, callID)
+	if err != nil {
+		return DecidedCall{}, err
 	}
 	for _, c := range v.Calls {
 		if !ideafile.MatchesCallID(callID, c.ID) || len(c.Decisions) == 0 {

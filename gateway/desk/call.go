@@ -140,7 +140,8 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 			p.PolicyJSON = form.PrettyJSON(source)
 		}
 	}
-	p.Params = factsOfFields(a, newOriginLookup(wiringByParam, a, presenter))
+	p.Params = factsOfFields(a, newOriginLookup(wiringByParam, a, presenter,
+		v.newWriterLookup(a, presenter)))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input, p.State = factOfUnshownData(presenter.InputFormat(), a.Input, a),
 		factOfUnshownData(presenter.StateFormat(), a.State, a)
