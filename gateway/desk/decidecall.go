@@ -70,6 +70,11 @@ func (v *visit) decideCall() error {
 		}
 		return v.showCallAgain(http.StatusConflict, p)
 	}
+	return v.redirectToOutcome(decision, a, results)
+}
+
+// redirectToOutcome redirects to the page with the outcome of a decision on one Call, which is zero if it did not wait.
+func (v *visit) redirectToOutcome(decision api.Decision, a client.Approval, results []api.DecisionResult) error {
 	caption := describeCase(a)
 	if caption == "" { // somebody has decided meanwhile
 		if d, err := v.Client.Process(v.processID).DecidedCall(v.Context(), decision.CallID); err == nil {
