@@ -16,6 +16,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile/price"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
 	"processidea/protocol"
@@ -56,6 +57,8 @@ type Activities struct {
 	// ListPendingApprovals lists the Calls that wait in a process, in the words of the business; nil: notices contain
 	// ids only.
 	ListPendingApprovals func(ctx context.Context, process string) ([]protocol.Approval, error)
+	// DescribeDecidedCall describes a Call that no longer waits; it is set with ListPendingApprovals.
+	DescribeDecidedCall func(ctx context.Context, processID, callID string) (shown.Call, error)
 	// Client sends Calls to instances.
 	Client client.Client
 	// MaxResultBytes is the maximum size of a Tool's result in bytes; 0: 20 MB.

@@ -3,13 +3,13 @@ package activities
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"processidea/activities/notify"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
-	"processidea/model/ideafile/shown"
 )
 
 // NotifyPeople notifies people of changes; it does nothing if the worker knows no address.
@@ -18,7 +18,7 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notification) 
 		return nil
 	}
 	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
-	err := a.NoticeSender.Send(ctx, "msg_"+activityKey(ctx), n, a.shownCallsByDigest(ctx, n.ProcessID))
+	err := a.NoticeSender.Send(ctx, "msg_"+activityKey(ctx), n, a.describedCallsByDigest(ctx, n))
 	var sendError *notify.Error
 	if errors.As(err, &sendError) && !sendError.IsRetryable {
 		return nonRetryableError(ideafile.CodeToolFailed, err)
@@ -26,18 +26,35 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notification) 
 	return err
 }
 
-// shownCallsByDigest describes the waiting Calls of a process, by digest, if notices contain descriptions.
-func (a *Activities) shownCallsByDigest(ctx context.Context, processID string) map[string]shown.Call {
+// maxDescribeTime leaves time to send a notice with ids alone.
+const maxDescribeTime = 5 * time.Second
+
+// describedCallsByDigest describes the Calls of a notice, by digest, if notices contain descriptions.
+func (a *Activities) describedCallsByDigest(ctx context.Context,
+	n approval.Notification) map[string]notify.DescribedCall {
 	if a.ListPendingApprovals == nil || !a.NoticeSender.DescribesCalls() {
 		return nil
 	}
-	pendingApprovals, err := a.ListPendingApprovals(ctx, processID)
+	ctx, cancel := context.WithTimeout(ctx, maxDescribeTime)
+	defer cancel()
+	pendingApprovals, err := a.ListPendingApprovals(ctx, n.ProcessID)
 	if err != nil {
 		activity.GetLogger(ctx).Warn("what waits could not be read, so the notice has only its ids", "error", err)
 	}
-	callByDigest := map[string]shown.Call{}
+	callByDigest := map[string]notify.DescribedCall{}
 	for _, w := range pendingApprovals {
-		callByDigest[w.Digest] = w.Call
+		call := notify.DescribedCall{Call: w.Call}
+		for _, r := range w.Remarks {
+			if r.Kind != approval.Comment { // of comments nobody is notified
+				call.RemarkText = r.Reason
+			}
+		}
+		callByDigest[w.Digest] = call
+	}
+	for _, d := range n.NoLongerWaiting {
+		if decidedCall, err := a.DescribeDecidedCall(ctx, n.ProcessID, d.CallID); err == nil {
+			callByDigest[d.Digest] = notify.DescribedCall{Call: decidedCall}
+		}
 	}
 	return callByDigest
 }

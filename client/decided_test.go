@@ -2,16 +2,20 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
+
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 )
@@ -62,6 +66,14 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		did(Amend, "1.4", "Ann", shown))
 	seal("b/~part/1", 1, "", did(Reject, "1.7", "Ann")) // b has it, too
 	seal("b/~part/1/~call/1.8@1", 1, "", did(Approve, "1.1", "Ann", shown))
+	orderApprovals, err := c.OrderApprovals(t.Context(), began)
+	if err != nil || fmt.Sprint(orderApprovals) != "[{a Ann pay 1}]" {
+		t.Error(orderApprovals, err)
+	}
+	orderApprovals, err = c.OrderApprovals(t.Context(), began.Add(time.Hour))
+	if len(orderApprovals) > 0 || err != nil {
+		t.Error(orderApprovals, err)
+	}
 	ann := policy.Identity{Name: "Ann", Account: policy.Account{Issuer: "here", Subject: "1"}}
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {
@@ -92,5 +104,47 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		`a hand-over 1.1 "Pay: 7" approve by Bob, done`}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A decided Call's address is kept in messages and records: it leads somewhere after Temporal has deleted the process,
+// and while no worker answers.
+func TestADecidedCallIsFoundInTheRecordIfItsProcessDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, workflowType := range []string{"none", protocol.ProcessType} {
+		p := (&fakeTemporal{kind: workflowType, status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}).on(t)
+		at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+		act := func(kind, callID, by string, minute int) *approval.Decision {
+			return &approval.Decision{Kind: kind, CallID: callID, DecidedBy: by, Tool: "pay", Reason: "so",
+				DecidedAt:   at.Add(time.Duration(minute) * time.Minute),
+				ShownParams: map[string]any{"amount": json.Number("7")}}
+		}
+		ended := act(Approve, "1.2@①", "Bob", 3)
+		ended.WaitingSince = at
+		log := []turn.LogEntry{{Decision: act(Ask, "1.1@①", "Ann", 1)}, {Decision: act(Reject, "1.1@①", "Bob", 2)},
+			{Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: ideafile.CallRejected}}, {Decision: ended},
+			{Decision: act(Approve, "1.3@①", "Bob", 4)}, {Decision: act(Ask, "1.4@①", "Ann", 5)}}
+		_, err := p.client.archive.chainStore.Seal(t.Context(), chain.IdeaToSeal{ProcessID: "p", IdeaNumber: 1,
+			Log: log, Idea: map[string]any{"meta": map[string]any{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for callID, want := range map[string]string{"1.1@1": "Pay: 7, rejected: ask by Ann, reject by Bob",
+			"1.2@①": "Pay: 7, : approve by Bob"} {
+			d, err := p.DecidedCall(t.Context(), callID)
+			var acts []string
+			for _, one := range d.Decisions {
+				acts = append(acts, one.Kind+" by "+one.DecidedBy)
+			}
+			got := fmt.Sprintf("%s, %s: %s", d.Sentence, d.Status, strings.Join(acts, ", "))
+			if err != nil || got != want || d.Tool != "pay" || !d.IsFromRecord {
+				t.Errorf("%s: %s %+v %v", callID, got, d, err)
+			}
+		}
+		for _, callID := range []string{"1.3@①", "1.4@①", "1.5@①", "1.1@②"} { // one of two, asked, unknown
+			if d, err := p.DecidedCall(t.Context(), callID); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: %+v %v", callID, d, err)
+			}
+		}
 	}
 }

@@ -28,6 +28,7 @@ type RecordedDecision struct {
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
 
+	call            shown.Call     // the decided Call; zero: the decision is on none, or its Idea cannot be read
 	policyCondition map[string]any // the condition of its Tool's policy, if it is known
 }
 
@@ -98,6 +99,7 @@ func (c *Chain) addDecisionSentences(ctx context.Context, decisions []RecordedDe
 		call := presenter.Call(d.Tool, d.ShownParams, d.Instance,
 			shown.InstanceValues{Input: payloadByKind[ideafile.TypeInput], State: payloadByKind[ideafile.TypeState]},
 			LanguageOf(ctx))
+		d.call = call
 		d.Sentence, d.InstanceName, d.Amount = call.Sentence, call.InstanceName, call.Amount()
 		d.ProcessTitle = call.ProcessTitle
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 	"processidea/store/signing"
 )
 
@@ -99,6 +101,35 @@ func (p *Process) sendOrder(ctx context.Context, signalName string, payload json
 		return kind.Errorf(ErrInvalid, "%s: %w", signalName, err)
 	}
 	return p.steer(ctx, signalName, payload)
+}
+
+// OrderApprovals counts the Calls of one Tool in one process that standing orders of one person approved.
+type OrderApprovals struct {
+	ProcessID string // of the process that somebody started
+	GivenBy   string
+	Tool      string
+	Count     int
+}
+
+// OrderApprovals lists what standing orders approved since a moment, in all processes, the most first. It reads the
+// chains, as Insights does.
+func (c *Client) OrderApprovals(ctx context.Context, since time.Time) ([]OrderApprovals, error) {
+	countByOrigin := map[OrderApprovals]int{}
+	_, err := c.eachDecision(ctx, func(processID string, d RecordedDecision) {
+		if d.StandingOrderID != "" && d.DecidedAt.After(since) {
+			countByOrigin[OrderApprovals{blobs.RootProcessID(processID), d.DecidedBy, d.Tool, 0}]++
+		}
+	})
+	var list []OrderApprovals
+	for one, count := range countByOrigin {
+		one.Count = count
+		list = append(list, one)
+	}
+	slices.SortFunc(list, func(a, b OrderApprovals) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.ProcessID, b.ProcessID), cmp.Compare(a.GivenBy, b.GivenBy),
+			cmp.Compare(a.Tool, b.Tool))
+	})
+	return list, err
 }
 
 // wholeProcess returns the process that has the orders: a part has none.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"processidea/client/internal/kind"
@@ -24,18 +25,78 @@ type DecidedCall struct {
 	// State; nil: it wrote none, or in several places.
 	CurrentOutput any
 	OutputPath    jsonval.Path
+	// IsFromRecord means that the process did not answer: all is as the chain has it, and CurrentOutput is missing.
+	IsFromRecord bool
 }
 
-// DecidedCall returns a decided Call by its id. The error wraps ErrNotFound if the process has no such Call, or nobody
-// has decided on it.
+// DecidedCall returns a decided Call by its id: as its instance knows it or, if that does not answer or Temporal has
+// deleted it, as the chain has it. The error wraps ErrNotFound if neither knows a decision on such a Call.
 func (p *Process) DecidedCall(ctx context.Context, callID string) (DecidedCall, error) {
-	var v InstanceStatus
-	instanceID, err := p.instanceID(ctx, callID)
+	d, err := p.decidedCallOfInstance(ctx, callID)
+	if !errors.Is(err, ErrNotFound) {
+		return d, err
+	}
+	d, isRecorded, recordErr := p.decidedCallOfChain(ctx, callID)
+	if isRecorded || errors.Is(recordErr, ErrForgotten) {
+		return d, recordErr
+	}
+	return DecidedCall{}, errors.Join(err, recordErr)
+}
+
+// decidedCallOfChain returns a decided Call from the chain; isRecorded is false if the chain has no decision that ended
+// the Call's wait.
+func (p *Process) decidedCallOfChain(ctx context.Context, callID string) (d DecidedCall, isRecorded bool, err error) {
+	decisions, err := p.Chain().Decisions(ctx, 0)
+	if err != nil {
+		return d, false, err
+	}
+	d.IsFromRecord = true
+	var lastDecision *RecordedDecision
+	for n := range decisions {
+		one := &decisions[n]
+		if one.CallID == "" || !ideafile.MatchesCallID(callID, one.CallID) {
+			continue
+		}
+		d.Decisions = append(d.Decisions, one.Decision)
+		if !approval.IsRemark(one.Kind) {
+			lastDecision = one
+		}
+	}
+	switch {
+	case lastDecision == nil:
+		return d, false, nil
+	case lastDecision.Outcome != nil:
+		d.Status = lastDecision.Outcome.Status
+	case lastDecision.WaitingSince.IsZero(): // others must decide too
+		return d, false, nil
+	}
+	d.Tool, d.Call = lastDecision.Tool, lastDecision.call
+	return d, true, nil
+}
+
+// InstanceOfCall queries the instance of a Call. The error wraps ErrNotFound if nobody answers.
+func (p *Process) InstanceOfCall(ctx context.Context, callID string) (InstanceStatus, error) {
+	v, _, err := p.queryInstanceOfCall(ctx, callID)
+	return v, err
+}
+
+func (p *Process) queryInstanceOfCall(ctx context.Context, callID string) (v InstanceStatus, instanceID string,
+	err error) {
+	instanceID, err = p.instanceID(ctx, callID)
 	if err == nil {
 		err = p.client.query(ctx, instanceID, protocol.QueryStatus, &v)
 	}
 	if err != nil {
-		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", callID, p.id, err)
+		err = kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", callID, p.id, err)
+	}
+	return v, instanceID, err
+}
+
+// decidedCallOfInstance asks the instance of a decided Call. The error wraps ErrNotFound also if nobody answers.
+func (p *Process) decidedCallOfInstance(ctx context.Context, callID string) (DecidedCall, error) {
+	v, instanceID, err := p.queryInstanceOfCall(ctx, callID)
+	if err != nil {
+		return DecidedCall{}, err
 	}
 	for _, c := range v.Calls {
 		if !ideafile.MatchesCallID(callID, c.ID) || len(c.Decisions) == 0 {

@@ -62,7 +62,7 @@ func TestInvoicesAreChasedAndLargeLettersAreAskedAbout(t *testing.T) {
 // states is what every instance of a result holds, in canonical bytes. How many Calls failed depends on what was lost.
 func states(r loop.ProcessResult) string {
 	for token, i := range r.Instances {
-		i.FailedCallCount = 0
+		i.FailedCallCount, i.RejectedCallCount = 0, 0
 		r.Instances[token] = i
 	}
 	return fmt.Sprintf("%s %s %s", r.Status, jsonval.Encode(r.Output), jsonval.Encode(jsonval.ToJSONValue(r.Instances)))

@@ -1,9 +1,12 @@
 package protocol
 
 import (
+	"time"
+
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
@@ -12,6 +15,8 @@ import (
 type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
+	// Writes are the last five hundred writes to State, the latest last.
+	Writes []StateWrite `json:"writes,omitempty"`
 	// Refusals are the last hundred signals that changed nothing; RefusalCount counts all of them.
 	Refusals     []approval.Fate `json:"refusals"`
 	RefusalCount int             `json:"refused"`
@@ -20,6 +25,13 @@ type InstanceView struct {
 }
 
 func (InstanceView) inline() {}
+
+// StateWrite says who wrote to a place in State, and when.
+type StateWrite struct {
+	Path      jsonval.Path `json:"path"`
+	Author    string       `json:"by" doc:"a Call's id, or person:NAME"`
+	WrittenAt time.Time    `json:"at,omitzero"`
+}
 
 // CallView is one Call in an InstanceView.
 type CallView struct {

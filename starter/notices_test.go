@@ -18,9 +18,15 @@ func TestANoticeSaysWhatWaitsInTheWordsOfTheBusiness(t *testing.T) {
 		"_title": "†'Pay ${text} to Ann'", "_approval": true,
 		"required": ["text"], "properties": {"text": {"type": "string", "title": "How much"}}}}}, "context": [
 		{"type": "input", "order": 7, "text": "12.50 EUR"},
-		{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`, "'", "`")
-	for format, want := range map[string]string{"json": "0.1 note", "json-words": "waits: Pay 12.50 EUR to Ann · order 7",
-		"slack-blocks": `"*How much*\n12.50 EUR"`, "teams": "Pay 12.50 EUR to Ann · order 7"} {
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"},
+			{"_tool": "note", "text": "9 EUR"}]}]}`, "'", "`")
+	const decided = "Pay 12.50 EUR to Ann · order 7"
+	for format, wants := range map[string][]string{
+		"json":         {"0.1 note", "approved by ann: 0.1 note"},
+		"json-words":   {"waits: Pay 12.50 EUR to Ann · order 7", "approved by ann: " + decided},
+		"slack-blocks": {`"*How much*\n12.50 EUR"`, decided + `\napproved by ann`},
+		"teams": {"Pay 12.50 EUR to Ann · order 7", `"text":"` + decided + `","type":"TextRun","weight":"Default"}],` +
+			`"type":"RichTextBlock"},{"inlines":[{"text":"approved by ann"`}} {
 		t.Run(format, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"pay.json": idea})
 			var mu sync.Mutex
@@ -34,11 +40,16 @@ func TestANoticeSaysWhatWaitsInTheWordsOfTheBusiness(t *testing.T) {
 			d.set("PROCESSIDEA_NOTIFY_URL="+hook.URL, "PROCESSIDEA_NOTIFY_FORMAT="+format)
 			_, p := d.dev()
 			d.do("run", "pay.json", "--id", "p", "--detach").is(exit.Done)
-			d.eventually("somebody is told", func() bool {
-				mu.Lock()
-				defer mu.Unlock()
-				return strings.Contains(said.String(), want)
-			})
+			for n, want := range wants {
+				if n == 1 {
+					d.do("approve", "p", "0.1", "--by", "ann").is(exit.Done)
+				}
+				d.eventually("somebody is told "+want, func() bool {
+					mu.Lock()
+					defer mu.Unlock()
+					return strings.Contains(said.String(), want)
+				})
+			}
 			p.signal(syscall.SIGINT)
 			p.end()
 			if format == "json" && strings.Contains(said.String(), "12.50") {

@@ -183,7 +183,7 @@ func (p played) story(t *testing.T, id string) past.RecordedProcess {
 func ends(instances map[string]loop.InstanceResult) string {
 	list := maps.Clone(instances)
 	for token, i := range list {
-		i.FailedCallCount = 0
+		i.FailedCallCount, i.RejectedCallCount = 0, 0
 		list[token] = i
 	}
 	return asJSON(list)

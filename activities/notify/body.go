@@ -17,7 +17,7 @@ const noticeEventType = "approvals.changed"
 
 // encodeBody is the body of the message. It has only fields that Slack documents for its webhooks, since Slack promises
 // nothing of others.
-func (s *Sender) encodeBody(n approval.Notification, callByDigest map[string]shown.Call) []byte {
+func (s *Sender) encodeBody(n approval.Notification, callByDigest map[string]DescribedCall) []byte {
 	text := s.formatText(n, callByDigest)
 	switch s.format {
 	case FormatSlack:
@@ -29,7 +29,7 @@ func (s *Sender) encodeBody(n approval.Notification, callByDigest map[string]sho
 	}
 	noticesJSON := jsonval.ToJSONValue(n)
 	for notice := range eachNotice(noticesJSON) {
-		for k, v := range jsonval.AsObject(jsonval.ToJSONValue(callByDigest[jsonval.AsText(notice["digest"])])) {
+		for k, v := range jsonval.AsObject(jsonval.ToJSONValue(callByDigest[jsonval.AsText(notice["digest"])].Call)) {
 			notice[k] = v
 		}
 	}
@@ -55,49 +55,76 @@ func eachNotice(noticesJSON any) iter.Seq[jsonval.Object] {
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // formatText formats the notice as lines for people.
-func (s *Sender) formatText(n approval.Notification, callByDigest map[string]shown.Call) string {
+func (s *Sender) formatText(n approval.Notification, callByDigest map[string]DescribedCall) string {
 	processLabel := n.ProcessID
 	if n.ProcessPath != "" {
 		processLabel = n.ProcessPath + " (" + n.ProcessID + ")"
 	}
 	lines := []string{fmt.Sprintf("%s: %s", processLabel, awaitingText(n.AwaitingCallCount))}
-	lines = append(lines, s.waitingLines("waits", n.NewlyWaiting, callByDigest)...)
-	lines = append(lines, omittedLines(n.OmittedWaitingCount, "wait")...)
-	lines = append(lines, s.waitingLines("still waits", n.Reminders, callByDigest)...)
-	lines = append(lines, omittedLines(n.OmittedReminderCount, "still wait")...)
-	lines = append(lines, s.waitingLines("escalated", n.Escalations, callByDigest)...)
-	lines = append(lines, omittedLines(n.OmittedEscalationCount, "were escalated")...)
-	for _, r := range n.Remarks {
-		lines = append(lines, fmt.Sprintf("• %s: %s", remarkText(*r.Remark), s.callSentence(r, callByDigest)))
+	for _, g := range noticeGroupsOf(n, callByDigest) {
+		for _, w := range g.notices {
+			lines = append(lines,
+				fmt.Sprintf("• %s: %s%s", g.statusText(w), s.callSentence(w, callByDigest), g.detailText(w)))
+		}
+		lines = append(lines, g.omittedLines()...)
 	}
-	lines = append(lines, omittedLines(n.OmittedRemarkCount, "were asked about")...)
-	for _, d := range n.NoLongerWaiting {
-		lines = append(lines, fmt.Sprintf("• %s: %s", decisionText(d), s.callSentence(d, callByDigest)))
-	}
-	lines = append(lines, omittedLines(n.OmittedNoLongerWaitingCount, "no longer wait")...)
 	if link := s.linkURL(n.ProcessID, ""); link != "" {
 		lines = append(lines, link)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// waitingLines describes Calls that wait, a line each.
-func (s *Sender) waitingLines(statusPhrase string, notices []approval.Notice,
-	callByDigest map[string]shown.Call) (lines []string) {
-	for _, w := range notices {
-		line := fmt.Sprintf("• %s: %s", statusPhrase, s.callSentence(w, callByDigest))
-		if w.ReminderCount > 0 {
-			line += ", since " + w.Since.UTC().Format(time.RFC3339)
-		}
-		if w.Deadline != nil {
-			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
-		}
-		for _, to := range w.EscalatedTo {
-			line += "; may decide too: " + isolateDirection(jsonval.Clip(policy.DeciderRules{to}.String(), 200))
-		}
-		lines = append(lines, line)
+// noticeGroup has the notices of one kind.
+type noticeGroup struct {
+	notices       []approval.Notice
+	isDecided     bool // its Calls no longer wait
+	statusText    func(approval.Notice) string
+	omittedCount  int
+	omittedPhrase string
+}
+
+func noticeGroupsOf(n approval.Notification, callByDigest map[string]DescribedCall) []noticeGroup {
+	phrase := func(text string) func(approval.Notice) string {
+		return func(approval.Notice) string { return text }
 	}
-	return lines
+	remark := func(w approval.Notice) string { return remarkText(*w.Remark, callByDigest[w.Digest].RemarkText) }
+	return []noticeGroup{
+		{n.NewlyWaiting, false, phrase("waits"), n.OmittedWaitingCount, "wait"},
+		{n.Reminders, false, phrase("still waits"), n.OmittedReminderCount, "still wait"},
+		{n.Escalations, false, phrase("escalated"), n.OmittedEscalationCount, "were escalated"},
+		{n.Remarks, false, remark, n.OmittedRemarkCount, "were asked about"},
+		{n.NoLongerWaiting, true, decisionText, n.OmittedNoLongerWaitingCount, "no longer wait"},
+	}
+}
+
+// detailText says how long a Call waits and who else may decide; empty once it is decided.
+func (g noticeGroup) detailText(w approval.Notice) (text string) {
+	if g.isDecided {
+		return ""
+	}
+	if w.ReminderCount > 0 {
+		text += ", since " + momentText(w.Since)
+	}
+	if w.Deadline != nil {
+		text += ", until " + momentText(*w.Deadline)
+	}
+	for _, to := range w.EscalatedTo {
+		text += "; may decide too: " + isolateDirection(jsonval.Clip(policy.DeciderRules{to}.String(), 200))
+	}
+	return text
+}
+
+func (g noticeGroup) omittedLines() []string {
+	if g.omittedCount == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("• %d more %s", g.omittedCount, g.omittedPhrase)}
+}
+
+// momentText returns a time as the fields of Calls show it.
+func momentText(t time.Time) string {
+	t = t.UTC().Truncate(time.Second)
+	return shown.Format{Display: shown.DateTime}.Text(t.Format(time.RFC3339), shown.English)
 }
 
 func awaitingText(count int) string {
@@ -110,19 +137,16 @@ func awaitingText(count int) string {
 	return fmt.Sprintf("%d cases wait for a person", count)
 }
 
-func omittedLines(omittedCount int, statusPhrase string) []string {
-	if omittedCount == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("• %d more %s", omittedCount, statusPhrase)}
-}
-
 func decisionText(d approval.Notice) string {
 	if d.DecisionKind == "" {
 		return "no longer waits"
 	}
 	text := approval.Decision{Kind: d.DecisionKind}.PastTense()
-	if d.DecidedBy != "" {
+	switch d.DecidedBy {
+	case "":
+	case approval.DecidedByTimeout:
+		text += ", since nobody decided in time"
+	default:
 		text += " by " + isolateDirection(jsonval.ClipForError(d.DecidedBy))
 	}
 	if d.DecidedOnBehalfOf != "" {
@@ -131,9 +155,13 @@ func decisionText(d approval.Notice) string {
 	return text
 }
 
-func remarkText(r approval.NoticeRemark) string {
+// remarkText says who asked whom, or handed a Call over to whom, and, if it is known, in which words.
+func remarkText(r approval.NoticeRemark, remark string) string {
 	for _, name := range []*string{&r.Author, &r.RecipientName, &r.RecipientGroup} {
 		*name = isolateDirection(jsonval.ClipForError(*name))
 	}
-	return r.String()
+	if remark = strings.Join(strings.Fields(remark), " "); remark == "" {
+		return r.String()
+	}
+	return r.String() + " “" + isolateDirection(jsonval.Clip(remark, maxFieldChars)) + "”"
 }

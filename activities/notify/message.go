@@ -3,7 +3,6 @@ package notify
 import (
 	"cmp"
 	"net/url"
-	"slices"
 	"strings"
 
 	"processidea/model/approval"
@@ -11,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file formats a notice for Slack (Block Kit) and Teams (Adaptive Cards): a section for each waiting Call, with a
-// button that opens it. People decide at the desk.
+// This file formats a notice for Slack (Block Kit) and Teams (Adaptive Cards): a section for each Call, with what
+// happened to it and a button that opens it. People decide at the desk.
 
 // Bounds of a message: Slack takes 50 blocks, and ten fields of 2,000 characters in each.
 const (
@@ -22,15 +21,16 @@ const (
 )
 
 func (s *Sender) slackBlocksMessage(n approval.Notification, text string,
-	callByDigest map[string]shown.Call) jsonval.Object {
+	callByDigest map[string]DescribedCall) jsonval.Object {
 	newMarkdown := func(text string) jsonval.Object { return jsonval.Object{"type": "mrkdwn", "text": text} }
 	heading, _, _ := strings.Cut(text, "\n")
 	blocks := []any{jsonval.Object{"type": "section", "text": newMarkdown("*" + slackEscape.Replace(heading) + "*")}}
-	for _, w := range noticesToShow(n) {
+	sections, restLines := s.sectionsOf(n, callByDigest)
+	for _, w := range sections {
 		section := jsonval.Object{"type": "section",
-			"text": newMarkdown(slackEscape.Replace(s.callSentence(w, callByDigest)))}
+			"text": newMarkdown(slackEscape.Replace(w.sentence + "\n" + w.statusText))}
 		var fields []any
-		for _, f := range shortenedFields(callByDigest[w.Digest]) {
+		for _, f := range w.fields {
 			fields = append(fields,
 				newMarkdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.DisplayText)))
 		}
@@ -43,27 +43,27 @@ func (s *Sender) slackBlocksMessage(n approval.Notification, text string,
 		}
 		blocks = append(blocks, section)
 	}
+	if len(restLines) > 0 {
+		blocks = append(blocks,
+			jsonval.Object{"type": "section", "text": newMarkdown(strings.Join(restLines, "\n"))})
+	}
 	return jsonval.Object{"text": slackEscape.Replace(text), "blocks": blocks}
 }
 
 func (s *Sender) teamsCardMessage(n approval.Notification, text string,
-	callByDigest map[string]shown.Call) jsonval.Object {
+	callByDigest map[string]DescribedCall) jsonval.Object {
 	// In blocks of other types names could become links, since their texts are Markdown.
 	newTextRun := func(text, weight string) any {
 		return jsonval.Object{"type": "TextRun", "text": text, "weight": weight}
 	}
 	newTextBlock := func(runs ...any) jsonval.Object { return jsonval.Object{"type": "RichTextBlock", "inlines": runs} }
-	heading, rest, _ := strings.Cut(text, "\n")
+	heading, _, _ := strings.Cut(text, "\n")
 	body := []any{newTextBlock(newTextRun(heading, "Bolder"))}
-	notices := noticesToShow(n)
-	if len(notices) == 0 && rest != "" {
-		for _, line := range strings.Split(rest, "\n") {
-			body = append(body, newTextBlock(newTextRun(line, "Default")))
-		}
-	}
-	for _, w := range notices {
-		body = append(body, newTextBlock(newTextRun(s.callSentence(w, callByDigest), "Default")))
-		for _, f := range shortenedFields(callByDigest[w.Digest]) {
+	sections, restLines := s.sectionsOf(n, callByDigest)
+	for _, w := range sections {
+		body = append(body, newTextBlock(newTextRun(w.sentence, "Default")),
+			newTextBlock(newTextRun(w.statusText, "Lighter")))
+		for _, f := range w.fields {
 			body = append(body, newTextBlock(newTextRun(f.Title+": ", "Bolder"), newTextRun(f.DisplayText, "Default")))
 		}
 		if link := s.linkURL(n.ProcessID, w.CallID); link != "" {
@@ -71,27 +71,52 @@ func (s *Sender) teamsCardMessage(n approval.Notification, text string,
 				"actions": []any{jsonval.Object{"type": "Action.OpenUrl", "title": "Open", "url": link}}})
 		}
 	}
+	for _, line := range restLines {
+		body = append(body, newTextBlock(newTextRun(line, "Default")))
+	}
 	return jsonval.Object{"type": "message", "attachments": []any{jsonval.Object{
 		"contentType": "application/vnd.microsoft.card.adaptive",
 		"content": jsonval.Object{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
 			"type": "AdaptiveCard", "version": "1.4", "body": body}}}}
 }
 
-// noticesToShow lists the waiting Calls of a notice, each once, as many as fit into a message.
-func noticesToShow(n approval.Notification) []approval.Notice {
-	notices := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
-	isSeen := map[string]bool{}
-	notices = slices.DeleteFunc(notices, func(w approval.Notice) bool {
-		isKnown := isSeen[w.CallID]
-		isSeen[w.CallID] = true
-		return isKnown
-	})
-	return notices[:min(len(notices), maxSections)]
+// messageSection is what a message says of one Call.
+type messageSection struct {
+	approval.Notice
+	sentence, statusText string
+	fields               []shown.Field
 }
 
-func (s *Sender) callSentence(w approval.Notice, callByDigest map[string]shown.Call) string {
+// sectionsOf lists the Calls of a notice, each once, as many as fit into a message, and lines that count the others.
+func (s *Sender) sectionsOf(n approval.Notification, callByDigest map[string]DescribedCall) (
+	sections []messageSection, restLines []string) {
+	isSeen := map[[2]string]bool{}
+	for _, g := range noticeGroupsOf(n, callByDigest) {
+		for _, w := range g.notices {
+			id := [2]string{w.CallID, w.Digest}
+			if isSeen[id] {
+				continue
+			}
+			isSeen[id] = true
+			if len(sections) == maxSections {
+				g.omittedCount++
+				continue
+			}
+			section := messageSection{Notice: w, sentence: s.callSentence(w, callByDigest),
+				statusText: g.statusText(w) + g.detailText(w)}
+			if !g.isDecided {
+				section.fields = shortenedFields(callByDigest[w.Digest].Call)
+			}
+			sections = append(sections, section)
+		}
+		restLines = append(restLines, g.omittedLines()...)
+	}
+	return sections, restLines
+}
+
+func (s *Sender) callSentence(w approval.Notice, callByDigest map[string]DescribedCall) string {
 	call := callByDigest[w.Digest]
-	return cmp.Or(isolatedSentence(call), w.CallID+" "+w.Tool) +
+	return cmp.Or(isolatedSentence(call.Call), w.CallID+" "+w.Tool) +
 		strings.TrimSuffix(" · "+isolateDirection(jsonval.Clip(call.InstanceName, maxFieldChars)), " · ")
 }
 

@@ -115,10 +115,17 @@ func (e *Error) Error() string { return "notify: post notice: " + e.text }
 // DescribesCalls reports whether its notices describe Calls in words.
 func (s *Sender) DescribesCalls() bool { return s.format != FormatJSON && s.format != FormatSlack }
 
-// Send posts notices once. id is the same on every attempt; words describe waiting Calls, by digest, as far as known.
+// DescribedCall is a Call of a notice in the words of the business. RemarkText is the text of its last question or
+// hand-over.
+type DescribedCall struct {
+	shown.Call
+	RemarkText string
+}
+
+// Send posts notices once. messageID is the same on every attempt; callByDigest describes Calls as far as known.
 // Errors are of type *Error.
 func (s *Sender) Send(ctx context.Context, messageID string, n approval.Notification,
-	callByDigest map[string]shown.Call) error {
+	callByDigest map[string]DescribedCall) error {
 	body := s.encodeBody(n, callByDigest)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {

@@ -3,6 +3,7 @@ package notify
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -99,15 +100,17 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 // Formats with words say what Calls do, as people are shown it, and open the very case; the others say neither.
 func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 	t.Parallel()
-	words := map[string]shown.Call{"d": {Sentence: "Refund 12.50 EUR to <Ann>", InstanceName: "order 7",
-		Fields: []shown.Field{{Name: "amount", Title: "Amount", Value: 1250, DisplayText: "12.50 EUR"}}}}
+	words := map[string]DescribedCall{"d": {Call: shown.Call{
+		Sentence: "Refund 12.50 EUR to <Ann>", InstanceName: "order 7",
+		Fields: []shown.Field{{Name: "amount", Title: "Amount", Value: 1250, DisplayText: "12.50 EUR"}}}}}
 	for format, want := range map[string]string{
 		FormatJSONWithDescriptions: `"fields":[{"name":"amount","shown":"12.50 EUR","title":"Amount","value":1250}]`,
 		FormatSlackBlocks: `{"accessory":{"text":{"text":"Open","type":"plain_text"},"type":"button",` +
 			`"url":"https://ui.example/p%201/1.1@%E2%91%A0"},"fields":[{"text":"*Amount*\n12.50 EUR","type":"mrkdwn"}],` +
-			`"text":{"text":"Refund 12.50 EUR to &lt;Ann&gt; · order 7","type":"mrkdwn"},"type":"section"}`,
+			`"text":{"text":"Refund 12.50 EUR to &lt;Ann&gt; · order 7\nwaits","type":"mrkdwn"},"type":"section"}`,
 		// nothing of it is read as Markdown: [names](https://elsewhere.example) are no links
 		FormatTeams: `{"inlines":[{"text":"Refund 12.50 EUR to <Ann> · order 7","type":"TextRun","weight":"Default"}],` +
+			`"type":"RichTextBlock"},{"inlines":[{"text":"waits","type":"TextRun","weight":"Lighter"}],` +
 			`"type":"RichTextBlock"},{"inlines":[{"text":"Amount: ","type":"TextRun","weight":"Bolder"},` +
 			`{"text":"12.50 EUR","type":"TextRun","weight":"Default"}],"type":"RichTextBlock"},` +
 			`{"actions":[{"title":"Open","type":"Action.OpenUrl","url":"https://ui.example/p%201/1.1@%E2%91%A0"}],"type":"ActionSet"}`,
@@ -136,15 +139,16 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 		Remarks: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d",
 			Remark: &approval.NoticeRemark{Kind: approval.HandOver, Author: name, RecipientName: name}}},
 	}
-	words := map[string]shown.Call{"d": {Sentence: "Refund " + name + " 12.50 EUR", InstanceName: name,
+	words := map[string]DescribedCall{"d": {Call: shown.Call{
+		Sentence: "Refund " + name + " 12.50 EUR", InstanceName: name,
 		Parts:  shown.TextSpans{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
-		Fields: []shown.Field{{Title: "To", DisplayText: name}, {Title: "Note", DisplayText: "a\u202e\u2069b"}}}}
+		Fields: []shown.Field{{Title: "To", DisplayText: name}, {Title: "Note", DisplayText: "a\u202e\u2069b"}}}}}
 	for format, wants := range map[string][]string{
 		FormatJSONWithDescriptions: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`,
 			`"shown":"` + name + `"`,
 			isolate + " has handed it over to " + isolate + ": Refund ",
 			"amended by " + isolate + " in place of " + isolate},
-		FormatSlackBlocks: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `*To*\n` + isolate,
+		FormatSlackBlocks: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\nwaits"`, `*To*\n` + isolate,
 			`*Note*\na⟨U+202E⟩⟨U+2069⟩b"`},
 		FormatTeams: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `"text":"` + isolate + `"`,
 			`"text":"a⟨U+202E⟩⟨U+2069⟩b"`},
@@ -160,6 +164,63 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 		{Text: strings.Repeat("א", 9), IsData: true}, {Text: "y"}}}
 	if got := isolatedSentence(long); !strings.HasSuffix(got, "x\u2068אא…\u2069") {
 		t.Errorf("what is cut off is %q", got[maxFieldChars-2:])
+	}
+}
+
+// Who reads only the message learns what is asked, until when, and what became of what was asked before.
+func TestMessagesSayWhatIsAskedUntilWhenAndWhatWasDecided(t *testing.T) {
+	t.Parallel()
+	deadline := time.Date(2026, 12, 3, 9, 0, 0, 5, time.UTC)
+	newRemark := func(digest, kind, to string) approval.Notice {
+		return approval.Notice{CallID: "1.1@" + digest, Tool: "refund", Digest: digest, Deadline: &deadline,
+			Remark: &approval.NoticeRemark{Kind: kind, Author: "ann", RecipientName: to}}
+	}
+	n := approval.Notification{ProcessID: "p", AwaitingCallCount: 2,
+		Remarks: []approval.Notice{newRemark("①", approval.Ask, "<bob>"), newRemark("②", approval.HandOver, "cem")},
+		NoLongerWaiting: []approval.Notice{
+			{CallID: "1.1@③", Tool: "refund", Digest: "③", DecisionKind: policy.Approve, DecidedBy: "dora"},
+			{CallID: "1.1@④", Tool: "refund", Digest: "④", DecisionKind: policy.Reject,
+				DecidedBy: approval.DecidedByTimeout}}, OmittedNoLongerWaitingCount: 3}
+	words := map[string]DescribedCall{}
+	for _, token := range []string{"①", "②", "③", "④"} {
+		words[token] = DescribedCall{Call: shown.Call{Sentence: "Refund " + token,
+			Fields: []shown.Field{{Title: "For", DisplayText: "case " + token}}}}
+	}
+	words["①"] = DescribedCall{Call: words["①"].Call, RemarkText: "did it\ncome back?"}
+	for _, format := range []string{FormatJSONWithDescriptions, FormatSlackBlocks, FormatTeams} {
+		got := string(sender(t, "http://127.0.0.1:1", format).encodeBody(n, words))
+		got = strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(got)
+		for _, want := range []string{"ann asks <bob> “did it come back?”", "ann has handed it over to cem",
+			", until 3 December 2026, 09:00 UTC", "approved by dora", "rejected, since nobody decided in time",
+			"Refund ①", "Refund ②", "Refund ③", "Refund ④", "• 3 more no longer wait"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %q: %s", format, want, got)
+			}
+		}
+		if format != FormatJSONWithDescriptions &&
+			(!strings.Contains(got, "case ②") || strings.Contains(got, "case ③")) {
+			t.Errorf("%s shows the parameters of what is decided, or none: %s", format, got)
+		}
+	}
+}
+
+func TestAMessageCountsTheCallsThatHaveNoSpaceInIt(t *testing.T) {
+	t.Parallel()
+	var n approval.Notification
+	for i := range approval.MaxNotices {
+		w := approval.Notice{CallID: fmt.Sprintf("1.%d@①", i), Tool: "refund"}
+		n.NewlyWaiting, n.Reminders = append(n.NewlyWaiting, w), append(n.Reminders, w)
+		w.Digest = "d"
+		n.Escalations, n.NoLongerWaiting = append(n.Escalations, w), append(n.NoLongerWaiting, w)
+		w.Digest = "e"
+		n.NoLongerWaiting[i] = w
+	}
+	for _, format := range []string{FormatSlackBlocks, FormatTeams} {
+		got := string(sender(t, "http://127.0.0.1:1", format).encodeBody(n, nil))
+		if strings.Count(got, `"Open"`) != maxSections ||
+			!strings.Contains(got, "• 20 more no longer wait") {
+			t.Errorf("%s: %s", format, got)
+		}
 	}
 }
 
@@ -184,8 +245,8 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	}
 	var slack map[string]string
 	want :=
-		"p: 9 cases wait for a person\n• still waits: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more still wait\n" +
-			"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 " +
+		"p: 9 cases wait for a person\n• still waits: 1.1@① refund, since 1 January 1970, 00:00 UTC\n• 2 more still wait\n" +
+			"• escalated: 1.1@① refund, since 1 January 1970, 00:00 UTC; may decide too: people of &lt;heads&gt;\n• 3 " +
 			"more " +
 			"were escalated\n• &lt;ann&gt; has handed it over to people of heads: 1.2@① refund\n• 4 more were asked " +
 			"about\n" +

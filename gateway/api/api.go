@@ -23,6 +23,7 @@ import (
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
 	"processidea/gateway/intake"
+	"processidea/model/jsonval"
 )
 
 // Options configure the API.
@@ -150,10 +151,21 @@ func (a *API) serveUnknown(w http.ResponseWriter, r *http.Request) {
 // empty, do must identify the caller itself.
 func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	if right != "" {
+		addOperationForAny(a, []access.Right{right}, op, do)
+		return
+	}
+	addOperationForAny(a, nil, op, do)
+}
+
+// addOperationForAny is addOperation for callers who have at least one of some rights.
+func addOperationForAny[I, O any](a *API, rights []access.Right, op huma.Operation,
+	do func(context.Context, *I) (*O, error)) {
+	if len(rights) > 0 {
 		op.Security = []map[string][]string{{"bearer": {}}}
-		op.Metadata = map[string]any{"right": right}
-		op.Description += fmt.Sprintf("\n\nIt takes the right to %s.", right)
-		op.Middlewares = append(op.Middlewares, a.requireRight(right))
+		op.Metadata = map[string]any{"rights": rights}
+		rightNames := strings.Join(jsonval.Map(rights, func(r access.Right) string { return string(r) }), " or to ")
+		op.Description += fmt.Sprintf("\n\nIt takes the right to %s.", rightNames)
+		op.Middlewares = append(op.Middlewares, a.requireAnyRight(rights))
 	}
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = defaultMaxBodyBytes
@@ -241,13 +253,13 @@ func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operationID str
 	p.Write(w)
 }
 
-// requireRight identifies the caller, and refuses a caller without the right before the body is read.
-func (a *API) requireRight(right access.Right) func(huma.Context, func(huma.Context)) {
+// requireAnyRight identifies the caller, and refuses a caller with none of the rights before the body is read.
+func (a *API) requireAnyRight(rights []access.Right) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		person, err := a.Guard.Identify(r)
-		if err == nil && !person.May(right) {
-			err = access.Forbidden(person, right)
+		if err == nil && !slices.ContainsFunc(rights, person.May) {
+			err = access.Forbidden(person, rights[0])
 		}
 		if err != nil {
 			a.Refuse(ctx.Context(), w, ctx.Operation().OperationID, err)

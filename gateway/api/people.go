@@ -35,11 +35,17 @@ func (a *API) addPeopleOperations() {
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
-	addOperation(a, access.Decide, newPostOperation(tag, "decide", "/api/decisions", "Decide on Calls that wait",
+	addOperationForAny(a, []access.Right{access.Decide, access.Look}, newPostOperation(tag, "decide", "/api/decisions",
+		"Decide on Calls that wait",
 		"Decides on up to 1,000 Calls, of any processes. Each decision gets a result of its own, in the order of "+
 			"the decisions. Who decides is whoever the token names; where the gateway has a key, "+
-			"it signs the decision for that person."),
+			"it signs the decision for that person. With the right to look alone, a person may comment."),
 		asHandler(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
+			for _, d := range in.Body.Decisions {
+				if err := CheckRightToAct(access.PersonFrom(ctx), d.Kind); err != nil {
+					return DecisionResults{}, err
+				}
+			}
 			return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
 		}))
 }
@@ -109,6 +115,15 @@ type Decision struct {
 	Params      Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
 	Replacement Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
 	Output      json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
+}
+
+// CheckRightToAct returns an error if a person's rights do not allow an act on a waiting Call. Whoever may look may
+// comment, since that is how people answer what they were asked; every other act takes the right to decide.
+func CheckRightToAct(person *access.Person, kind string) error {
+	if person.May(access.Decide) || kind == client.Comment && person.May(access.Look) {
+		return nil
+	}
+	return access.Forbidden(person, access.Decide)
 }
 
 // DecisionResult is the outcome of a decision.

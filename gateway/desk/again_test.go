@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
 	"processidea/model/loop"
 )
@@ -74,6 +76,48 @@ func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
 		_, opened, _ := strings.Cut(shows(t, "process", p), `<details class="decision" open><summary>`)
 		if got, _, _ := strings.Cut(opened, "</summary>"); got != one.open {
 			t.Errorf("%s, refused %q: %q is open", one.status, one.refused, got)
+		}
+	}
+}
+
+// Who may look and not decide still answers what they were asked.
+func TestWhoMayLookAnswersAtTheDesk(t *testing.T) {
+	t.Parallel()
+	ask := func(by, to, group string) approval.Decision {
+		return approval.Decision{Kind: client.Ask, DecidedBy: by, RecipientName: to, RecipientGroup: group,
+			Reason: "why?"}
+	}
+	say := func(by string) approval.Decision { return approval.Decision{Kind: client.Comment, DecidedBy: by} }
+	ann := &access.Person{Name: "ann", Groups: []string{"shop"}, Rights: []access.Right{access.Look}}
+	for name, one := range map[string]struct {
+		remarks   []approval.Decision
+		isStarter bool
+		want      string // who asks
+	}{
+		"by name":              {[]approval.Decision{ask("bob", "Ann", "")}, false, "bob"},
+		"by group":             {[]approval.Decision{ask("bob", "", "shop")}, false, "bob"},
+		"who started it":       {[]approval.Decision{ask("bob", "", "")}, true, "bob"},
+		"who did not start it": {[]approval.Decision{ask("bob", "", "")}, false, ""},
+		"somebody else":        {[]approval.Decision{ask("bob", "cem", "")}, true, ""},
+		"asked again": {[]approval.Decision{ask("bob", "ann", ""), say("ann"), ask("eve", "ann", "")},
+			true, "eve"},
+		"answered":         {[]approval.Decision{ask("bob", "ann", ""), say("ann")}, false, ""},
+		"another answered": {[]approval.Decision{ask("bob", "ann", ""), say("cem")}, false, "bob"},
+	} {
+		question := openQuestionTo(ann, one.isStarter, one.remarks)
+		if (question == nil) != (one.want == "") || question != nil && question.DecidedBy != one.want {
+			t.Errorf("%s: %+v", name, question)
+		}
+		p := &callPage{frame: frame{HasRight: map[string]bool{"look": true}}, Presenter: shown.NewPresenter(nil),
+			DenialReason: "You may look, and not decide.", OpenQuestion: question}
+		p.Approval.AllowedDecisions = []string{client.Approve}
+		page := shows(t, "call", p)
+		for text, isShown := range map[string]bool{`value="comment">Answer<`: question != nil,
+			`value="comment">Say it<`: question == nil, `id="remark" open`: question != nil, `value="ask"`: false,
+			`value="hand-over"`: false, `name="to"`: false, `value="approve"`: false} {
+			if strings.Contains(page, text) != isShown {
+				t.Errorf("%s: %s: shown %v", name, text, !isShown)
+			}
 		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/readable"
+	"processidea/gateway/access"
 	"processidea/gateway/desk/form"
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -35,10 +37,11 @@ type callPage struct {
 	UnadaptedParams    *fact  // the parameters before they were adapted; nil: they were not
 	IsIrreversible     bool   // nothing takes it back
 	IsPlannedByLLM     bool
-	Starters           string   // who started the process; empty: nobody said so
-	IsStarter          bool     // the reader is one of them
-	PolicyJSON         string   // of the Tool, as JSON
-	NoDecisionEffects  []string // what happens while nobody decides
+	Starters           string             // who started the process; empty: nobody said so
+	IsStarter          bool               // the reader is one of them
+	OpenQuestion       *approval.Decision // the last question to the reader that they have not answered; nil: none
+	PolicyJSON         string             // of the Tool, as JSON
+	NoDecisionEffects  []string           // what happens while nobody decides
 	DenialReason       string
 	MaySignWithPasskey bool // the person may sign with a passkey
 	IsDecisionAllowed  map[string]bool
@@ -128,6 +131,8 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	p.Starters = strings.Join(jsonval.Map(starters, func(i policy.Identity) string { return i.Name }), ", ")
 	p.IsStarter = slices.ContainsFunc(starters, policy.Identity{Name: person.Name, Account: person.Account}.Is)
 	p.RecipientGroups = groupsToHandOverTo(a.Deciders, person.Groups)
+	p.RuleText = reviewRuleText(a)
+	p.OpenQuestion = openQuestionTo(person, p.IsStarter, a.Remarks)
 	key, _ := ideafile.ParseCallKey(a.CallID)
 	p.IsPlannedByLLM = key.Request > 0
 	for _, kind := range a.AllowedDecisions {
@@ -138,10 +143,10 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		wiringByParam, p.IsIrreversible = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
 		if source := p.Tool.Source["_approval"]; source != nil && source != true {
 			p.PolicyJSON = form.PrettyJSON(source)
-			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(source)["when"], a.Language)
 		}
 	}
-	p.Params = factsOfFields(a, newOriginLookup(wiringByParam, a, presenter))
+	p.Params = factsOfFields(a, newOriginLookup(wiringByParam, a, presenter,
+		v.newWriterLookup(a, presenter)))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input, p.State = factOfUnshownData(presenter.InputFormat(), a.Input, a),
 		factOfUnshownData(presenter.StateFormat(), a.State, a)
@@ -165,6 +170,21 @@ func groupsToHandOverTo(rules policy.DeciderRules, personGroups []string) []stri
 	}
 	slices.Sort(groups)
 	return slices.Compact(groups)
+}
+
+// openQuestionTo returns the last question to a person after which the person has said nothing; nil if there is none.
+func openQuestionTo(person *access.Person, isStarter bool, remarks []approval.Decision) (question *approval.Decision) {
+	self := approval.Decision{DecidedBy: person.Name, Account: person.Account, Groups: person.Groups}
+	for n := range remarks {
+		r := &remarks[n]
+		switch {
+		case r.Identity().Is(self.Identity()):
+			question = nil
+		case r.Kind == client.Ask && (r.IsAddressedTo(self) || isStarter && r.RecipientText() == ""):
+			question = r
+		}
+	}
+	return question
 }
 
 // isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows. t is nil if the

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"processidea/client"
 	"processidea/gateway/api"
@@ -14,6 +15,7 @@ import (
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
+	"processidea/protocol"
 )
 
 // waitingCall is a Call of the Tool of the Idea paid, whose case repeats its values and has others.
@@ -35,7 +37,8 @@ func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 	a := waitingCall(t)
 	p := &callPage{Approval: a, IsDecisionAllowed: map[string]bool{client.Approve: true, client.Reject: true},
 		IsIrreversible: true}
-	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
+	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid),
+		func(jsonval.Path) string { return "" }))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input = factOfUnshownData(shown.Format{}, a.Input, a)
 	all, _ := pageText(t, shown.English, "call", p)
@@ -59,6 +62,41 @@ func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 	all, _ = pageText(t, shown.English, "call", p)
 	wantTexts(t, "the page", all, []string{"Reason (needed: the process uses it",
 		"Every step of this kind waits for a person before it happens."}, "Approve", "to reject")
+}
+
+// Who approves an amount reads which step found it, and when.
+func TestAValueOfStateSaysWhichStepWroteItAndWhen(t *testing.T) {
+	t.Parallel()
+	idea := wordsOf(t, `{"schema": {"tools": {"pay": {"properties": {"amount": {}, "to": {}, "order": {}}},
+		"find": {"title": "Look up the order", "properties": {"text": {}}, "_activity": "note"}}},
+		"context": [{"type": "state", "schema": {"properties": {"found": {"title": "Order", "properties": {
+			"sum": {"title": "Sum"}}}, "who": {"title": "Customer"}}}, "state": {}}]}`)
+	at := time.Date(2026, 12, 1, 9, 14, 30, 0, time.Local)
+	status := client.InstanceStatus{Calls: []protocol.CallView{{ID: "1.1@①", Tool: "find"}}}
+	status.Writes = []protocol.StateWrite{
+		{Path: jsonval.Path{"who"}, Author: "person:ann", WrittenAt: at},
+		{Path: jsonval.Path{"found"}, Author: "1.1@①", WrittenAt: at}}
+	a := client.Approval{}
+	a.State = modeltest.MustDecodeJSON(`{"found": {"sum": "2,299.00 EUR"}, "who": "Ines", "order": "A-17"}`)
+	origin := newOriginLookup(map[string]string{"order": "†state.found.sum"}, a, idea,
+		writerLookup(status, idea, shown.English))
+	for value, want := range map[string]string{
+		"2,299.00 EUR": "the same as “Order › Sum” in what is known of it, from “Look up the order” on " +
+			momentText(at, shown.English),
+		"Ines": "the same as “Customer” in what is known of it"} {
+		if got := origin(jsonval.Path{"amount"}, value); got != want {
+			t.Errorf("%s: %s", value, got)
+		}
+	}
+	wired := origin(jsonval.Path{"order"}, "x")
+	if !strings.HasPrefix(wired, "always “Order › Sum” in what is known of it, from “Look up the order” on ") {
+		t.Error(wired)
+	}
+	all, _ := pageText(t, shown.German, "call", &callPage{Origins: []fact{{Name: "Betrag",
+		Text: "the same as “Order › Sum” in what is known of it, from “Look up the order” on " +
+			momentText(at, shown.German)}}})
+	wantTexts(t, "the page", all, []string{"Betrag dasselbe wie „Order › Sum“ von dem, was bekannt ist, " +
+		"von „Look up the order“ am 1. Dezember 2026, 09:14"})
 }
 
 var formOfPage = regexp.MustCompile(`(?s)<main.*?<form.*?</form>`)

@@ -49,9 +49,23 @@ func (v *visit) decideMany() error {
 	if len(decisions) > 1 && v.PostForm.Get("sure") == "" {
 		return v.show("sure", v.newConfirmPage(decisions, pickValues, captions))
 	}
-	return v.redirectToOutcomes(outcomes{
-		DecisionKind: kind, BackHref: v.PostForm.Get("back"),
-		Outcomes: outcomesOf(v.Decide(v.Context(), decisions), captions...),
+	approvals := v.approvalsOf(decisions) // decided ones are no longer listed
+	o := outcomes{DecisionKind: kind, BackHref: v.PostForm.Get("back"),
+		Outcomes: outcomesOf(v.Decide(v.Context(), decisions), captions...)}
+	o.addAmounts(approvals, client.LanguageOf(v.Context()))
+	return v.redirectToOutcomes(o)
+}
+
+// approvalsOf returns the waiting Call of each decision; it is zero if the Call has changed, or does not wait.
+func (v *visit) approvalsOf(decisions []api.Decision) []client.Approval {
+	approvalByDecision := map[[3]string]client.Approval{}
+	if waitingItems, err := v.AllWaitingForPeople(v.Context()); err == nil {
+		for _, a := range waitingItems.Approvals {
+			approvalByDecision[[3]string{a.Process, a.CallID, a.Digest}] = a
+		}
+	}
+	return jsonval.Map(decisions, func(d api.Decision) client.Approval {
+		return approvalByDecision[[3]string{d.ProcessID, d.CallID, d.ApprovalDigest}]
 	})
 }
 
@@ -79,17 +93,7 @@ func (v *visit) newConfirmPage(decisions []api.Decision, pickValues, captions []
 		BackHref: deskPathOrRoot(v.PostForm.Get("back")), FormAction: "/desk/decide", Count: len(pickValues)}
 	p.Fields = url.Values{"pick": pickValues, "back": {p.BackHref}, "reason": {p.Reason}}
 	p.addCaptions(captions, len(captions))
-	waitingItems, err := v.AllWaitingForPeople(v.Context())
-	if err != nil {
-		return p
-	}
-	approvalByCall := map[[2]string]client.Approval{}
-	for _, a := range waitingItems.Approvals {
-		approvalByCall[[2]string{a.Process, a.CallID}] = a
-	}
-	approvals := jsonval.Map(decisions, func(d api.Decision) client.Approval {
-		return approvalByCall[[2]string{d.ProcessID, d.CallID}]
-	})
+	approvals := v.approvalsOf(decisions)
 	amounts := jsonval.Map(approvals, func(a client.Approval) *shown.Field { return a.Amount() })
 	p.Sum, p.IsIrreversible = shown.SumText(amounts, client.LanguageOf(v.Context())), v.anyIrreversible(approvals)
 	return p
@@ -109,6 +113,7 @@ type outcomes struct {
 	DeciderName  string                      `json:"w"`
 	Outcomes     []outcome                   `json:"l"`
 	Plan         *client.PlanDecisionOutcome `json:"p,omitempty"`
+	AcceptedSum  string                      `json:"s,omitempty"` // of the amounts that the decision was accepted on
 }
 
 // outcome is the outcome of a decision on one Call. Caption says what the Call does, and for whom; it is empty if the
@@ -116,6 +121,7 @@ type outcomes struct {
 type outcome struct {
 	api.DecisionResult
 	Caption string `json:"a,omitempty"`
+	Amount  string `json:"m,omitempty"` // empty: the Call has none, or it is not known
 }
 
 func (o outcome) isAboutCall(a client.Approval) bool {
@@ -124,10 +130,27 @@ func (o outcome) isAboutCall(a client.Approval) bool {
 
 func outcomesOf(results []api.DecisionResult, captions ...string) (list []outcome) {
 	for n, result := range results {
-		list = append(list, outcome{result, captions[n]})
+		list = append(list, outcome{DecisionResult: result, Caption: captions[n]})
 	}
 	return list
 }
+
+// addAmounts adds the money of the Calls, and its sum over those on which the decision was accepted.
+func (o *outcomes) addAmounts(approvals []client.Approval, l shown.Language) {
+	var acceptedAmounts []*shown.Field
+	for n := range o.Outcomes {
+		amount := approvals[n].Amount()
+		if amount != nil {
+			o.Outcomes[n].Amount = clip(amount.DisplayText, maxAmountChars)
+		}
+		if o.Outcomes[n].Outcome == api.OutcomeAccepted {
+			acceptedAmounts = append(acceptedAmounts, amount)
+		}
+	}
+	o.AcceptedSum = shown.SumText(acceptedAmounts, l)
+}
+
+const maxAmountChars = 80
 
 const outcomeSealPurpose = "outcome"
 
@@ -161,6 +184,8 @@ type outcomePage struct {
 	frame
 	PastTense, BackHref        string
 	AcceptedCount, FailedCount int
+	AcceptedSum                string // of the money; empty: there is none, or one amount
+	HasAmounts                 bool
 	Outcomes                   []outcome // decisions that were not accepted come first
 	Plan                       *client.PlanDecisionOutcome
 	PlanProcessTitle           string
@@ -195,8 +220,9 @@ var textByDecisionKind = map[string]string{client.Amend: "approved with changes"
 
 func (v *visit) renderOutcome(o outcomes) error {
 	p := outcomePage{frame: v.frame("Result"), PastTense: pastTenseByDecisionKind[o.DecisionKind],
-		BackHref: deskPathOrRoot(o.BackHref),
-		Plan:     o.Plan}
+		BackHref: deskPathOrRoot(o.BackHref), AcceptedSum: o.AcceptedSum,
+		Plan: o.Plan}
+	p.HasAmounts = slices.ContainsFunc(o.Outcomes, func(one outcome) bool { return one.Amount != "" })
 	p.Next = v.findNextCase(p.BackHref, o.Outcomes...)
 	if o.Plan != nil {
 		p.PlanProcessTitle = v.processTitleNow(o.Plan.ProcessID)

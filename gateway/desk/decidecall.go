@@ -22,11 +22,15 @@ import (
 
 // decideCall handles a decision on the Call of the address, or a standing order that is given on its page.
 func (v *visit) decideCall() error {
-	if v.PostForm.Get("decision") == approval.SteerGiveStandingOrder {
+	kind := cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign"))
+	if err := api.CheckRightToAct(v.user, kind); err != nil {
+		return err
+	}
+	if kind == approval.SteerGiveStandingOrder {
 		return v.giveOrder()
 	}
 	decision := api.Decision{ProcessID: v.processID, Decision: client.Decision{
-		CallID: v.PathValue("call"), Kind: cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign")),
+		CallID: v.PathValue("call"), Kind: kind,
 		ApprovalDigest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
@@ -67,14 +71,22 @@ func (v *visit) decideCall() error {
 		}
 		return v.showCallAgain(http.StatusConflict, p)
 	}
+	return v.redirectToOutcome(decision, a, results)
+}
+
+// redirectToOutcome redirects to the page with the outcome of a decision on one Call, which is zero if it did not wait.
+func (v *visit) redirectToOutcome(decision api.Decision, a client.Approval, results []api.DecisionResult) error {
 	caption := describeCase(a)
 	if caption == "" { // somebody has decided meanwhile
 		if d, err := v.Client.Process(v.processID).DecidedCall(v.Context(), decision.CallID); err == nil {
 			caption = describeCase(client.Approval{Call: d.Call})
 		}
 	}
-	return v.redirectToOutcomes(outcomes{DecisionKind: decision.Kind, BackHref: v.FormValue("back"),
-		Outcomes: outcomesOf(results, caption)})
+	o := outcomes{DecisionKind: decision.Kind, BackHref: v.FormValue("back"), Outcomes: outcomesOf(results, caption)}
+	if decision.Kind == client.Approve || decision.Kind == client.Reject { // others may change the amount
+		o.addAmounts([]client.Approval{a}, a.Language)
+	}
+	return v.redirectToOutcomes(o)
 }
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.

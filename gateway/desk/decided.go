@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -77,8 +76,9 @@ func (v *visit) showDecidedCall(notWaitingErr error) error {
 
 // newDecidedPage returns the page of a decided Call, or the error notWaitingErr if nothing is known of the Call.
 func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
-	var refusal *access.Refusal
-	if !errors.As(notWaitingErr, &refusal) || refusal.Status != http.StatusNotFound {
+	switch api.ProblemOf(notWaitingErr).Code {
+	case api.CodeNotFound, api.CodeNoWorker: // the record may know it
+	default:
 		return p, notWaitingErr
 	}
 	processID, callID := v.processID, v.PathValue("call")
@@ -91,12 +91,21 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	}
 	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), CallID: callID, DecidedCall: decidedCall,
 		OutcomeText: callOutcomeTexts[decidedCall.Status], BackHref: deskPathOrRoot(v.FormValue("back"))}
-	p.Next = v.findNextCase(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: processID, Call: callID}})
+	if !decidedCall.IsFromRecord { // otherwise more questions to a process that does not answer would take long
+		p.addNextSteps(v, decidedCall)
+	}
 	if name := decidedCall.InstanceName; !strings.HasSuffix(callID, "@"+name) {
 		p.InstanceName = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, noOrigin)
 	p.Result = resultFacts(decidedCall, v.Client.Process(processID).Presenter(v.Context()))
+	return p, nil
+}
+
+// addNextSteps adds what the person may do next: the next case, a standing order, an undo.
+func (p *decidedPage) addNextSteps(v *visit, decidedCall client.DecidedCall) {
+	processID, callID := v.processID, p.CallID
+	p.Next = v.findNextCase(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: processID, Call: callID}})
 	if p.HasRight[string(access.Decide)] && v.isProcessOpen(processID) {
 		p.StandingOrder = orderFormOf(processID, callID, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
@@ -104,7 +113,6 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), processID), decidedCall.Tool)) {
 		p.UndoHref = undoHref(spelling.WholeProcessID(processID), url.Values{"call": {callID}})
 	}
-	return p, nil
 }
 
 // resultFacts describes what a Call wrote; nil: nothing that people are shown.

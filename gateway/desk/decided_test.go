@@ -1,11 +1,13 @@
 package desk
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
@@ -59,6 +61,34 @@ func TestAfterADecisionTheNextCaseIsOffered(t *testing.T) {
 		all, _ := pageText(t, shown.English, "outcome", page)
 		wantTexts(t, "the page", all, one.want, one.lacks)
 	}
+}
+
+// Who decided on many sees for each case how much it was, and what was decided on in all.
+func TestTheOutcomeOfManyDecisionsNamesAmountsAndTheirSum(t *testing.T) {
+	t.Parallel()
+	var o outcomes
+	var approvals []client.Approval
+	for n, result := range []api.DecisionResult{{Outcome: api.OutcomeAccepted}, {Outcome: api.OutcomeAccepted},
+		{Outcome: api.OutcomeRefused, Reason: "it was too late"}} {
+		euros := shown.Format{Display: shown.Money, Currency: "EUR"}
+		value := json.Number([]string{"1000.5", "7", "20"}[n])
+		approvals = append(approvals, client.Approval{Call: shown.Call{Fields: []shown.Field{{Value: value,
+			Format: euros, DisplayText: euros.Text(value, shown.English)}}}})
+		o.Outcomes = append(o.Outcomes, outcomesOf([]api.DecisionResult{result}, "Pay order "+string(value))...)
+	}
+	o.addAmounts(approvals, shown.English)
+	page := outcomePage{PastTense: "approved", AcceptedCount: 2, FailedCount: 1, Outcomes: o.Outcomes,
+		AcceptedSum: o.AcceptedSum, HasAmounts: true}
+	all, _ := pageText(t, shown.English, "outcome", page)
+	wantTexts(t, "the page", all, []string{"2 cases are approved. 1,007.50 EUR", "Case Amount Process",
+		"Pay order 1000.5 1,000.50 EUR", "Pay order 20 20.00 EUR"})
+	approvals[1] = client.Approval{} // it is not known any more
+	o.addAmounts(approvals, shown.English)
+	if o.AcceptedSum != "" {
+		t.Errorf("a sum without one of the amounts: %s", o.AcceptedSum)
+	}
+	all, _ = pageText(t, shown.English, "outcome", outcomePage{PastTense: "approved", AcceptedCount: 1})
+	wantTexts(t, "the page", all, nil, "Amount")
 }
 
 func TestACaseLeadsBackToTheInboxThatLedToIt(t *testing.T) {

@@ -86,6 +86,7 @@ func (d *Desk) addPages() {
 	d.addLogin()
 	d.addPasskeyPages()
 	d.handlePages(access.Look, map[string]visitHandler{
+		"POST /desk/calls/{process}/{call}":         (*visit).decideCall,
 		"GET /desk/calls/{process}/{call}":          (*visit).showCall,
 		"GET /desk/outcome":                         (*visit).showOutcome,
 		"GET /desk/plans/{process}":                 (*visit).showPlan,
@@ -100,9 +101,8 @@ func (d *Desk) addPages() {
 		"GET /desk/processes/{process}/export.html": (*visit).exportReport,
 	})
 	d.handlePages(access.Decide, map[string]visitHandler{
-		"POST /desk/calls/{process}/{call}": (*visit).decideCall,
-		"POST /desk/decide":                 (*visit).decideMany,
-		"POST /desk/plans/{process}":        (*visit).decidePlan,
+		"POST /desk/decide":          (*visit).decideMany,
+		"POST /desk/plans/{process}": (*visit).decidePlan,
 
 		"POST /desk/processes/{process}/orders/end": (*visit).endOrder,
 		"POST /desk/processes/{process}/deputy":     (*visit).nameDeputy,

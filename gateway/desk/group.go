@@ -42,6 +42,7 @@ type callGroup struct {
 	// HasReasoning means that the reasons of the plan differ; SharedReasoning is the reason of all, if it is one.
 	HasReasoning    bool
 	SharedReasoning string
+	RuleText        string // the rule for asking a person, in words; "": there is none, or they differ
 	Reason          string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
@@ -162,6 +163,7 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	if g.HasReasoning = slices.ContainsFunc(list, hasOtherReasoning); !g.HasReasoning {
 		g.SharedReasoning = list[0].Reasoning
 	}
+	g.RuleText = sharedRuleText(list)
 	g.omitRedundantColumns()
 	g.disambiguateRows()
 	return g
@@ -186,6 +188,23 @@ func sharedDeadlineCall(list []client.Approval) *client.Approval {
 		return nil
 	}
 	return &first
+}
+
+// sharedRuleText returns in words because of which rule a person looks at each of the Calls; "" if they differ.
+func sharedRuleText(list []client.Approval) (text string) {
+	for n, a := range list {
+		isLikePrevious := n > 0 && a.ReviewReason == list[n-1].ReviewReason &&
+			jsonval.Equal(a.ReviewCondition, list[n-1].ReviewCondition)
+		if isLikePrevious {
+			continue
+		}
+		if ruleText := reviewRuleText(a); n == 0 {
+			text = ruleText
+		} else if ruleText != text {
+			return ""
+		}
+	}
+	return text
 }
 
 // omitRedundantColumns leaves out each column whose values the names of the cases have already.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,54 @@ func inboxOf(t *testing.T, params ...string) string {
 	}
 	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, who)}})
 	return all
+}
+
+// Who decides on many reads once why they are asked, in the words of the page of each.
+func TestATableSaysBecauseOfWhichRulePeopleAreAsked(t *testing.T) {
+	t.Parallel()
+	over := map[string]any{"properties": map[string]any{"amount": map[string]any{
+		"exclusiveMinimum": json.Number("1000")}}}
+	euros := shown.Format{Properties: map[string]shown.Format{"amount": {Title: "Amount", Display: shown.Money,
+		Currency: "EUR"}}}
+	waiting := func(rule any, reviewReason string, l shown.Language) client.Approval {
+		return client.Approval{Process: "p", PendingCall: approval.PendingCall{Tool: "pay", ReviewReason: reviewReason},
+			Call: shown.Call{ReviewCondition: rule, ParamsFormat: euros, Language: l}}
+	}
+	for _, one := range []struct {
+		other    client.Approval
+		language shown.Language
+		want     string
+	}{
+		{waiting(over, "", shown.English), shown.English,
+			"A person looks at this before it happens, because “Amount” is more than 1,000.00 EUR."},
+		{waiting(over, "", shown.German), shown.German,
+			"Ein Mensch prüft dies, bevor es geschieht, denn: „Amount“ ist mehr als 1.000,00 EUR."},
+		{waiting(nil, "", shown.English), shown.English, ""},
+		{waiting(over, "the Plan was amended", shown.English), shown.English, ""},
+	} {
+		list := []client.Approval{waiting(over, "", one.language), one.other}
+		all, _ := pageText(t, one.language, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
+		if one.want == "" {
+			wantTexts(t, "the inbox", all, nil, "because")
+			continue
+		}
+		wantTexts(t, "the inbox", all, []string{one.want})
+		all, _ = pageText(t, one.language, "call", &callPage{Approval: list[0], RuleText: reviewRuleText(list[0])})
+		wantTexts(t, "the page of a case", all, []string{one.want})
+	}
+}
+
+func TestTheInboxNamesWhatStandingOrdersTookOver(t *testing.T) {
+	t.Parallel()
+	page := inboxPage{OrderApprovals: []orderApprovals{{
+		client.OrderApprovals{ProcessID: "p/1", GivenBy: "ann", Tool: "pay", Count: 12}, "Pay a bill", "Refunds"}}}
+	all, _ := pageText(t, shown.English, "inbox", page)
+	wantTexts(t, "the inbox", all, []string{"12 cases taken over by the standing order of ann : Pay a bill , Refunds"})
+	if source := shows(t, "inbox", page); !strings.Contains(source, `href="/desk/processes/p%2F1#orders"`) {
+		t.Error(source)
+	}
+	all, _ = pageText(t, shown.German, "inbox", page)
+	wantTexts(t, "the inbox", all, []string{"12 Fälle übernahm die Dauerfreigabe von ann"})
 }
 
 func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {

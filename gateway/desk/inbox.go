@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -191,7 +192,8 @@ type inboxPage struct {
 	AlreadyDecidedCount int      // Calls on which this person has decided, and another person must too
 	UnansweredProcesses []string // processes whose Calls and Plans are missing
 	TitleByUnanswered   map[string]string
-	HeldUpCount         int    // processes, up to a thousand
+	HeldUpCount         int // processes, up to a thousand
+	OrderApprovals      []orderApprovals
 	AllHref             string // the page with the Calls for others too
 	MineHref            string
 	BackHref            string // this page
@@ -274,7 +276,44 @@ func (v *visit) newInboxPage(waitingItems client.WaitingItems, query url.Values)
 	}
 	p.BackHref = f.href()
 	p.setLinks(f)
+	p.OrderApprovals = v.recentOrderApprovals(f)
 	return p
+}
+
+// orderApprovals is what standing orders of one person approved, so that nobody else is asked.
+type orderApprovals struct {
+	client.OrderApprovals
+	ToolTitle, ProcessTitle string
+}
+
+const (
+	// orderApprovalsPeriod is how far back an inbox says what standing orders took over.
+	orderApprovalsPeriod = 7 * 24 * time.Hour
+	maxOrderApprovals    = 10
+)
+
+// recentOrderApprovals lists what standing orders took over lately; nil if that takes long to find.
+func (v *visit) recentOrderApprovals(f inboxFilter) (rows []orderApprovals) {
+	isFound := func([]client.OrderApprovals) bool { return true }
+	list, err := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "orders", isFound,
+		func(ctx context.Context) ([]client.OrderApprovals, error) {
+			return v.Client.OrderApprovals(ctx, time.Now().Add(-orderApprovalsPeriod))
+		})
+	if err != nil {
+		return nil
+	}
+	for _, one := range list {
+		if f.Process != "" && one.ProcessID != f.Process || f.Tool != "" && one.Tool != f.Tool {
+			continue
+		}
+		if len(rows) == maxOrderApprovals {
+			break
+		}
+		presenter := v.Client.Process(one.ProcessID).Presenter(v.Context())
+		rows = append(rows, orderApprovals{one, presenter.ToolTitle(one.Tool),
+			processTitle(one.ProcessID, presenter.ProcessTitle)})
+	}
+	return rows
 }
 
 // selectMatchingCalls returns the Calls that fit the filter, in the order of the tables. It counts those that it leaves

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -47,6 +48,32 @@ func TestTakingBackIsOfferedWhereSomethingCanBeTakenBack(t *testing.T) {
 	if _, source = show(false, "settled", nil); strings.Count(source, `undo?instance=`) != 3 {
 		t.Error("where it is not known, it is not offered")
 	}
+}
+
+// A case whose refund somebody rejected is not told as one that was refunded.
+func TestACaseWithARejectedStepIsCountedApart(t *testing.T) {
+	t.Parallel()
+	newPage := func(query url.Values) *processPage {
+		page := &processPage{frame: frame{Title: "Refunds", Href: "/desk/processes/p"}}
+		page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: "settled"},
+			"②": {Status: "settled", RejectedCallCount: 1},
+			"③": {Status: "failed", FailedCallCount: 1, RejectedCallCount: 2}}
+		page.addInstanceRows(query, shown.NewPresenter(nil), shown.English, nil)
+		return page
+	}
+	all, _ := pageText(t, shown.English, "process", newPage(nil))
+	wantTexts(t, "the process", all, []string{"Cases 3, 1 failed , 1 finished with a rejected step , 1 finished Steps",
+		"① finished", "② finished, 1 step rejected", "③ failed, 1 step failed, 2 steps rejected"})
+	all, _ = pageText(t, shown.German, "process", newPage(nil))
+	wantTexts(t, "the process", all, []string{"1 erledigt mit abgelehntem Schritt", "② erledigt, 1 Schritt abgelehnt",
+		"③ gescheitert, 1 Schritt gescheitert, 2 Schritte abgelehnt"})
+	source := shows(t, "process", newPage(nil))
+	if !strings.Contains(source, `?status=finished%20with%20a%20rejected%20step#instances`) ||
+		strings.Count(source, `class="tag rejected"`) != 1 {
+		t.Error(source)
+	}
+	all, _ = pageText(t, shown.English, "process", newPage(url.Values{"status": {settledAfterRejection}}))
+	wantTexts(t, "the process", all, []string{"Cases finished with a rejected step; show all", "② finished"}, "① finished")
 }
 
 func TestEndingAProcessStandsBesidePausingIt(t *testing.T) {

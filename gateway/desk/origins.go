@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,25 +15,69 @@ import (
 )
 
 // newOriginLookup returns a function that says where a value of a Call's parameters comes from: wired by the Tool's
-// designer, or found in the instance's input or State.
-func newOriginLookup(wiringByParam map[string]string, a client.Approval,
-	presenter *shown.Presenter) func(path jsonval.Path, v any) string {
-	placeByValue := map[string]string{}
-	collectPlaces(placeByValue, "†input", presenter.InputFormat(), a.Input, 0)
-	collectPlaces(placeByValue, "†state", presenter.StateFormat(), a.State, 0)
+// designer, or found in the instance's input or State. describeWriter says who wrote a value of State; "": it is not
+// known.
+func newOriginLookup(wiringByParam map[string]string, a client.Approval, presenter *shown.Presenter,
+	describeWriter func(jsonval.Path) string) func(path jsonval.Path, v any) string {
+	places := placesOfValues{map[string]string{}, map[string]jsonval.Path{}}
+	places.collect("†input", nil, presenter.InputFormat(), a.Input)
+	places.collect("†state", nil, presenter.StateFormat(), a.State)
+	withWriter := func(text, place string, path jsonval.Path) string {
+		if strings.HasPrefix(place, "†state") && text != "" {
+			text += describeWriter(path)
+		}
+		return text
+	}
 	return func(path jsonval.Path, v any) string {
 		if len(path) == 1 && wiringByParam[path[0]] != "" {
-			return describeWiring(wiringByParam[path[0]], presenter)
+			wiring := wiringByParam[path[0]]
+			refs, _ := refexpr.FindReferences(wiring)
+			text := describeWiring(wiring, presenter)
+			if len(refs) != 1 || len(refs[0].Path) == 0 {
+				return text
+			}
+			return withWriter(text, "†"+refs[0].Kind, refs[0].Path)
 		}
 		key, _ := valueKey(v)
-		switch place := placeByValue[key]; strings.TrimSpace(place) {
+		switch place := places.placeByValue[key]; strings.TrimSpace(place) {
 		case "":
 			return ""
 		case "†input", "†state":
-			return "taken from " + rootText(place)
+			return withWriter("taken from "+rootText(place), place, places.pathByValue[key])
 		default:
-			return "the same as " + describePlace(place)
+			return withWriter("the same as "+describePlace(place), place, places.pathByValue[key])
 		}
+	}
+}
+
+// newWriterLookup returns a function that says which Call of the instance of a waiting Call wrote a value of State, and
+// when; "" where a person did, or the instance does not answer.
+func (v *visit) newWriterLookup(a client.Approval, presenter *shown.Presenter) func(jsonval.Path) string {
+	status, err := v.Client.Process(a.Process).InstanceOfCall(v.Context(), a.CallID)
+	if err != nil {
+		return func(jsonval.Path) string { return "" }
+	}
+	return writerLookup(status, presenter, a.Language)
+}
+
+func writerLookup(status client.InstanceStatus, presenter *shown.Presenter,
+	l shown.Language) func(jsonval.Path) string {
+	toolByCallID := map[string]string{}
+	for _, c := range status.Calls {
+		toolByCallID[c.ID] = c.Tool
+	}
+	return func(path jsonval.Path) string {
+		for _, w := range slices.Backward(status.Writes) {
+			if len(w.Path) > len(path) || !slices.Equal(w.Path, path[:len(w.Path)]) {
+				continue
+			}
+			tool, isCall := toolByCallID[w.Author]
+			if !isCall || w.WrittenAt.IsZero() {
+				return ""
+			}
+			return ", from “" + clipName(presenter.ToolTitle(tool)) + "” on " + momentText(w.WrittenAt, l)
+		}
+		return ""
 	}
 }
 
@@ -137,22 +182,28 @@ func placeBelow(parent string, f shown.Format, name string, onlyTitledSteps bool
 	return parent + pathStepSeparator + clipName(title), memberFormat
 }
 
-// collectPlaces records the place of each value, by the titles that lead to it. A value at several places is marked: an
-// equal value could come from any of them.
-func collectPlaces(placeByValue map[string]string, place string, f shown.Format, v any, depth int) {
+// placesOfValues has, by valueKey, where the values of an instance are: in titles, and as a path.
+type placesOfValues struct {
+	placeByValue map[string]string
+	pathByValue  map[string]jsonval.Path
+}
+
+// collect records the place of each value, by the titles that lead to it. A value at several places is marked: an equal
+// value could come from any of them.
+func (p placesOfValues) collect(place string, path jsonval.Path, f shown.Format, v any) {
 	const maxPlaces, maxDepth = 2000, 6
-	if len(placeByValue) > maxPlaces || depth > maxDepth {
+	if len(p.placeByValue) > maxPlaces || len(path) > maxDepth {
 		return
 	}
 	for step, member := range jsonval.Members(v) {
 		childPlace, format := placeBelow(place, f, step, true)
-		collectPlaces(placeByValue, childPlace, format, member, depth+1)
+		p.collect(childPlace, append(slices.Clone(path), step), format, member)
 	}
 	if key, isDistinctive := valueKey(v); isDistinctive {
-		if placeByValue[key] != "" {
+		if p.placeByValue[key] != "" {
 			place = noSinglePlace
 		}
-		placeByValue[key] = place
+		p.placeByValue[key], p.pathByValue[key] = place, path
 	}
 }
 

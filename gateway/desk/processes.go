@@ -84,7 +84,7 @@ type processPage struct {
 	PictureHref string   // the address of the picture, which changes with it
 	StepTexts   []string // what the picture shows of each step
 	PlanIsLive  bool
-	Counts      map[ideafile.InstanceStatus]int
+	Counts      map[string]int // of the instances, by what the page calls their status
 	Instances   []instanceRow
 	ShownStatus string // the status of the listed instances; empty: any
 	pagination
@@ -212,13 +212,14 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 	instanceFacts *processInstanceFacts) {
 	var tokens []string
 	canUndoAny := false
-	p.ShownStatus, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
+	p.ShownStatus, p.Counts = q.Get("status"), map[string]int{}
 	for token, i := range p.Status.Instances {
 		canUndoAny = canUndoAny || p.canUndo(token, instanceFacts)
-		if p.Counts[i.Status]++; i.Status.HasEnded() {
+		status := listedStatus(i)
+		if p.Counts[status]++; i.Status.HasEnded() {
 			p.EndedInstanceCount++
 		}
-		if p.ShownStatus == "" || string(i.Status) == p.ShownStatus {
+		if p.ShownStatus == "" || status == p.ShownStatus {
 			tokens = append(tokens, token)
 		}
 	}
@@ -243,6 +244,18 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 		p.HasAmounts, p.HasCosts = p.HasAmounts || row.Amount != "", p.HasCosts || row.Cost > 0
 		p.Instances = append(p.Instances, row)
 	}
+}
+
+// settledAfterRejection is the status under which a page lists instances that settled though a Call was rejected: to
+// say that they are finished would hide it.
+const settledAfterRejection = "finished with a rejected step"
+
+// listedStatus returns the status under which a page lists an instance.
+func listedStatus(i loop.InstanceResult) string {
+	if i.Status == ideafile.InstanceSettled && i.RejectedCallCount > 0 {
+		return settledAfterRejection
+	}
+	return string(i.Status)
 }
 
 // canUndo reports whether something that an instance did can be taken back: while the process is at work, only if the

@@ -276,6 +276,12 @@ func timestampFormatter(l shown.Language) func(time.Time) string {
 	return func(t time.Time) string { return t.Local().Format(layout) }
 }
 
+// momentText returns a moment to the minute.
+func momentText(t time.Time, l shown.Language) string {
+	minute := t.Local().Truncate(time.Minute).Format(time.RFC3339)
+	return shown.Format{Display: shown.DateTime}.Text(minute, l)
+}
+
 // languageFuncs returns the template functions that depend on the language.
 func languageFuncs(language shown.Language, catalogue *wording.Catalogue) template.FuncMap {
 	countText := func(n int, one, others string) string {
@@ -312,10 +318,7 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"decidedAs": func(kind string) string {
 			return catalogue.Translate(cmp.Or(textByDecisionKind[kind], pastTenseByDecisionKind[kind]))
 		},
-		"moment": func(t time.Time) string {
-			minute := t.Local().Truncate(time.Minute).Format(time.RFC3339)
-			return shown.Format{Display: shown.DateTime}.Text(minute, language)
-		},
+		"moment":   func(t time.Time) string { return momentText(t, language) },
 		"byItself": func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
 		"atDeadline": func(a client.Approval) string {
 			return catalogue.TranslateAs("deadline", strings.TrimPrefix(onTimeoutText(a), "it is "))

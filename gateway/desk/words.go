@@ -51,6 +51,15 @@ func ruleInWords(f shown.Format, condition any, l shown.Language) string {
 	return rulewords.ConditionText(f, condition, l, translatorOf(l))
 }
 
+// reviewRuleText returns in words because of which rule of its Tool's policy a person looks at a Call; "" if it waits
+// for another reason, or of all Calls of the Tool.
+func reviewRuleText(a client.Approval) string {
+	if a.ReviewReason != "" {
+		return ""
+	}
+	return ruleInWords(a.ParamsFormat, a.ReviewCondition, a.Language)
+}
+
 // translatorOf returns what puts texts of some kind into a language.
 func translatorOf(l shown.Language) rulewords.Translate {
 	if all, err := loadCatalogues(); err == nil {

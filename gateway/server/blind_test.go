@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -56,6 +57,40 @@ func TestWhoMayActAndNotLookIsShownNothingOfAProcess(t *testing.T) {
 	if failed || strings.Contains(fork, "a secret") || !strings.Contains(fork, id+"-fork") {
 		t.Errorf("a fork is told of as %s", fork)
 	}
+}
+
+// Who may look comments on what waits, and so answers, at the desk as over the API; every other act takes the right to
+// decide.
+func TestWhoMayLookAnswersAndDecidesNothing(t *testing.T) {
+	all := open(t)
+	id := all.pays(`{"values": {"order": "A-1", "cents": 110}}`)
+	waits := all.waiting(id, 1)[0]
+	all.decide(decisionOn(waits, "ask", "reason", "did it come back?"))
+	guard := withRights{must(access.NewTokenGuard(token, access.Person{Name: "ann"})), []access.Right{access.Look}}
+	h := open(t, func(o *server.Options) { o.Guard = guard })
+	for _, kind := range []string{"approve", "reject", "ask", "hand-over"} {
+		h.post("/api/decisions", map[string]any{"decisions": []any{decisionOn(waits, "comment", "reason", "yes"),
+			decisionOn(waits, kind, "reason", "no", "to", "bob")}}).problem(403, "forbidden")
+	}
+	for _, one := range h.decide(decisionOn(waits, "comment", "reason", "a good customer")) {
+		if one["outcome"] != "taken" {
+			t.Errorf("%v", one)
+		}
+	}
+	all.decide(decisionOn(waits, "ask", "by", "bob", "to", "ann", "reason", "and when?"))
+	b := h.browse()
+	p := b.open("/?who=all&process=" + id).is(200).link("@").is(200).says("ann says: a good customer")
+	for _, kind := range []string{"approve", "ask", "hand-over", "allow"} {
+		b.post(p.address, url.Values{"decision": {kind}, "digest": {waits["digest"].(string)}, "reason": {"x"},
+			"to": {"bob"}}).is(403)
+	}
+	p.says("bob asks you: and when?").lacks("Approve it", "Hand it over")
+	p.form("Answer").set("reason", "on Monday").press("Answer").is(200).says(
+		"ann says: on Monday")
+	if remarks, _ := all.waiting(id, 1)[0]["remarks"].([]any); len(remarks) != 4 {
+		t.Errorf("%v", remarks)
+	}
+	all.post("/api/processes/"+id+"/cancel", nil).is(204)
 }
 
 func TestWhoMayNotDecideIsTold(t *testing.T) {

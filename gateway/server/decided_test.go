@@ -1,10 +1,17 @@
 package server_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
+
+	"processidea/model/approval"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/store/chain"
 )
 
 // rowsOf gives the rows of a page's tables whose first link leads to a process or to one of its Calls.
@@ -54,4 +61,27 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	h.inGerman().open("/desk/decided").is(200).isGerman().says("Was Sie entschieden haben", "genehmigt von ann",
 		"erledigt", "Plan 1")
 	b.open("/desk/decided?page=99").is(200).says("There is nothing older")
+}
+
+// Temporal deletes ended processes after a time; the link in a message stays.
+func TestADecidedCallIsShownFromTheRecordOnceTemporalHasDeletedItsProcess(t *testing.T) {
+	h := open(t)
+	id := strings.NewReplacer("/", "-").Replace(h.Name())
+	var idea map[string]any
+	if err := json.Unmarshal([]byte(`{"schema": {"tools": {"pay": {"type": "object", "title": "Pay a bill",
+		"properties": {"to": {"type": "string"}}, "_approval": true}}}, "context": []}`), &idea); err != nil {
+		t.Fatal(err)
+	}
+	_, err := chain.New(values).Seal(t.Context(), chain.IdeaToSeal{ProcessID: id, IdeaNumber: 1, Idea: idea,
+		Log: []turn.LogEntry{{Decision: &approval.Decision{Kind: "approve", CallID: "0.1", DecidedBy: "bob",
+			Tool: "pay", Reason: "it was late", DecidedAt: time.Now(), ShownParams: map[string]any{"to": "Ann"}}},
+			{Outcome: &turn.CallOutcome{CallID: "0.1", Status: ideafile.CallDone}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "/desk/calls/" + id + "/0.1"
+	h.browse().open(at).is(200).says("Pay a bill: Ann", "approved by bob", "It is done.", "it was late",
+		"This is what the record says")
+	h.inGerman().open(at).is(200).isGerman().says("genehmigt von bob", "So steht es in der Aufzeichnung")
+	h.browse().open("/desk/calls/" + id + "/0.2").is(404)
 }

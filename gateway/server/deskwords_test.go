@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // refunds begins a process whose schemas say how everything is shown, and waits until its Call waits.
@@ -127,4 +128,23 @@ func TestToolsAndRulesAreSaidInTheWordsOfTheBusiness(t *testing.T) {
 			strings.Contains(text, "for people.")
 	})
 	h.inGerman().open("/desk/insights").says("denn: „Amount“ ist 1.000,00 EUR oder mehr").isGerman()
+}
+
+// Who decides on an amount is told which step found it, and when.
+func TestACaseSaysWhichStepFoundWhatItShows(t *testing.T) {
+	h := open(t)
+	id := strings.NewReplacer("/", "-").Replace(h.Name())
+	h.post("/api/processes", map[string]any{"id": id, "idea": json.RawMessage(`{"schema": {"tools": {
+		"find": {"title": "Look up the order", "type": "object", "required": ["text"],
+			"properties": {"text": {"type": "string"}}, "_activity": "note", "_outputPath": "†state.found"},
+		"pay": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}, "_activity": "note",
+			"_approval": true}}},
+		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "find", "text": "2,299.00 EUR"},
+			{"_tool": "pay", "text": "†state.found.text"}]}]}`)}).is(201)
+	h.waiting(id, 1)
+	at := "/desk/calls/" + id + "/0.2"
+	h.browse().open(at).is(200).says("2,299.00 EUR",
+		"what is known of it, from “Look up the order” on "+time.Now().Local().Format("2 January"))
+	h.inGerman().open(at).is(200).isGerman().says("von „Look up the order“ am ")
+	h.post("/api/processes/"+id+"/cancel", nil).is(204)
 }

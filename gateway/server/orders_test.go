@@ -76,6 +76,10 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	if got := h.receipts(id); strings.Count(got, "cents") != 3 {
 		t.Errorf("%s", got)
 	}
+	eventually(t, "the inbox names what standing orders took over", func() bool {
+		text := b.open("/?process=" + id).is(200).text()
+		return strings.Contains(text, "3 cases taken over by the standing order of ann: Pay")
+	})
 }
 
 // saysBeside checks that a text stands beside a control, which is marked as wrong.

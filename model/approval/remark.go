@@ -128,8 +128,8 @@ func (p PendingCall) LastHandOver() *Decision {
 	return nil
 }
 
-// isAddressedTo reports whether a hand-over is to the author of another decision.
-func (d Decision) isAddressedTo(other Decision) bool {
+// IsAddressedTo reports whether a hand-over or a question is to the author of another decision.
+func (d Decision) IsAddressedTo(other Decision) bool {
 	return d.RecipientName != "" && policy.AnySamePerson(other.Identities(), policy.IdentitiesNamed(d.RecipientName)) ||
 		d.RecipientGroup != "" && policy.AnySamePerson(policy.IdentitiesNamed(other.Decider().Groups...),
 			policy.IdentitiesNamed(d.RecipientGroup))
@@ -138,7 +138,7 @@ func (d Decision) isAddressedTo(other Decision) bool {
 // CheckHandOverRecipient refuses everybody except the people to whom the Call was handed over.
 func (p PendingCall) CheckHandOverRecipient(d Decision) error {
 	h := p.LastHandOver()
-	if h == nil || h.isAddressedTo(d) {
+	if h == nil || h.IsAddressedTo(d) {
 		return nil
 	}
 	return fmt.Errorf("%s; whoever may decide can hand it over again", h.RemarkText())
@@ -154,7 +154,7 @@ func (p PendingCall) IsHandOverLapsed(d Decision) bool {
 // hasRecipientDecided reports whether a recipient of a hand-over has decided since.
 func (p PendingCall) hasRecipientDecided(h Decision) bool {
 	return slices.ContainsFunc(p.VotesSoFar, func(v Vote) bool {
-		return !v.DecidedAt.Before(h.DecidedAt) && h.isAddressedTo(v.decision())
+		return !v.DecidedAt.Before(h.DecidedAt) && h.IsAddressedTo(v.decision())
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/prompt"
 	"processidea/model/turn"
@@ -92,6 +93,9 @@ func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
 	s.Decide(policy.Reject, "1.1", `{"reason":"no"}`)
 	s.WantEqual("the Calls", describePlan(s.ExpectRequest()), "1.1 rejected 1; 1.2 done 1")
 	s.WantEqual("the errors", describeErrors(s.RequestInput), "")
+	result := s.Loop.Result(loop.StatusRunning, false)
+	s.WantEqual("the result", fmt.Sprintf("%+v", result.Instances[""]),
+		"{Status:working State:<nil> Cost:$0.00 FailedCallCount:0 RejectedCallCount:1}")
 }
 
 func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {

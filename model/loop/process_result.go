@@ -80,11 +80,20 @@ type InstanceResult struct {
 	Cost price.Money `json:"cost,omitempty"`
 	// FailedCallCount counts its Calls that failed or were blocked. An instance may settle despite these.
 	FailedCallCount int `json:"failedCalls,omitempty"`
+	// RejectedCallCount counts its Calls that a person, or a deadline, rejected. An instance settles despite these too.
+	RejectedCallCount int `json:"rejectedCalls,omitempty"`
 }
 
-// Standing describes the instance: its status, and how many of its Calls failed.
+// Standing describes the instance: its status, and how many of its Calls failed or were rejected.
 func (i InstanceResult) Standing() string {
-	return InstanceStatusText(string(i.Status), i.FailedCallCount)
+	text := InstanceStatusText(string(i.Status), i.FailedCallCount)
+	switch i.RejectedCallCount {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 Call rejected"
+	}
+	return fmt.Sprintf("%s, %d Calls rejected", text, i.RejectedCallCount)
 }
 
 // InstanceStatusText joins a status with the number of failed Calls.

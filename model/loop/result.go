@@ -42,10 +42,10 @@ func (p *InstanceProgress) callCounts() (c turn.CallCounts) {
 	return c
 }
 
-// FailedCallCount counts the Calls of the instance that failed or were blocked.
-func (p *InstanceProgress) FailedCallCount() int {
+// UnsuccessfulCallCounts counts the Calls of the instance that failed or were blocked, and those that were rejected.
+func (p *InstanceProgress) UnsuccessfulCallCounts() (failedCount, rejectedCount int) {
 	c := p.callCounts()
-	return c.Failed + c.Blocked
+	return c.Failed + c.Blocked, c.Rejected
 }
 
 // Failures returns why Calls did not succeed, in the order of the instances.
@@ -78,7 +78,8 @@ func (l *Loop) Result(status Status, includesStates bool) ProcessResult {
 		Quality: l.QualityReport(),
 	}
 	for _, inst := range l.Instances {
-		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCallCount: inst.FailedCallCount()}
+		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost}
+		i.FailedCallCount, i.RejectedCallCount = inst.UnsuccessfulCallCounts()
 		if includesStates {
 			i.State = inst.state.Snapshot()
 		}

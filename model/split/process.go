@@ -263,7 +263,8 @@ func (p *Process) Result(processID string, status loop.Status) loop.ProcessResul
 			}
 			r.Instances[token] = loop.InstanceResult{
 				Status: s, Cost: part.Report.CostByInstance[token],
-				FailedCallCount: part.Report.FailedCallCountByInstance[token]}
+				FailedCallCount:   part.Report.FailedCallCountByInstance[token],
+				RejectedCallCount: part.Report.RejectedCallCountByInstance[token]}
 		}
 	}
 	return r

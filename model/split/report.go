@@ -48,10 +48,11 @@ type PartReport struct {
 	StatusByInstance map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
 	// CostByInstance are the shares of its instances in the cost of its Requests. Only the last report has them.
 	CostByInstance map[string]price.Money `json:"costs,omitempty"`
-	// FailedCallCountByInstance counts the Calls of its instances that failed or were blocked. Only the last report has
-	// them.
-	FailedCallCountByInstance map[string]int         `json:"failedCalls,omitempty"`
-	PendingApprovals          []approval.PendingCall `json:"pending,omitempty"`
+	// FailedCallCountByInstance counts the Calls of its instances that failed or were blocked,
+	// RejectedCallCountByInstance those that were rejected. Only the last report has them.
+	FailedCallCountByInstance   map[string]int         `json:"failedCalls,omitempty"`
+	RejectedCallCountByInstance map[string]int         `json:"rejectedCalls,omitempty"`
+	PendingApprovals            []approval.PendingCall `json:"pending,omitempty"`
 	// CausersByInstance has the people who caused what its instances do, beside those who started the process, by
 	// token; "" means all instances.
 	CausersByInstance map[string][]policy.Identity `json:"causedBy,omitempty"`
@@ -78,14 +79,19 @@ func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 		l.WrittenReferenceOutput
 	r.IsLLMForbidden, r.HasFallenBackToLLM = !l.IsLLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.StatusByInstance = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
-	r.CostByInstance, r.FailedCallCountByInstance = map[string]price.Money{}, map[string]int{}
+	r.CostByInstance = map[string]price.Money{}
+	r.FailedCallCountByInstance, r.RejectedCallCountByInstance = map[string]int{}, map[string]int{}
 	for _, inst := range l.Instances {
 		r.StatusByInstance[inst.Token] = inst.DisplayStatus()
 		if inst.LLMCost > 0 {
 			r.CostByInstance[inst.Token] = inst.LLMCost
 		}
-		if failedCount := inst.FailedCallCount(); failedCount > 0 {
+		failedCount, rejectedCount := inst.UnsuccessfulCallCounts()
+		if failedCount > 0 {
 			r.FailedCallCountByInstance[inst.Token] = failedCount
+		}
+		if rejectedCount > 0 {
+			r.RejectedCallCountByInstance[inst.Token] = rejectedCount
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	processes "processidea/client"
 	"processidea/internal/heap"
 	"processidea/llm"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/tools/kinds"
@@ -182,6 +183,10 @@ func (p Dependencies) newActivities(c client.Client) (*activities.Activities, er
 	queryClient := processes.New(c, "", p.Store) // queries by workflow id need no namespace
 	a.ListPendingApprovals = func(ctx context.Context, processID string) ([]protocol.Approval, error) {
 		return queryClient.Process(processID).Approvals(ctx)
+	}
+	a.DescribeDecidedCall = func(ctx context.Context, processID, callID string) (shown.Call, error) {
+		decidedCall, err := queryClient.Process(processID).DecidedCall(ctx, callID)
+		return decidedCall.Call, err
 	}
 	if p.Limits.ConcurrentRequests > 0 {
 		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.ConcurrentRequests))

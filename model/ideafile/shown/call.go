@@ -55,6 +55,10 @@ type Call struct {
 	ProcessTitle string `json:"-"`
 	// HiddenParamNames are the names of those parameters that only operators look at.
 	HiddenParamNames []string `json:"-"`
+	// ReviewCondition is the condition on the parameters under which the Tool's policy has a person look, as it is
+	// written; nil: it has none. ParamsFormat is how the parameters are shown.
+	ReviewCondition any    `json:"-"`
+	ParamsFormat    Format `json:"-"`
 	// Language is the language of the texts.
 	Language Language `json:"-"`
 }
@@ -254,7 +258,10 @@ func (w *Presenter) Call(toolName string, params jsonval.Object, instanceToken s
 	t := w.toolByName[toolName]
 	if t == nil {
 		t = &toolPresenter{}
+	} else {
+		out.ReviewCondition = jsonval.AsObject(t.tool.Source["_approval"])["when"]
 	}
+	out.ParamsFormat = t.format
 	out.Fields, out.HiddenParamNames = t.fields(params, l)
 	parts, ok := t.titleTemplate.fill(l, w.referenceLookup(t, params, c))
 	if !ok {

@@ -39,6 +39,32 @@ func (n InstanceNaming) name(token string) string {
 	return name + " (" + token + ")"
 }
 
+// DescribeInstances returns the name and the amount of each instance, with its token; nil if no instance has either.
+func (n InstanceNaming) DescribeInstances(tokens []string) (texts []string) {
+	isNamed := false
+	for _, token := range tokens {
+		text := n.name(token)
+		if amount := n.presenter.InstanceAmount(token, n.language); amount != "" {
+			text = strings.TrimSpace(text + " " + amount)
+		}
+		isNamed = isNamed || text != token
+		texts = append(texts, Compact(text, maxCellWidth))
+	}
+	if !isNamed {
+		return nil
+	}
+	return texts
+}
+
+// DescribeCall returns a Call's id, with the name of its instance.
+func (n InstanceNaming) DescribeCall(callID string) string {
+	token := ideafile.InstanceTokenOfCallID(callID)
+	if name := n.name(token); name != token {
+		return callID + " of " + Compact(strings.TrimSuffix(name, " ("+token+")"), maxCellWidth)
+	}
+	return callID
+}
+
 // formatStateValue returns a value of State as it is shown, or as it is if its schema says nothing about that.
 func (n InstanceNaming) formatStateValue(key string, v any) any {
 	if n.presenter == nil {

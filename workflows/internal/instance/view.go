@@ -52,8 +52,15 @@ func (i *instance) view() protocol.InstanceView {
 		}
 		v.Calls = append(v.Calls, c)
 	}
+	writes := i.dataflow.StateWrites()
+	for _, w := range writes[max(0, len(writes)-maxShownWrites):] {
+		v.Writes = append(v.Writes, protocol.StateWrite{Path: w.Path, Author: w.Author, WrittenAt: w.WrittenAt})
+	}
 	return v
 }
+
+// maxShownWrites is how many writes to State the query lists.
+const maxShownWrites = 500
 
 // maxShownCalls is how many Calls the details list; the query has them all.
 const maxShownCalls = 20

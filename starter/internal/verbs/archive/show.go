@@ -85,8 +85,12 @@ func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
 		for _, c := range counts {
 			a.Note("%s", c)
 		}
+		naming := print.InstanceNamingOf(parsedIdea, client.LanguageOf(ctx))
 		noteIdeaAge(a, id, idea)
-		noteUndoneCalls(a, id, idea, undoneCalls)
+		if names := naming.DescribeInstances(parsedIdea.InstanceTokens()); len(names) > 0 {
+			a.Note("%s: %s: %s", id, print.Plural(len(names), "instance"), diag.SummarizeNames(names))
+		}
+		noteUndoneCalls(a, id, idea, undoneCalls, naming)
 		noteBatchAndQuality(a, id, idea)
 		return a.Print(print.IndentJSON(idea) + "\n")
 	})
@@ -115,7 +119,8 @@ func noteBatchAndQuality(a *app.App, id string, ideaObject jsonval.Object) {
 }
 
 // noteUndoneCalls prints to standard error which Calls of a process were undone, and what the process itself undoes.
-func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []client.UndoneCall) {
+func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []client.UndoneCall,
+	naming print.InstanceNaming) {
 	if text := undoesText(jsonval.Lookup(idea, "meta", "undoes")); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
@@ -124,7 +129,7 @@ func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []c
 		firstCall, remainingCalls := undoneCalls[0], []client.UndoneCall{}
 		for _, t := range undoneCalls {
 			if t.UndoID == firstCall.UndoID && t.By == firstCall.By && t.Reason == firstCall.Reason {
-				callIDs = append(callIDs, t.CallID)
+				callIDs = append(callIDs, naming.DescribeCall(t.CallID))
 			} else {
 				remainingCalls = append(remainingCalls, t)
 			}

@@ -34,10 +34,10 @@ func List(a *app.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				for n := 0; n < len(processes) && !a.WritesJSON; n++ {
-					explainDelegateDecisions(ctx, s, &processes[n])
+				if a.WritesJSON {
+					return a.PrintJSON(processes)
 				}
-				return a.Show(processes, processListText(processes, print.TableWidth(a.Out)))
+				return a.Print(processListText(withDecisionTexts(ctx, s, processes), print.TableWidth(a.Out)))
 			})
 		})
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
@@ -45,36 +45,72 @@ func List(a *app.App) *cobra.Command {
 	return c
 }
 
-// explainDelegateDecisions replaces the lines on decisions that delegates wait for by the sentences of their Calls and
-// Plans. The lines stay if the delegates do not answer.
-func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.ProcessSummary) {
-	isDecision := func(line string) bool {
-		return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPersonPrefix)
-	}
-	if !slices.ContainsFunc(p.WaitingTexts, isDecision) {
-		return
-	}
+// listedProcess is a process in the list. DecisionText says what people are asked to decide; empty: it is not known.
+type listedProcess struct {
+	client.ProcessSummary
+	decisionText string
+}
+
+// Bounds of what the list says of decisions in sentences: each process that waits for people is queried.
+const (
+	maxExplainedProcesses = 20
+	maxExplainTime        = 5 * time.Second
+)
+
+// withDecisionTexts adds to processes the sentences of the Calls and Plans that wait for people, as far as they answer.
+func withDecisionTexts(ctx context.Context, s *server.Session, processes []client.ProcessSummary) []listedProcess {
+	ctx, cancel := context.WithTimeout(ctx, maxExplainTime)
+	defer cancel()
+	explainedCount := 0
+	return jsonval.Map(processes, func(p client.ProcessSummary) listedProcess {
+		listed := listedProcess{ProcessSummary: p}
+		asksPeople := p.AwaitingCount > 0 || slices.ContainsFunc(p.WaitingTexts, isDelegateDecision)
+		if asksPeople && p.EndedAt == nil && !p.DidNotAnswer && explainedCount < maxExplainedProcesses {
+			explainedCount++
+			listed.explainDecisions(ctx, s)
+		}
+		return listed
+	})
+}
+
+// isDelegateDecision reports whether a line on what a process waits for is about a decision in a delegate.
+func isDelegateDecision(line string) bool {
+	return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPersonPrefix)
+}
+
+// explainDecisions puts what waits for people into sentences. The lines on decisions in delegates stay if the delegates
+// do not answer.
+func (p *listedProcess) explainDecisions(ctx context.Context, s *server.Session) {
 	approvals, err := s.ApprovalsOf(ctx, p.ProcessID)
 	plans, plansErr := s.WaitingPlansOf(ctx, p.ProcessID)
 	if err != nil || plansErr != nil {
 		return
 	}
-	var lines []string
-	addLine := func(processID, sentence string, since time.Time) {
+	var delegateLines, ownSentences []string
+	add := func(processID, sentence, instanceName string, since time.Time) {
+		text := client.RecordedDecision{Sentence: sentence, InstanceName: instanceName}.About()
 		if spelling.WholeProcessID(processID) != p.ProcessID {
-			lines = append(lines, fmt.Sprintf("a person: %s, since %s", sentence, since.Local().Format(time.DateTime)))
+			text = fmt.Sprintf("a person: %s, since %s", text, since.Local().Format(time.DateTime))
+			delegateLines = append(delegateLines, text)
+		} else {
+			ownSentences = append(ownSentences, text)
 		}
 	}
 	for _, a := range approvals {
-		addLine(a.Process, a.Sentence, a.Since)
+		name := a.InstanceName
+		if name == a.Instance {
+			name = ""
+		}
+		add(a.Process, a.Sentence, name, a.Since)
 	}
 	for _, plan := range plans {
-		addLine(plan.Process, plan.Sentence, plan.Since)
+		add(plan.Process, plan.Sentence, "", plan.Since)
 	}
-	p.WaitingTexts = append(slices.DeleteFunc(p.WaitingTexts, isDecision), lines...)
+	p.WaitingTexts = append(slices.DeleteFunc(slices.Clone(p.WaitingTexts), isDelegateDecision), delegateLines...)
+	p.decisionText = strings.Join(ownSentences, "; ")
 }
 
-func processListText(processes []client.ProcessSummary, width int) string {
+func processListText(processes []listedProcess, width int) string {
 	columns := [][]string{{"process"}, {"status"}, {"waits for"}, {"started"}, {"ended"}, {"path"}}
 	for _, p := range processes {
 		endedText := ""
@@ -99,8 +135,8 @@ func processListText(processes []client.ProcessSummary, width int) string {
 	return text
 }
 
-// waitingText says why a process is paused, how many decisions it waits for, or that it did not answer.
-func waitingText(p client.ProcessSummary) string {
+// waitingText says why a process is paused, which decisions it waits for and how many, or that it did not answer.
+func waitingText(p listedProcess) string {
 	waitingLines := slices.Clone(p.WaitingTexts)
 	for _, h := range p.HoldUps {
 		if n := slices.Index(waitingLines, h.String()); n >= 0 {
@@ -112,7 +148,11 @@ func waitingText(p client.ProcessSummary) string {
 		waitingLines[lastIndex] = p.PauseOrFailureCode + ": " + waitingLines[lastIndex]
 	}
 	if p.AwaitingCount > 0 && p.EndedAt == nil {
-		waitingLines = append(waitingLines, print.Plural(p.AwaitingCount, "decision"))
+		text := print.Plural(p.AwaitingCount, "decision")
+		if p.decisionText != "" {
+			text += ": " + p.decisionText
+		}
+		waitingLines = append(waitingLines, text)
 	}
 	if p.DidNotAnswer && len(p.HoldUps) == 0 {
 		waitingLines = append(waitingLines, "? (it did not answer in time)")
