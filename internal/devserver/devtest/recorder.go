@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 )
@@ -44,7 +45,8 @@ func StartRecorder(t testing.TB, server string) *Recorder {
 	r := &Recorder{address: listener.Addr().String(), conn: conn, countByMethod: map[string]int{},
 		signalTimes: map[string][]time.Time{}}
 	s := grpc.NewServer(grpc.ForceServerCodec(bytesCodec{}), grpc.MaxRecvMsgSize(maxMessageBytes),
-		grpc.UnknownServiceHandler(r.forward))
+		grpc.UnknownServiceHandler(r.forward), // and as Temporal itself takes its clients' signs of life:
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}))
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(func() {
 		s.Stop()
