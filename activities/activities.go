@@ -78,6 +78,8 @@ type Activities struct {
 	// BatchesInstanceReports has instances of one process report together, which makes their workflow tasks wait for a
 	// moment.
 	BatchesInstanceReports bool
+	// CountWorkers counts the workers that share the signals that a process takes.
+	CountWorkers func(context.Context) (int, error)
 	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer Observer
 	// HoldUpRecorder records which processes wait for an LLM's server; nil: none.

@@ -40,7 +40,7 @@ func (a *Activities) deliver(ctx context.Context, d protocol.SignalDelivery) err
 		len(s.Reports) == 0 {
 		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
 	}
-	return a.reports.send(ctx, d.To, s, func(ctx context.Context, s rawReportsSignal) error {
+	return a.reports.send(ctx, d.To, s, a.CountWorkers, func(ctx context.Context, s rawReportsSignal) error {
 		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, s)
 	})
 }

@@ -12,17 +12,23 @@ import (
 )
 
 // Temporal advises at most five signals a second for one workflow. To stay below that, a worker sends a process one
-// signal with the reports of several instances. The interval leaves room for a second worker.
+// signal with the reports of several instances, and the more workers there are, the fewer signals each of them.
 const (
-	reportBatchInterval = 400 * time.Millisecond // between two signals to a process
-	reportBatchBurst    = 5                      // signals that go out at once
-	maxReportBatchBytes = 500_000                // bytes in one signal, about
+	reportSignalInterval = 200 * time.Millisecond // between two signals to a process, of all workers
+	maxReportBatchBytes  = 500_000                // bytes in one signal, about
+	// workerCountTTL is how long a count of the workers is used: for so long a new worker's signals come in addition.
+	workerCountTTL     = time.Second
+	workerCountTimeout = time.Second
 )
 
 // reportBatcher gathers the reports of instances, by the ids of their processes.
 type reportBatcher struct {
 	mu             sync.Mutex
 	queueByProcess map[string]*reportQueue
+
+	countMu     sync.Mutex
+	countedAt   time.Time
+	workerCount int
 }
 
 type reportQueue struct {
@@ -47,6 +53,7 @@ var errReportsNotSent = errors.New("the worker's other activity that would send 
 
 // send sends reports to a process, perhaps together with others, and returns when that is done.
 func (g *reportBatcher) send(ctx context.Context, processID string, s rawReportsSignal,
+	countWorkers func(context.Context) (int, error),
 	sendSignal func(ctx context.Context, s rawReportsSignal) error) error {
 	queue, b, isFirst := g.joinBatch(processID, s)
 	if !isFirst {
@@ -59,6 +66,7 @@ func (g *reportBatcher) send(ctx context.Context, processID string, s rawReports
 	}
 	b.err = errReportsNotSent
 	defer close(b.done)
+	queue.limiter.SetLimit(rate.Every(g.interval(ctx, countWorkers)))
 	err := queue.limiter.Wait(ctx)
 	g.mu.Lock()
 	if queue.nextBatch == b {
@@ -73,6 +81,21 @@ func (g *reportBatcher) send(ctx context.Context, processID string, s rawReports
 	return err
 }
 
+// interval is how long this worker waits between two signals to a process. A count that fails changes nothing.
+func (g *reportBatcher) interval(ctx context.Context, countWorkers func(context.Context) (int, error)) time.Duration {
+	g.countMu.Lock()
+	defer g.countMu.Unlock()
+	if time.Since(g.countedAt) >= workerCountTTL {
+		ctx, cancel := context.WithTimeout(ctx, workerCountTimeout)
+		defer cancel()
+		if count, err := countWorkers(ctx); err == nil {
+			g.workerCount = count
+		}
+		g.countedAt = time.Now()
+	}
+	return reportSignalInterval * time.Duration(max(g.workerCount, 1))
+}
+
 // joinBatch adds reports to the next batch for a process. isFirst: the batch is new.
 func (g *reportBatcher) joinBatch(processID string,
 	s rawReportsSignal) (queue *reportQueue, b *reportBatch, isFirst bool) {
@@ -81,12 +104,12 @@ func (g *reportBatcher) joinBatch(processID string,
 	queue = g.queueByProcess[processID]
 	if queue == nil {
 		maps.DeleteFunc(g.queueByProcess, func(_ string, otherQueue *reportQueue) bool {
-			return otherQueue.nextBatch == nil && otherQueue.limiter.Tokens() >= reportBatchBurst
+			return otherQueue.nextBatch == nil && otherQueue.limiter.Tokens() >= 1
 		})
 		if g.queueByProcess == nil {
 			g.queueByProcess = map[string]*reportQueue{}
 		}
-		queue = &reportQueue{limiter: rate.NewLimiter(rate.Every(reportBatchInterval), reportBatchBurst)}
+		queue = &reportQueue{limiter: rate.NewLimiter(rate.Every(reportSignalInterval), 1)}
 		g.queueByProcess[processID] = queue
 	}
 	b = queue.nextBatch

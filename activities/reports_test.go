@@ -19,24 +19,23 @@ func reported(n int, more string) rawReportsSignal {
 func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var g reportBatcher
+		var workers [2]reportBatcher
 		var mu sync.Mutex
-		seen, signals := map[string]int{}, map[string]int{}
-		began := time.Now()
+		seen, sentAt := map[string]int{}, map[string][]time.Time{}
 		var all sync.WaitGroup
 		for n := range 1000 {
-			to := fmt.Sprint("p", n%2)
+			g, to := &workers[n%2], fmt.Sprint("p", n/2%2)
 			all.Go(func() {
-				err := g.send(t.Context(), to, reported(n, ""), func(_ context.Context, s rawReportsSignal) error {
+				arrives := func(_ context.Context, s rawReportsSignal) error {
 					mu.Lock()
 					defer mu.Unlock()
-					signals[to]++
+					sentAt[to] = append(sentAt[to], time.Now())
 					for _, r := range s.Reports {
 						seen[to+string(r)]++
 					}
 					return nil
-				})
-				if err != nil {
+				}
+				if err := g.send(t.Context(), to, reported(n, ""), count(2), arrives); err != nil {
 					t.Error(err)
 				}
 			})
@@ -45,9 +44,17 @@ func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 			}
 		}
 		all.Wait()
-		most := reportBatchBurst + int(time.Since(began)/reportBatchInterval) + 1
-		if len(seen) != 1000 || signals["p0"] > most || signals["p1"] > most {
-			t.Errorf("%d reports in %v signals, which may be %d", len(seen), signals, most)
+		if len(seen) != 1000 || len(sentAt) != 2 {
+			t.Errorf("%d reports to %d processes", len(seen), len(sentAt))
+		}
+		for to, times := range sentAt {
+			for i, from := range times {
+				for j, at := range times[i:] { // each worker sends one, and then five a second together
+					if span := at.Sub(from).Seconds(); float64(j+1) > 2+5*span+0.01 {
+						t.Fatalf("%s was sent %d signals within %g s", to, j+1, span)
+					}
+				}
+			}
 		}
 		for r, times := range seen {
 			if times != 1 {
@@ -55,9 +62,38 @@ func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 			}
 		}
 		<-time.After(time.Minute)
-		g.joinBatch("another", reported(0, ""))
-		if len(g.queueByProcess) != 1 {
-			t.Errorf("%d processes are remembered", len(g.queueByProcess))
+		workers[0].joinBatch("another", reported(0, ""))
+		if len(workers[0].queueByProcess) != 1 {
+			t.Errorf("%d processes are remembered", len(workers[0].queueByProcess))
+		}
+	})
+}
+
+// count is a server that knows of some workers.
+func count(workers int) func(context.Context) (int, error) {
+	return func(context.Context) (int, error) { return workers, nil }
+}
+
+func TestTheMoreWorkersThereAreTheFewerSignalsEachSends(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var g reportBatcher
+		fails := func(context.Context) (int, error) { return 0, errors.New("no answer") }
+		for _, c := range []struct {
+			after        time.Duration
+			countWorkers func(context.Context) (int, error)
+			want         time.Duration
+		}{
+			{0, fails, 200 * time.Millisecond},
+			{workerCountTTL, count(3), 600 * time.Millisecond},
+			{workerCountTTL / 2, count(1), 600 * time.Millisecond}, // it is not asked again yet
+			{workerCountTTL / 2, fails, 600 * time.Millisecond},
+			{workerCountTTL, count(0), 200 * time.Millisecond},
+		} {
+			<-time.After(c.after)
+			if got := g.interval(t.Context(), c.countWorkers); got != c.want {
+				t.Errorf("a signal each %s, not %s", got, c.want)
+			}
 		}
 	})
 }
@@ -70,18 +106,16 @@ func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var g reportBatcher
-			for n := range reportBatchBurst { // then whoever comes waits for others
-				arrives := func(context.Context, rawReportsSignal) error { return nil }
-				if err := g.send(t.Context(), "p", reported(n, ""), arrives); err != nil {
-					t.Fatal(err)
-				}
+			arrives := func(context.Context, rawReportsSignal) error { return nil }
+			if err := g.send(t.Context(), "p", reported(7, ""), count(1), arrives); err != nil {
+				t.Fatal(err)
 			}
 			go func() {
 				defer func() { _ = recover() }()
-				_ = g.send(t.Context(), "p", reported(8, ""), signal)
+				_ = g.send(t.Context(), "p", reported(8, ""), count(1), signal)
 			}()
 			synctest.Wait()
-			if err := g.send(t.Context(), "p", reported(9, ""), nil); err == nil {
+			if err := g.send(t.Context(), "p", reported(9, ""), count(1), nil); err == nil {
 				t.Errorf("%s, and no error", name)
 			}
 		})

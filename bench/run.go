@@ -21,6 +21,13 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var bounds report.Bounds
+	if o.boundsFile != "" {
+		if bounds, err = report.ReadBounds(o.boundsFile); err != nil {
+			return err
+		}
+	}
+	bounds.SetLimits(figures)
 	report.PrintTable(out, figures)
 	report.PrintGrowths(out, report.ComputeGrowths(figures))
 	if o.outputJSONFile != "" {
@@ -28,21 +35,14 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	if err := checkOrUpdateBounds(o, figures); err != nil {
+	if err := checkOrUpdateBounds(o, bounds, figures); err != nil {
 		return err
 	}
 	return checkFirmLimits(figures)
 }
 
 // checkOrUpdateBounds sets the bounds with --update. Otherwise it returns an error that names the exceeded bounds.
-func checkOrUpdateBounds(o options, figures []report.Figure) error {
-	if o.boundsFile == "" {
-		return nil
-	}
-	bounds, err := report.ReadBounds(o.boundsFile)
-	if err != nil {
-		return err
-	}
+func checkOrUpdateBounds(o options, bounds report.Bounds, figures []report.Figure) error {
 	if o.shouldUpdateBounds {
 		bounds.Update(figures)
 		return bounds.Save(o.boundsFile)

@@ -30,19 +30,34 @@ const maxPollAge = 2 * time.Minute
 
 // StoreIDsOfWorkers lists the ids of the stores of all workers that poll now. It is empty if no worker does.
 func StoreIDsOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
+	identities, err := workerIdentities(ctx, c)
+	var ids []string
+	for _, identity := range identities {
+		if _, id, hasMarker := strings.Cut(identity, storeMarker); hasMarker && id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// CountWorkers counts the workers that poll now.
+func CountWorkers(ctx context.Context, c client.Client) (int, error) {
+	identities, err := workerIdentities(ctx, c)
+	return len(identities), err
+}
+
+// workerIdentities lists the names of the workers that poll now.
+func workerIdentities(ctx context.Context, c client.Client) (identities []string, err error) {
 	d, err := c.DescribeTaskQueue(ctx, protocol.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return nil, fmt.Errorf("connect: ask who works on task queue %s: %w", protocol.TaskQueue, err)
 	}
-	var ids []string
 	for _, p := range d.GetPollers() {
-		_, id, hasMarker := strings.Cut(p.GetIdentity(), storeMarker)
-		if hasMarker && id != "" && !slices.Contains(ids, id) &&
-			time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge {
-			ids = append(ids, id)
+		if time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge {
+			identities = append(identities, p.GetIdentity())
 		}
 	}
-	return ids, nil
+	return identities, nil
 }
 
 // WorkerVersion is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value

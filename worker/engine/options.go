@@ -14,6 +14,7 @@ import (
 
 	"processidea/activities"
 	processes "processidea/client"
+	"processidea/connect"
 	"processidea/internal/heap"
 	"processidea/llm"
 	"processidea/model/ideafile/shown"
@@ -177,6 +178,7 @@ func (p Dependencies) newActivities(c client.Client) (*activities.Activities, er
 		Observer:         p.Observer,
 		MaxResultBytes:   p.Limits.MaxResultBytes,
 		MinimizesActions: p.Limits.MinimizesActions, BatchesInstanceReports: p.Limits.hasManySlots(),
+		CountWorkers:       func(ctx context.Context) (int, error) { return connect.CountWorkers(ctx, c) },
 		DailyBudgetDollars: p.Limits.MaxDollarsPerDay,
 		MemoryBudget:       memory.NewBudget(cmp.Or(p.Limits.MaxMemoryBytes, memory.DefaultBudgetBytes)),
 	}

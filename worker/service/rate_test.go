@@ -24,9 +24,10 @@ import (
 // rated is a namespace with workers, and a server that is their LLM's and their Tools': it notes when it is asked.
 type rated struct {
 	*client.Client
-	t   *testing.T
-	url string
-	env []string
+	t       *testing.T
+	url     string
+	address string // of Temporal
+	env     []string
 
 	mu          sync.Mutex
 	asked       []time.Time
@@ -49,8 +50,8 @@ func newRated(t *testing.T) *rated {
 	}
 	t.Cleanup(stop)
 	store := "file://" + t.TempDir()
-	r.url = shop.URL
-	r.env = []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + server.Namespace(),
+	r.url, r.address = shop.URL, server.Address()
+	r.env = []string{"TEMPORAL_ADDRESS=" + r.address, "TEMPORAL_NAMESPACE=" + server.Namespace(),
 		"PROCESSIDEA_STORE=" + store, "PROCESSIDEA_HTTP_ALLOW=" + shop.Listener.Addr().String(),
 		"OPENAI_BASE_URL=" + shop.URL + "/v1"}
 	r.Client, err = client.Dial(t.Context(), client.Options{StorePlace: store,
@@ -119,15 +120,16 @@ func burst(perSecond float64) float64 { return 4 + 5*perSecond }
 func (r *rated) keeps(perSecond float64, want int) {
 	r.t.Helper()
 	r.wait(want)
-	keepsRate(r.t, r.asked, perSecond)
+	keepsRate(r.t, "the server", r.asked, burst(perSecond), perSecond)
 }
 
-func keepsRate(t *testing.T, list []time.Time, perSecond float64) {
+// keepsRate checks that somebody was asked in no time more often than a rate, and so often in addition, allows.
+func keepsRate(t *testing.T, who string, times []time.Time, burst, perSecond float64) {
 	t.Helper()
-	for i, from := range list {
-		for j, to := range list[i:] {
-			if allowed := burst(perSecond) + perSecond*to.Sub(from).Seconds(); float64(j+1) > allowed {
-				t.Fatalf("%d within %s", j+1, to.Sub(from))
+	for i, from := range times {
+		for j, to := range times[i:] {
+			if allowed := burst + perSecond*to.Sub(from).Seconds(); float64(j+1) > allowed {
+				t.Fatalf("%s was asked %d times within %s", who, j+1, to.Sub(from))
 			}
 		}
 	}

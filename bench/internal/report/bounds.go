@@ -56,13 +56,32 @@ func (b Bounds) FindProblems(figures []Figure) (problems []string) {
 				problems = append(problems, fmt.Sprintf("%s: there is no figure %q", work, name))
 			case bound <= 0:
 				problems = append(problems, fmt.Sprintf("%s: %s has no bound yet", work, name))
-			case measuredFigure.MeasuredSpread.P10 > bound*floorFigure.MeasuredSpread.Median:
+			case !measuredFigure.keepsBound(bound, floorFigure):
 				problems = append(problems, fmt.Sprintf("%s: %s is %.3g of the floor, at most %.3g", work, name,
 					measuredFigure.MeasuredSpread.P10/floorFigure.MeasuredSpread.Median, bound))
 			}
 		}
 	}
 	return problems
+}
+
+// SetLimits makes the bounds the limits of the figures that have one.
+func (b Bounds) SetLimits(figures []Figure) {
+	for n := range figures {
+		f := &figures[n]
+		bound := b[f.Workload][f.Name]
+		floorFigure, measuredFigure := findFigure(figures, f.Workload, FloorFigureName), findFigure(figures, f.Workload,
+			f.Name)
+		if bound > 0 && floorFigure != nil {
+			isKept := measuredFigure.keepsBound(bound, floorFigure)
+			f.LimitDescription, f.MeetsLimit = formatNumber(bound)+" × floor", &isKept
+		}
+	}
+}
+
+// keepsBound reports whether a figure's tenth percentile keeps a bound. Both figures are in milliseconds.
+func (f *Figure) keepsBound(bound float64, floorFigure *Figure) bool {
+	return f.MeasuredSpread.P10 <= bound*floorFigure.MeasuredSpread.Median
 }
 
 // Update sets the bounds of the measured works to the measured times plus a tenth.

@@ -106,8 +106,16 @@ func TestATimeIsBoundedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
 		passed      string
 	}{{2, 500, ""}, {4, 1000, ""}, {2.1, 500, ""}, {2.3, 500, "batch: time is 4.6 of the floor, at most 4.4"},
 		{2, 250, "batch: time is 8 of the floor, at most 4.4"}, {1, 500, ""}} {
-		if got := strings.Join(bounds.FindProblems(measured(c.took, c.floor)), "; "); got != c.passed {
+		figures := measured(c.took, c.floor)
+		if got := strings.Join(bounds.FindProblems(figures), "; "); got != c.passed {
 			t.Errorf("%v s, with a floor of %v ms: %q, want %q", c.took, c.floor, got, c.passed)
+		}
+		bounds.SetLimits(figures)
+		var table strings.Builder
+		report.PrintTable(&table, figures)
+		if want := "| 4.400 × floor | " + map[bool]string{true: "yes", false: "no"}[c.passed == ""] +
+			" |"; strings.Count(table.String(), want) != 1 || strings.Count(table.String(), "× floor") != 1 {
+			t.Errorf("%v s, with a floor of %v ms: no one line has %q:\n%s", c.took, c.floor, want, table.String())
 		}
 	}
 	bounds["batch"]["tme"] = 3
