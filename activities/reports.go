@@ -15,7 +15,10 @@ import (
 // signal with the reports of several instances, and the more workers there are, the fewer signals each of them.
 const (
 	reportSignalInterval = 200 * time.Millisecond // between two signals to a process, of all workers
-	maxReportBatchBytes  = 500_000                // bytes in one signal, about
+	// maxReportInterval bounds how long one worker waits: an instance's next step may wait for its report. More than
+	// ten workers that all have reports may together send more than five signals a second.
+	maxReportInterval   = 2 * time.Second
+	maxReportBatchBytes = 500_000 // bytes in one signal, about
 	// workerCountTTL is how long a count of the workers is used: for so long a new worker's signals come in addition.
 	workerCountTTL     = time.Second
 	workerCountTimeout = time.Second
@@ -93,7 +96,7 @@ func (g *reportBatcher) interval(ctx context.Context, countWorkers func(context.
 		}
 		g.countedAt = time.Now()
 	}
-	return reportSignalInterval * time.Duration(max(g.workerCount, 1))
+	return min(reportSignalInterval*time.Duration(max(g.workerCount, 1)), maxReportInterval)
 }
 
 // joinBatch adds reports to the next batch for a process. isFirst: the batch is new.

@@ -89,6 +89,7 @@ func TestTheMoreWorkersThereAreTheFewerSignalsEachSends(t *testing.T) {
 			{workerCountTTL / 2, count(1), 600 * time.Millisecond}, // it is not asked again yet
 			{workerCountTTL / 2, fails, 600 * time.Millisecond},
 			{workerCountTTL, count(0), 200 * time.Millisecond},
+			{workerCountTTL, count(100), 2 * time.Second},
 		} {
 			<-time.After(c.after)
 			if got := g.interval(t.Context(), c.countWorkers); got != c.want {
