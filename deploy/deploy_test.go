@@ -93,6 +93,30 @@ func TestTheBacklogThatScalesWorkersIsTheirs(t *testing.T) {
 	}
 }
 
+// The page on sizes says what is set here.
+func TestThePageOnSizesSaysWhatIsSet(t *testing.T) {
+	read := func(file string) string {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	page := read("../docs/scale.md")
+	for setting, c := range map[string]struct{ file, text string }{
+		`NUM_HISTORY_SHARDS:-(\d+)`: {"../docker-compose.yml", "$1 before the first start, as in `docker-compose.yml`"},
+		`frontend\.namespaceRPS\.visibility:\n  - value: (\d+)`: {"dynamicconfig.yaml",
+			"in `deploy` $1 (`frontend.namespaceRPS.visibility`)"},
+	} {
+		found := regexp.MustCompile(setting).FindStringSubmatch(read(c.file))
+		if found == nil {
+			t.Errorf("%s has no %s", c.file, setting)
+		} else if want := strings.ReplaceAll(c.text, "$1", found[1]); !strings.Contains(page, want) {
+			t.Errorf("%s sets %s, and docs/scale.md does not say %q", c.file, found[0], want)
+		}
+	}
+}
+
 func ourMetrics(t *testing.T) map[string]bool {
 	t.Helper()
 	text, names := workerMetrics(t), map[string]bool{}
