@@ -32,7 +32,7 @@ type bed struct {
 }
 
 // newBed opens the store at a place, a folder or a bucket's URL.
-func newBed(t testing.TB, address, namespace, place string, env []string) *bed {
+func newBed(t *testing.T, address, namespace, place string, env []string) *bed {
 	t.Helper()
 	store, err := blobs.Open(t.Context(), place)
 	if err != nil {
@@ -50,7 +50,7 @@ func newBed(t testing.TB, address, namespace, place string, env []string) *bed {
 }
 
 // work runs a worker until it is told to stop. Killed, it would leave the next one waiting for what it had taken.
-func (b *bed) work(t testing.TB, program string, args ...string) (stop func()) {
+func (b *bed) work(t *testing.T, program string, args ...string) (stop func()) {
 	t.Helper()
 	w := workertest.StartProgram(t, program, b.env, args...)
 	await(t, "the worker is ready", func(context.Context) error {
@@ -63,7 +63,7 @@ func (b *bed) work(t testing.TB, program string, args ...string) (stop func()) {
 }
 
 // begin starts an example.
-func (b *bed) begin(t testing.TB, id, name string, idea *ideafile.Idea,
+func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea,
 	start protocol.ProcessStart) client.WorkflowRun {
 	t.Helper()
 	run, _, err := connect.StartOrAttachProcess(t.Context(), b.client, b.namespace,

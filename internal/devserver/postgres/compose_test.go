@@ -29,7 +29,7 @@ type compose struct {
 	} `yaml:"services"`
 }
 
-func readCompose(t testing.TB) (c compose) {
+func readCompose(t *testing.T) (c compose) {
 	t.Helper()
 	data, err := os.ReadFile(root + "/docker-compose.yml")
 	if err == nil {
@@ -45,7 +45,7 @@ var orDefault = regexp.MustCompile(`\$\{\w+:[-?]([^}]*)\}`)
 
 // environment gives a service's variables as they are where nobody sets any, with some replaced: what is a name or a
 // port in the network of the containers is another here.
-func (c compose) environment(t testing.TB, service string, replace map[string]string) (env []string) {
+func (c compose) environment(t *testing.T, service string, replace map[string]string) (env []string) {
 	t.Helper()
 	if len(c.Services[service].Environment) == 0 {
 		t.Fatalf("docker-compose.yml has no service %s", service)

@@ -23,7 +23,7 @@ import (
 const patience = 4 * time.Minute
 
 // program finds one of PostgreSQL's, where Debian hides them too.
-func program(t testing.TB, name string) string {
+func program(t *testing.T, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
 		return path
@@ -36,7 +36,7 @@ func program(t testing.TB, name string) string {
 }
 
 // startDatabase runs a PostgreSQL of the test's own, with the user of docker-compose.yml, and gives its port.
-func startDatabase(t testing.TB, name string) (port string) {
+func startDatabase(t *testing.T, name string) (port string) {
 	t.Helper()
 	initdb, postgres := program(t, "initdb"), program(t, "postgres")
 	//nolint:usetesting // nobody but this user may look into t.TempDir, and PostgreSQL is run by another
@@ -69,7 +69,7 @@ func startDatabase(t testing.TB, name string) (port string) {
 
 // unprivileged gives the folder to somebody else, where this is the superuser's process: PostgreSQL refuses to be run
 // by him.
-func unprivileged(t testing.TB, dir string) *syscall.SysProcAttr {
+func unprivileged(t *testing.T, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
 		return nil
@@ -89,7 +89,7 @@ func unprivileged(t testing.TB, dir string) *syscall.SysProcAttr {
 }
 
 // start starts a program that is told to stop when the test is over, and waited for.
-func start(t testing.TB, c *exec.Cmd, as *syscall.SysProcAttr, stop syscall.Signal) {
+func start(t *testing.T, c *exec.Cmd, as *syscall.SysProcAttr, stop syscall.Signal) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -123,13 +123,13 @@ func lastLines(log string) string {
 
 // freePort finds one that fits in a smallint: that is where Temporal's schema for PostgreSQL keeps the ports of its
 // members.
-func freePort(t testing.TB) string {
+func freePort(t *testing.T) string {
 	t.Helper()
 	return strconv.Itoa(devtest.FreePort(t))
 }
 
 // await asks until it works, as long as the answer changes.
-func await(t testing.TB, what string, ask func(context.Context) error) {
+func await(t *testing.T, what string, ask func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

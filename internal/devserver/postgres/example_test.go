@@ -124,7 +124,7 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Pro
 		Delegation: protocol.DelegationContext{Files: delegates}}
 }
 
-func decoded(t testing.TB, text string) map[string]any {
+func decoded(t *testing.T, text string) map[string]any {
 	t.Helper()
 	v, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {

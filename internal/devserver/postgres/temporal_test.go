@@ -23,7 +23,7 @@ import (
 )
 
 // setUp runs the script that makes the databases, with Temporal's own tool.
-func setUp(t testing.TB, c compose, temporal string, here map[string]string) {
+func setUp(t *testing.T, c compose, temporal string, here map[string]string) {
 	t.Helper()
 	bin := t.TempDir()
 	if err := os.Symlink(temporal, filepath.Join(bin, "temporal-sql-tool")); err != nil {
@@ -40,7 +40,7 @@ func setUp(t testing.TB, c compose, temporal string, here map[string]string) {
 }
 
 // startTemporal runs Temporal on the database, as a program of its own, and gives its address.
-func startTemporal(t testing.TB, c compose, temporal string, here map[string]string) (address string) {
+func startTemporal(t *testing.T, c compose, temporal string, here map[string]string) (address string) {
 	t.Helper()
 	env, ports := serverEnvironment(t, c, here)
 	server := exec.Command(temporal)
@@ -51,7 +51,7 @@ func startTemporal(t testing.TB, c compose, temporal string, here map[string]str
 
 // serverEnvironment gives the variables of a server of docker-compose.yml on free ports of this machine, and the port of
 // each of its services.
-func serverEnvironment(t testing.TB, c compose, here map[string]string) (env []string, ports map[string]string) {
+func serverEnvironment(t *testing.T, c compose, here map[string]string) (env []string, ports map[string]string) {
 	t.Helper()
 	deploy, err := filepath.Abs(root + "/deploy")
 	if err != nil {
@@ -72,7 +72,7 @@ func serverEnvironment(t testing.TB, c compose, here map[string]string) (env []s
 }
 
 // prepare does over the wire what deploy/namespace.sh does with Temporal's command line.
-func prepare(t testing.TB, address, namespace string) {
+func prepare(t *testing.T, address, namespace string) {
 	t.Helper()
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
