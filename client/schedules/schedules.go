@@ -223,18 +223,25 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 // StarterOf returns the id of the schedule that started a process, as the process's id says; empty if there is none, or
 // none any more.
 func (s *Schedules) StarterOf(ctx context.Context, processID string) (scheduleID string, err error) {
-	nameLength := len(processID) - timeSuffixLength
-	if nameLength <= 0 {
+	scheduleID, isStartedBySchedule := cutTimeSuffix(processID)
+	if !isStartedBySchedule {
 		return "", nil
 	}
-	if _, err := time.Parse("-"+time.RFC3339, processID[nameLength:]); err != nil {
-		return "", nil
-	}
-	_, err = s.describe(ctx, processID[:nameLength])
+	_, err = s.describe(ctx, scheduleID)
 	if kind.Is[*serviceerror.NotFound](err) {
 		return "", nil
 	}
-	return processID[:nameLength], s.wrapError("find", processID[:nameLength], err)
+	return scheduleID, s.wrapError("find", scheduleID, err)
+}
+
+// cutTimeSuffix returns the id of a schedule that the id of its process begins with; ok is false for any other id.
+func cutTimeSuffix(processID string) (scheduleID string, ok bool) {
+	idLength := len(processID) - timeSuffixLength
+	if idLength <= 0 {
+		return "", false
+	}
+	_, err := time.Parse("-"+time.RFC3339, processID[idLength:])
+	return processID[:idLength], err == nil
 }
 
 // errNotProcessSchedule is for a schedule that does not start processes.

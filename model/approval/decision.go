@@ -116,8 +116,8 @@ const (
 
 // ReadDecision reads the payload of a decision's signal; kind is the signal's name. Its keys are call, digest, by,
 // groups, reason, proof and id; also params for amend, with for replace, output for answer, to and toGroup for remarks,
-// and forRequest for ask. An approval under a standing order, or a remark on a deputy, has order in place of by, groups,
-// reason and proof.
+// and forRequest for ask. An approval under a standing order, or a remark on a deputy, has order in place of by,
+// groups, reason and proof.
 func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	rawOrder := m[orderKey]
