@@ -290,19 +290,42 @@ const (
 	// orderApprovalsPeriod is how far back an inbox says what standing orders took over.
 	orderApprovalsPeriod = 7 * 24 * time.Hour
 	maxOrderApprovals    = 10
+	orderApprovalsKey    = "orders"
 )
 
-// recentOrderApprovals lists what standing orders took over lately; nil if that takes long to find.
-func (v *visit) recentOrderApprovals(f inboxFilter) (rows []orderApprovals) {
-	isFound := func([]client.OrderApprovals) bool { return true }
-	list, err := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "orders", isFound,
-		func(ctx context.Context) ([]client.OrderApprovals, error) {
-			return v.Client.OrderApprovals(ctx, time.Now().Add(-orderApprovalsPeriod))
+// keptOrderApprovals is what was found last. Finding it asks the store about every process, and inboxes are looked at
+// all the time: it is kept a hundred times as long as it took to find.
+type keptOrderApprovals struct {
+	list      []client.OrderApprovals
+	expiresAt time.Time
+}
+
+// findOrderApprovals lists what standing orders took over lately; as it was found before, or nil, if that takes long.
+func (v *visit) findOrderApprovals() []client.OrderApprovals {
+	previous, _ := v.previousResults.Get(orderApprovalsKey)
+	kept, _ := previous.(keptOrderApprovals)
+	if time.Now().Before(kept.expiresAt) {
+		return kept.list
+	}
+	list, err := findWithinPageTime(v.Context(), v.storeTasks, orderApprovalsKey,
+		func(ctx context.Context, _ *task) ([]client.OrderApprovals, error) {
+			start := time.Now()
+			list, err := v.Client.OrderApprovals(ctx, start.Add(-orderApprovalsPeriod))
+			if err == nil {
+				expiresAt := time.Now().Add(100 * time.Since(start))
+				v.previousResults.Add(orderApprovalsKey, keptOrderApprovals{list, expiresAt})
+			}
+			return list, err
 		})
 	if err != nil {
-		return nil
+		return kept.list
 	}
-	for _, one := range list {
+	return list
+}
+
+// recentOrderApprovals are the rows of an inbox of what standing orders took over lately.
+func (v *visit) recentOrderApprovals(f inboxFilter) (rows []orderApprovals) {
+	for _, one := range v.findOrderApprovals() {
 		if f.Process != "" && one.ProcessID != f.Process || f.Tool != "" && one.Tool != f.Tool {
 			continue
 		}

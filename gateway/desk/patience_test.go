@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,21 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	}
 	if v, err := look(); v != 2 || err != nil {
 		t.Errorf("who looks later is given %d, %v: an old answer", v, err)
+	}
+}
+
+// An inbox that is looked at again reads no record: this desk has none, so that a read would panic.
+func TestWhatStandingOrdersTookOverIsKeptForAWhile(t *testing.T) {
+	t.Parallel()
+	found, err := lru.New[string, any](1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visit{Desk: &Desk{previousResults: found}}
+	want := []client.OrderApprovals{{ProcessID: "p", GivenBy: "ann", Tool: "pay", Count: 3}}
+	found.Add(orderApprovalsKey, keptOrderApprovals{want, time.Now().Add(time.Hour)})
+	if got := v.findOrderApprovals(); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }
 
