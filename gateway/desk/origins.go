@@ -2,10 +2,12 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"processidea/client"
 	"processidea/client/readable"
@@ -50,10 +52,15 @@ func newOriginLookup(wiringByParam map[string]string, a client.Approval, present
 	}
 }
 
+// writersTimeout is how long a page waits to learn who wrote its values: people can decide without.
+const writersTimeout = time.Second
+
 // newWriterLookup returns a function that says which Call of the instance of a waiting Call wrote a value of State, and
 // when; "" where a person did, or the instance does not answer.
 func (v *visit) newWriterLookup(a client.Approval, presenter *shown.Presenter) func(jsonval.Path) string {
-	status, err := v.Client.Process(a.Process).InstanceOfCall(v.Context(), a.CallID)
+	ctx, cancel := context.WithTimeout(v.Context(), writersTimeout)
+	defer cancel()
+	status, err := v.Client.Process(a.Process).InstanceOfCall(ctx, a.CallID)
 	if err != nil {
 		return func(jsonval.Path) string { return "" }
 	}
