@@ -1,9 +1,7 @@
 package split
 
 import (
-	"cmp"
 	"maps"
-	"time"
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
@@ -103,29 +101,16 @@ func (r PartReport) IsFinished() bool {
 	return r.Status == loop.StatusCompleted || r.Status == loop.StatusFailed || r.Status == loop.StatusCancelled
 }
 
-// Temporal advises at most five signals a second for one workflow, which the parts that work share.
-const (
-	partSignalInterval = 200 * time.Millisecond
-	maxNewsDelay       = 2 * time.Second // for what more than counts has changed
-)
-
-// ReportInterval is how long a part waits between two reports.
-func ReportInterval(c ideafile.Config) time.Duration {
-	return partSignalInterval * time.Duration(cmp.Or(c.MaxConcurrentParts, DefaultMaxWorkingParts))
-}
-
 // ReportFilter keeps a part from reporting what the whole need not know now.
 type ReportFilter struct {
-	Interval           time.Duration // between two reports; 0: none
-	lastSentAt         time.Time
 	lastSentReportJSON string // the last report that was sent, without its count of Calls
 	lastEndedCallCount int    // the count of ended Calls in that report
 }
 
 // ShouldSend reports whether a report should be sent because it has something new, and if so counts it as sent. A
 // report with only more ended Calls or instances waits until a tenth more Calls have ended, since each report costs
-// both workflows a task. dueAt is when a report should be sent that comes too soon after the last one; zero: none.
-func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int, now time.Time) (isDue bool, dueAt time.Time) {
+// both workflows a task.
+func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int) bool {
 	endedCallCount := r.Calls.Total()
 	r.Calls, r.Failures, r.InstructionStepCounts, r.StatusByInstance = turn.CallCounts{}, nil, nil,
 		filterStatuses(func(s ideafile.InstanceStatus) bool {
@@ -134,18 +119,12 @@ func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int, now time.Time
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // Requests are counted once they have ended
 	r.CausersByInstance = nil                    // no Call of another part depends on CausersByInstance
 	encoded := jsonval.EncodeToString(jsonval.ToJSONValue(r))
-	wait, hasOnlyCounts := t.Interval, encoded == t.lastSentReportJSON
-	switch {
-	case !hasOnlyCounts:
-		wait = min(wait, maxNewsDelay)
-	case endedCallCount < t.lastEndedCallCount+max(1, instanceCount/10, t.lastEndedCallCount/10):
-		return false, time.Time{}
+	if encoded == t.lastSentReportJSON && endedCallCount < t.lastEndedCallCount+max(1, instanceCount/10,
+		t.lastEndedCallCount/10) {
+		return false
 	}
-	if dueAt = t.lastSentAt.Add(wait); now.Before(dueAt) {
-		return false, dueAt
-	}
-	t.lastSentReportJSON, t.lastEndedCallCount, t.lastSentAt = encoded, endedCallCount, now
-	return true, time.Time{}
+	t.lastSentReportJSON, t.lastEndedCallCount = encoded, endedCallCount
+	return true
 }
 
 // EndedInstanceStatuses returns the statuses of the instances that have ended. In a part that was cancelled, not all

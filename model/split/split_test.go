@@ -153,45 +153,14 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
 		{"a tenth of them", func() { report.Calls.Done = 560 }, true},
 	} {
-		step.change()
-		if isDue, dueAt := told.ShouldSend(report, 100, modeltest.StartTime); isDue != step.news || !dueAt.IsZero() {
-			t.Errorf("%s: that it is news is not %v, and it is due at %s", step.what, step.news, dueAt)
+		if step.change(); told.ShouldSend(report, 100) != step.news {
+			t.Errorf("%s: that it is news is not %v", step.what, step.news)
 		}
 	}
 	var few split.ReportFilter
-	few.ShouldSend(split.PartReport{Status: loop.StatusRunning}, 3, modeltest.StartTime)
-	oneDone := split.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}
-	if isDue, _ := few.ShouldSend(oneDone, 3, modeltest.StartTime); !isDue {
+	few.ShouldSend(split.PartReport{Status: loop.StatusRunning}, 3)
+	if !few.ShouldSend(split.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
 		t.Error("one Call of three instances is no news")
-	}
-}
-
-// Parts share the signals that the whole can take: the more of them work, the longer counts wait. People do not wait
-// long for what concerns them.
-func TestAPartThatHasJustReportedWaits(t *testing.T) {
-	t.Parallel()
-	for atOnce, wants := range map[int]struct{ counts, news time.Duration }{
-		0: {600 * time.Millisecond, 600 * time.Millisecond}, 1: {200 * time.Millisecond, 200 * time.Millisecond},
-		1000: {200 * time.Second, 2 * time.Second},
-	} {
-		for what, c := range map[string]struct {
-			report split.PartReport
-			wait   time.Duration
-		}{
-			"counts": {split.PartReport{Calls: turn.CallCounts{Done: 50}}, wants.counts},
-			"news":   {split.PartReport{PendingApprovals: []approval.PendingCall{{CallID: "1.1"}}}, wants.news},
-		} {
-			filter := split.ReportFilter{Interval: split.ReportInterval(ideafile.Config{MaxConcurrentParts: atOnce})}
-			filter.ShouldSend(split.PartReport{}, 100, modeltest.StartTime)
-			want := modeltest.StartTime.Add(c.wait)
-			isDue, dueAt := filter.ShouldSend(c.report, 100, want.Add(-1))
-			if isDue || !dueAt.Equal(want) {
-				t.Errorf("%d parts, %s: due is %v, at %s, not at %s", atOnce, what, isDue, dueAt, want)
-			}
-			if isDue, dueAt = filter.ShouldSend(c.report, 100, want); !isDue || !dueAt.IsZero() {
-				t.Errorf("%d parts, %s: it is not sent when it is due", atOnce, what)
-			}
-		}
 	}
 }
 

@@ -104,7 +104,8 @@ func TestASettingOfTracesThatCannotBeReadIsASentenceAtTheStart(t *testing.T) {
 		{"OTEL_TRACES_SAMPLER", []string{"always_off", "parentbased_traceidratio"}, []string{"often"}, "want always",
 			true},
 		{"OTEL_TRACES_SAMPLER_ARG", []string{"0.5"}, []string{"half", "1.5", "-1", "NaN"}, "want the share", true},
-		{"OTEL_BSP_MAX_QUEUE_SIZE", []string{"5"}, []string{"many", "-5"}, "want a whole number", true},
+		{"OTEL_BSP_MAX_QUEUE_SIZE", []string{"5"}, []string{"many", "-5", "100001"},
+			"want a whole number from 0 to 100000", true},
 		{"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", []string{"-1"}, []string{"many"}, "want a whole number", true},
 	} {
 		create := func(value string) error {

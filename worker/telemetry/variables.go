@@ -27,7 +27,7 @@ type variable struct {
 var otlpVariables = map[string]variable{
 	"ENDPOINT":    {wantedText: "the collector's address, such as http://collector:4318", isReadable: isHTTPAddress},
 	"PROTOCOL":    oneOf(protocolGRPC, protocolHTTP),
-	"TIMEOUT":     count,
+	"TIMEOUT":     milliseconds,
 	"HEADERS":     {"names and values, such as api-key=abc,tenant=a", areHeaders, true},
 	"COMPRESSION": oneOf("gzip", "none"),
 	"INSECURE":    boolean,
@@ -53,26 +53,29 @@ var sdkVariables = map[string]variable{
 			return oneOf("always_on", "always_off", "traceidratio").isReadable(strings.TrimPrefix(text, "parentbased_"))
 		}},
 	"OTEL_TRACES_SAMPLER_ARG": {wantedText: "the share of traces to send, from 0 to 1", isReadable: isShare},
-	"OTEL_BSP_SCHEDULE_DELAY": count, "OTEL_BSP_EXPORT_TIMEOUT": count, "OTEL_BSP_MAX_QUEUE_SIZE": count,
-	"OTEL_BSP_MAX_EXPORT_BATCH_SIZE":    count,
-	"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": integer, "OTEL_ATTRIBUTE_COUNT_LIMIT": integer,
-	"OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": integer, "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": integer,
-	"OTEL_SPAN_EVENT_COUNT_LIMIT": integer, "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT": integer,
-	"OTEL_SPAN_LINK_COUNT_LIMIT": integer, "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT": integer,
+	"OTEL_BSP_SCHEDULE_DELAY": milliseconds, "OTEL_BSP_EXPORT_TIMEOUT": milliseconds,
+	"OTEL_BSP_MAX_QUEUE_SIZE": spanCount, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": spanCount,
+	"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": spanLimit, "OTEL_ATTRIBUTE_COUNT_LIMIT": spanLimit,
+	"OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": spanLimit, "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": spanLimit,
+	"OTEL_SPAN_EVENT_COUNT_LIMIT": spanLimit, "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT": spanLimit,
+	"OTEL_SPAN_LINK_COUNT_LIMIT": spanLimit, "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT": spanLimit,
 }
 
 var (
 	boolean = variable{wantedText: "true or false",
 		isReadable: func(text string) bool { return oneOf("true", "false").isReadable(strings.ToLower(text)) }}
-	count = variable{wantedText: "a whole number, in milliseconds for a time", isReadable: func(text string) bool {
-		n, err := strconv.Atoi(text)
-		return err == nil && n >= 0
-	}}
-	integer = variable{wantedText: "a whole number", isReadable: func(text string) bool {
-		_, err := strconv.Atoi(text)
-		return err == nil
-	}}
+	milliseconds = wholeNumber("of milliseconds ", 0, 86_400_000) // a day
+	spanCount    = wholeNumber("", 0, 100_000)                    // the exporter reserves memory for so many
+	spanLimit    = wholeNumber("", -1, 1_000_000)                 // -1: none
 )
+
+func wholeNumber(unit string, lowest, highest int) variable {
+	return variable{wantedText: fmt.Sprintf("a whole number %sfrom %d to %d", unit, lowest, highest),
+		isReadable: func(text string) bool {
+			n, err := strconv.Atoi(text)
+			return err == nil && n >= lowest && n <= highest
+		}}
+}
 
 func oneOf(values ...string) variable {
 	return variable{wantedText: strings.Join(values, " or "),

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"time"
-
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
@@ -36,7 +34,6 @@ type unsplitProcess struct {
 
 	isNotifyingPeople bool               // a notification is on its way
 	partReportFilter  split.ReportFilter // what was reported to the process that this is a part of
-	partReportDueAt   time.Time          // when a report is due that came too soon; zero: none
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
@@ -56,9 +53,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 	}
 	c.logDecision = p.loop.LogSteering
 	p.loop.IsPatched = c.isPatched
-	if p.loop.IsPart = c.start.Part != nil; p.loop.IsPart && c.isPatched("reports of parts at intervals") {
-		p.partReportFilter.Interval = split.ReportInterval(c.idea.Config)
-	}
+	p.loop.IsPart = c.start.Part != nil
 	p.holdPlansIfConfigured()
 	return p
 }
@@ -192,9 +187,5 @@ func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.NextStep)
 	if p.start.Delegation.Caller != nil {
 		p.reportProgressToDelegatingCall(ctx, p.view(), p.loop.QuotaUse())
 	}
-	wakeAt, summary := p.loop.NextWakeTime(), "until the next Request is due"
-	if due := p.partReportDueAt; !due.IsZero() && (wakeAt.IsZero() || due.Before(wakeAt)) {
-		wakeAt, summary = due, "until the next report to the whole is due"
-	}
-	p.wakeAt(ctx, wakeAt, summary)
+	p.wakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")
 }

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"time"
-
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval/policy"
@@ -15,18 +13,16 @@ import (
 // This file holds what a process does in addition if it is a part of a split one: it reports to the split process, its
 // parent.
 
-// sendPartReport reports the changes. One report is on its way at a time, and they come at intervals, except that the
-// last one waits for none; reports are numbered, so that an old one does not replace a later one.
+// sendPartReport reports the changes. One report is on its way at a time, except that the last one waits for none;
+// reports are numbered, so that an old one does not replace a later one.
 func (p *unsplitProcess) sendPartReport(ctx workflow.Context, status loop.Status, isLast bool) {
-	p.partReportDueAt = time.Time{}
 	if p.start.Part == nil || (!isLast && p.outbox.HasPendingFor(p.start.Part.SplitProcess.ID)) {
 		return
 	}
 	r := p.partReport(status, isLast)
 	r.IsAtRest = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges
-	isDue, dueAt := p.partReportFilter.ShouldSend(r, len(p.loop.Instances), workflow.Now(ctx))
-	if !isDue && !isLast && len(p.inbox.UnreportedFates) == 0 {
-		p.partReportDueAt = dueAt
+	hasChanged := p.partReportFilter.ShouldSend(r, len(p.loop.Instances))
+	if !hasChanged && !isLast && len(p.inbox.UnreportedFates) == 0 {
 		return
 	}
 	p.SentPartReportCount++
