@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -20,7 +21,7 @@ const (
 	maxReportInterval   = 2 * time.Second
 	maxReportBatchBytes = 500_000 // bytes in one signal, about
 	// workerCountTTL is how long a count of the workers is used: for so long a new worker's signals come in addition.
-	workerCountTTL     = time.Second
+	workerCountTTL     = 2 * time.Second
 	workerCountTimeout = time.Second
 )
 
@@ -29,9 +30,9 @@ type reportBatcher struct {
 	mu             sync.Mutex
 	queueByProcess map[string]*reportQueue
 
-	countMu     sync.Mutex
+	countMu     sync.Mutex // of who counts the workers
 	countedAt   time.Time
-	workerCount int
+	workerCount atomic.Int64
 }
 
 type reportQueue struct {
@@ -84,19 +85,26 @@ func (g *reportBatcher) send(ctx context.Context, processID string, s rawReports
 	return err
 }
 
-// interval is how long this worker waits between two signals to a process. A count that fails changes nothing.
+// interval is how long this worker waits between two signals to a process. A count that fails changes nothing, and
+// nobody waits for one that others make.
 func (g *reportBatcher) interval(ctx context.Context, countWorkers func(context.Context) (int, error)) time.Duration {
-	g.countMu.Lock()
-	defer g.countMu.Unlock()
-	if time.Since(g.countedAt) >= workerCountTTL {
-		ctx, cancel := context.WithTimeout(ctx, workerCountTimeout)
-		defer cancel()
-		if count, err := countWorkers(ctx); err == nil {
-			g.workerCount = count
-		}
-		g.countedAt = time.Now()
+	if g.countMu.TryLock() {
+		g.updateWorkerCount(ctx, countWorkers)
+		g.countMu.Unlock()
 	}
-	return min(reportSignalInterval*time.Duration(max(g.workerCount, 1)), maxReportInterval)
+	return min(reportSignalInterval*time.Duration(max(g.workerCount.Load(), 1)), maxReportInterval)
+}
+
+func (g *reportBatcher) updateWorkerCount(ctx context.Context, countWorkers func(context.Context) (int, error)) {
+	if time.Since(g.countedAt) < workerCountTTL {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, workerCountTimeout)
+	defer cancel()
+	if count, err := countWorkers(ctx); err == nil {
+		g.workerCount.Store(int64(count))
+	}
+	g.countedAt = time.Now()
 }
 
 // joinBatch adds reports to the next batch for a process. isFirst: the batch is new.

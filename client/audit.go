@@ -21,7 +21,8 @@ func (c *Chain) Blame(ctx context.Context, statePlace string, ideaNumber int) (*
 }
 
 // Verify checks every digest of the chain, and of the chains of its parts and delegates. The Report lists what is
-// broken. The error is for a store that does not answer, or wraps ErrNotFound if there is no chain.
+// broken. The error is for a store that does not answer, or wraps ErrNotFound if there is no chain; what was found until
+// then is in the Report, if there is one.
 func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 	return c.VerifyWithProgress(ctx, func(int, int) {})
 }
@@ -30,7 +31,7 @@ func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 func (c *Chain) VerifyWithProgress(ctx context.Context, beforeEachIdea func(checked, of int)) (*chain.Report, error) {
 	r, err := c.VerifyOwnChain(ctx, beforeEachIdea)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	return r, c.verifyPartsAndDelegates(ctx, r)
 }

@@ -26,11 +26,12 @@ type InstanceView struct {
 
 func (InstanceView) inline() {}
 
-// StateWrite says who wrote to a place in State, and when.
+// StateWrite says who wrote to a place in State, and when. A write of the whole State is one of each of its keys.
 type StateWrite struct {
-	Path      jsonval.Path `json:"path"`
-	Author    string       `json:"by" doc:"a Call's id, or person:NAME"`
-	WrittenAt time.Time    `json:"at,omitzero"`
+	Path         jsonval.Path `json:"path"`
+	OutputMethod string       `json:"method,omitempty" doc:"how it changed what was there; absent: nothing was there"`
+	Author       string       `json:"by" doc:"a Call's id, or person:NAME"`
+	WrittenAt    time.Time    `json:"at,omitzero"`
 }
 
 // CallView is one Call in an InstanceView.

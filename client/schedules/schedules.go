@@ -221,15 +221,18 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 }
 
 // StarterOf returns the id of the schedule that started a process, as the process's id says; empty if there is none, or
-// none any more.
+// none any more. A schedule that nobody permits to look at may be there.
 func (s *Schedules) StarterOf(ctx context.Context, processID string) (scheduleID string, err error) {
 	scheduleID, isStartedBySchedule := cutTimeSuffix(processID)
 	if !isStartedBySchedule {
 		return "", nil
 	}
 	_, err = s.describe(ctx, scheduleID)
-	if kind.Is[*serviceerror.NotFound](err) {
+	switch {
+	case kind.Is[*serviceerror.NotFound](err), kind.Is[*serviceerror.Unimplemented](err):
 		return "", nil
+	case kind.Is[*serviceerror.PermissionDenied](err):
+		return scheduleID, nil
 	}
 	return scheduleID, s.wrapError("find", scheduleID, err)
 }
@@ -378,27 +381,42 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflowID string) erro
 	for _, e := range page.GetExecutions() {
 		runs = append(runs, e.GetExecution())
 	}
+	// All deletions are asked for before the wait for any: if the wait is interrupted, the server goes on.
 	for _, run := range runs {
 		if err == nil {
 			_, err = service.DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
 				Namespace: s.client.Namespace(), WorkflowExecution: run,
 			})
 		}
+		if isGoneOrNotPermitted(err) {
+			err = nil
+		}
+	}
+	waitCtx, cancel := context.WithTimeout(ctx, maxDeletionWait)
+	defer cancel()
+	for _, run := range runs {
 		for err == nil { // until it is gone
-			_, err = s.client.Temporal().DescribeWorkflowExecution(ctx, run.GetWorkflowId(), run.GetRunId())
+			_, err = s.client.Temporal().DescribeWorkflowExecution(waitCtx, run.GetWorkflowId(), run.GetRunId())
 			if err == nil {
-				client.Sleep(ctx, deletionPollInterval)
+				client.Sleep(waitCtx, deletionPollInterval)
 			}
 		}
-		if kind.Is[*serviceerror.NotFound](err) || kind.Is[*serviceerror.PermissionDenied](err) {
+		if isGoneOrNotPermitted(err) {
 			err = nil
 		}
 	}
 	return err
 }
 
-// deletionPollInterval is how often the server is asked whether it has deleted a run.
-const deletionPollInterval = 200 * time.Millisecond
+func isGoneOrNotPermitted(err error) bool {
+	return kind.Is[*serviceerror.NotFound](err) || kind.Is[*serviceerror.PermissionDenied](err)
+}
+
+const (
+	// deletionPollInterval is how often the server is asked whether it has deleted a run.
+	deletionPollInterval = 200 * time.Millisecond
+	maxDeletionWait      = time.Minute
+)
 
 // withHandle changes a schedule that starts processes: others of the namespace are not ours.
 func (s *Schedules) withHandle(ctx context.Context, operation, id string,

@@ -39,7 +39,8 @@ func (a *API) addPeopleOperations() {
 		"Decide on Calls that wait",
 		"Decides on up to 1,000 Calls, of any processes. Each decision gets a result of its own, in the order of "+
 			"the decisions. Who decides is whoever the token names; where the gateway has a key, "+
-			"it signs the decision for that person. With the right to look alone, a person may comment."),
+			"it signs the decision for that person. With the right to look alone, a person may comment; a list with "+
+			"another act is refused whole."),
 		asHandler(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
 			for _, d := range in.Body.Decisions {
 				if err := CheckRightToAct(access.PersonFrom(ctx), d.Kind); err != nil {

@@ -161,11 +161,12 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	return p
 }
 
-// groupsToHandOverTo returns the groups that may decide by the rules. Where the rules name none, everybody may, and the
-// groups of the person are those that the desk knows of.
+// groupsToHandOverTo returns the groups that may decide by the rules. Where the rules name nobody, everybody may, and
+// the groups of the person are those that the desk knows of.
 func groupsToHandOverTo(rules policy.DeciderRules, personGroups []string) []string {
 	groups := slices.Clone(rules.Groups())
-	if len(groups) == 0 {
+	namesPeople := slices.ContainsFunc(rules, func(r policy.DeciderRule) bool { return len(r.People) > 0 })
+	if len(groups) == 0 && !namesPeople {
 		groups = slices.Clone(personGroups)
 	}
 	slices.Sort(groups)

@@ -360,9 +360,12 @@ func cellOf(a client.Approval, fieldName string, v any, maxChars int) labelledCe
 	if f == nil {
 		return labelledCell{FullName: fieldName, Text: shortText(v, maxChars), IsNumber: isNumber(v)}
 	}
-	return labelledCell{FullName: fieldName, Text: shortText(f.DisplayText, maxChars),
-		Href:     readable.LinkTarget(f.Format.Display, f.Value),
+	cell := labelledCell{FullName: fieldName, Text: shortText(f.DisplayText, maxChars),
 		IsNumber: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
+	if target := readable.LinkTarget(f.Format.Display, f.Value); target == cell.Text { // nobody follows half an address
+		cell.Href = target
+	}
+	return cell
 }
 
 // haveSameDisplayText reports whether a field that has one value in all Calls reads alike in them, too. A letter does

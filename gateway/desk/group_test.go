@@ -82,12 +82,12 @@ func TestTheInboxNamesWhatStandingOrdersTookOver(t *testing.T) {
 	page := inboxPage{OrderApprovals: []orderApprovals{{
 		client.OrderApprovals{ProcessID: "p/1", GivenBy: "ann", Tool: "pay", Count: 12}, "Pay a bill", "Refunds"}}}
 	all, _ := pageText(t, shown.English, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"12 cases taken over by the standing order of ann : Pay a bill , Refunds"})
+	wantTexts(t, "the inbox", all, []string{"12 cases approved in advance by ann : Pay a bill , Refunds"})
 	if source := shows(t, "inbox", page); !strings.Contains(source, `href="/desk/processes/p%2F1#orders"`) {
 		t.Error(source)
 	}
 	all, _ = pageText(t, shown.German, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"12 Fälle übernahm die Dauerfreigabe von ann"})
+	wantTexts(t, "the inbox", all, []string{"12 Fälle im Voraus freigegeben von ann"})
 }
 
 func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {

@@ -65,7 +65,9 @@ func TestAnAddressIsALinkOnEveryPageWithIt(t *testing.T) {
 	if got := factsOfFields(a, noOrigin)[0].Href; got != web {
 		t.Errorf("the Call's page leads to %q", got)
 	}
-	if got := cellOf(a, "receipt", web, 10); got.Href != web {
-		t.Errorf("the inbox leads to %q", got.Href)
+	for maxChars, want := range map[int]string{10: "", 100: web} { // nobody follows an address that is cut
+		if got := cellOf(a, "receipt", web, maxChars); got.Href != want {
+			t.Errorf("with %d characters the inbox leads to %q", maxChars, got.Href)
+		}
 	}
 }

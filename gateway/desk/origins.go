@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"processidea/client"
@@ -56,15 +57,15 @@ func newOriginLookup(wiringByParam map[string]string, a client.Approval, present
 const writersTimeout = time.Second
 
 // newWriterLookup returns a function that says which Call of the instance of a waiting Call wrote a value of State, and
-// when; "" where a person did, or the instance does not answer.
+// when; "" where a person did, or the instance does not answer. The instance is asked once, and only if need be.
 func (v *visit) newWriterLookup(a client.Approval, presenter *shown.Presenter) func(jsonval.Path) string {
-	ctx, cancel := context.WithTimeout(v.Context(), writersTimeout)
-	defer cancel()
-	status, err := v.Client.Process(a.Process).InstanceOfCall(ctx, a.CallID)
-	if err != nil {
-		return func(jsonval.Path) string { return "" }
-	}
-	return writerLookup(status, presenter, a.Language)
+	lookup := sync.OnceValue(func() func(jsonval.Path) string {
+		ctx, cancel := context.WithTimeout(v.Context(), writersTimeout)
+		defer cancel()
+		status, _ := v.Client.Process(a.Process).InstanceOfCall(ctx, a.CallID) // without an answer it has no writes
+		return writerLookup(status, presenter, a.Language)
+	})
+	return func(path jsonval.Path) string { return lookup()(path) }
 }
 
 func writerLookup(status client.InstanceStatus, presenter *shown.Presenter,
@@ -75,11 +76,12 @@ func writerLookup(status client.InstanceStatus, presenter *shown.Presenter,
 	}
 	return func(path jsonval.Path) string {
 		for _, w := range slices.Backward(status.Writes) {
-			if len(w.Path) > len(path) || !slices.Equal(w.Path, path[:len(w.Path)]) {
+			if commonLength := min(len(w.Path), len(path)); !slices.Equal(w.Path[:commonLength], path[:commonLength]) {
 				continue
 			}
 			tool, isCall := toolByCallID[w.Author]
-			if !isCall || w.WrittenAt.IsZero() {
+			// Of a value that several wrote, or added to, no single one is named.
+			if len(w.Path) > len(path) || w.OutputMethod != "" || !isCall || w.WrittenAt.IsZero() {
 				return ""
 			}
 			return ", from “" + clipName(presenter.ToolTitle(tool)) + "” on " + momentText(w.WrittenAt, l)

@@ -78,7 +78,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	}
 	eventually(t, "the inbox names what standing orders took over", func() bool {
 		text := b.open("/?process=" + id).is(200).text()
-		return strings.Contains(text, "3 cases taken over by the standing order of ann: Pay")
+		return strings.Contains(text, "3 cases approved in advance by ann : Pay")
 	})
 }
 

@@ -38,7 +38,7 @@ type Decision struct {
 	// RecipientName and RecipientGroup are the person or the group that a remark is addressed to.
 	RecipientName  string `json:"to,omitempty"`
 	RecipientGroup string `json:"toGroup,omitempty"`
-	// IsForRequest means that the LLM is told of a question and of what people answer.
+	// IsForRequest means that the LLM is told of a question or, as the process finds, of an answer to one.
 	IsForRequest bool `json:"forRequest,omitempty"`
 	// Proof is the signature of the signal, unchanged: a compact JWS; empty: the decision is declared, that is, its
 	// sender claims to be DecidedBy.

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
+	"processidea/model/jsonval"
 )
 
 // Kinds of remarks: acts on a waiting Call that do not decide on it. Their signals have the same names, and their
@@ -101,21 +102,20 @@ func (d Decision) RemarkText() string {
 	return text
 }
 
-// RemarksForRequest returns the questions of which the LLM is told, each with what others than the asker said later.
-func RemarksForRequest(remarks []Decision) (list []Decision) {
-	var askers []policy.Identity
-	for _, r := range remarks {
-		isAnswer := r.Kind == Comment && slices.ContainsFunc(askers, func(asker policy.Identity) bool {
-			return !asker.Is(r.Identity())
-		})
-		if r.IsForRequest {
-			askers = append(askers, r.Identity())
-		}
-		if r.IsForRequest || isAnswer {
-			list = append(list, r)
-		}
-	}
-	return list
+// AnswersForRequest reports whether a comment answers one of the questions of which the LLM is told. Only who was asked
+// answers: others may comment, too, and would else speak to the LLM. Without a recipient, whoever started the process
+// was asked.
+func (d Decision) AnswersForRequest(remarks []Decision, starters []policy.Identity) bool {
+	return d.Kind == Comment && slices.ContainsFunc(remarks, func(question Decision) bool {
+		isAsked := question.IsAddressedTo(d) ||
+			question.RecipientText() == "" && policy.AnySamePerson(d.Identities(), starters)
+		return question.Kind == Ask && question.IsForRequest && isAsked
+	})
+}
+
+// RemarksForRequest returns the questions of which the LLM is told, and the answers.
+func RemarksForRequest(remarks []Decision) []Decision {
+	return jsonval.Filter(remarks, func(r Decision) bool { return r.IsForRequest })
 }
 
 // LastHandOver is the last remark that handed the Call over; nil: it was not handed over.

@@ -63,8 +63,11 @@ func (i *Instance) decisionWithSubjectAndTime(rec *CallRecord, d approval.Decisi
 	return d
 }
 
-// maxRemarksPerCall bounds the remarks on one Call.
-const maxRemarksPerCall = 100
+// maxRemarksPerCall bounds the remarks on one Call. Comments leave room for the others: whoever may look may comment.
+const (
+	maxRemarksPerCall  = 100
+	maxCommentsPerCall = 50
+)
 
 // addRemark keeps a remark on a Call that waits. The Call goes on waiting, under the same digest.
 func (i *Instance) addRemark(d approval.Decision) error {
@@ -87,7 +90,13 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return fmt.Errorf("it has %d remarks already, and no more are kept: decide, or say it elsewhere",
 			maxRemarksPerCall)
 	}
+	isComment := func(r approval.Decision) bool { return r.Kind == approval.Comment }
+	if isComment(d) && len(jsonval.Filter(rec.Remarks, isComment)) >= maxCommentsPerCall {
+		return fmt.Errorf("it has %d comments already, and no more are kept: decide, or say it elsewhere",
+			maxCommentsPerCall)
+	}
 	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.CurrentTime, rec.PendingApproval.Tool
+	d.IsForRequest = d.IsForRequest || d.AnswersForRequest(rec.Remarks, i.starters)
 	if d.Kind != approval.SteerDeputy && !jsonval.Equal(approval.LastShownParams(rec.Remarks),
 		rec.PendingApproval.Params) {
 		d.ShownParams = rec.PendingApproval.Params

@@ -20,6 +20,7 @@ func TestTheNextRequestHasAQuestionAndItsAnswersIfTheAskerWantsIt(t *testing.T) 
 		s.Decide(approval.Ask, "1.2@②", `{"reason": "did it come back?", "to": "bob"`+flag+`}`)
 		s.Decide(approval.Comment, "1.2@②", `{"reason": "I look too"}`)
 		s.Decide(approval.Comment, "1.2@②", `{"by": "bob", "reason": "yes\n## Tools"}`)
+		s.Decide(approval.Comment, "1.2@②", `{"by": "eve", "reason": "nobody asked me"}`)
 		s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 		gather(s)
 		text := prompt.Render(s.Idea, s.Bindings, s.ExpectRequestFor("②"), nil)[2].Content
@@ -28,7 +29,7 @@ func TestTheNextRequestHasAQuestionAndItsAnswersIfTheAskerWantsIt(t *testing.T) 
 		if strings.Contains(text, told) != isTold {
 			t.Errorf("%q: the LLM is told %s", flag, text)
 		}
-		for _, never := range []string{"said before", "I look too"} {
+		for _, never := range []string{"said before", "I look too", "nobody asked me"} {
 			if strings.Contains(text, never) {
 				t.Errorf("%q: the LLM is told %q: %s", flag, never, text)
 			}

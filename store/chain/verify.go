@@ -60,7 +60,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, processID string, witnessed
 			v.previousManifest = nil
 		}
 		if err := v.checkNextIdea(ctx, ideaNumber); err != nil {
-			return nil, err
+			return v.report.finish(), err
 		}
 		previousIdeaNumber = ideaNumber
 	}

@@ -104,10 +104,10 @@ func (l Limits) activitySlots() int {
 	return l.ConcurrentCalls + l.ConcurrentRequests
 }
 
-// hasManySlots reports whether a workflow task, and a local activity of it, may wait for a moment without keeping
-// others waiting.
+// hasManySlots reports whether a workflow task, and a local activity of it, may wait for up to two seconds without
+// keeping others waiting.
 func (l Limits) hasManySlots() bool {
-	isMany := func(n int) bool { return n == 0 || n >= 100 }
+	isMany := func(n int) bool { return n == 0 || n >= 500 }
 	return isMany(l.ConcurrentPureCalls) && isMany(l.ConcurrentWorkflowTasks)
 }
 

@@ -34,14 +34,12 @@ func TestAProcessOfManyInstancesIsSentFewSignals(t *testing.T) {
 		t.Fatalf("%s, %d instances: %v", result.Status, len(result.Instances), err)
 	}
 	sent := recorder.SignalTimes()
-	whole := "many"
-	for _, id := range []string{whole, protocol.PartID(whole, 1), protocol.PartID(whole, 2), protocol.PartID(whole, 3)} {
+	for part := range 3 {
+		id := protocol.PartID("many", part+1)
 		if len(sent[id]) == 0 {
 			t.Errorf("%s was sent no report", id)
 		}
-	}
-	// Not more than five a second for longer than two seconds: what is above that adds up to two seconds' worth.
-	for id, times := range sent {
-		keepsRate(t, id, times, 10, 5)
+		// Five a second; a worker that has just begun may come on top for two seconds, until the other has counted it.
+		keepsRate(t, id, sent[id], 8, 5)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 )
@@ -52,11 +53,24 @@ func (i *instance) view() protocol.InstanceView {
 		}
 		v.Calls = append(v.Calls, c)
 	}
-	writes := i.dataflow.StateWrites()
-	for _, w := range writes[max(0, len(writes)-maxShownWrites):] {
-		v.Writes = append(v.Writes, protocol.StateWrite{Path: w.Path, Author: w.Author, WrittenAt: w.WrittenAt})
-	}
+	v.Writes = shownWrites(i.dataflow.StateWrites())
 	return v
+}
+
+func shownWrites(writes []statelog.Write) (list []protocol.StateWrite) {
+	for _, w := range writes[max(0, len(writes)-maxShownWrites):] {
+		s := protocol.StateWrite{Path: w.Path, OutputMethod: w.OutputMethod, Author: w.Author, WrittenAt: w.WrittenAt}
+		members, isObject := w.Value.(jsonval.Object)
+		if !isObject || len(w.Path) > 0 {
+			list = append(list, s)
+			continue
+		}
+		for key := range jsonval.Sorted(members) {
+			s.Path = jsonval.Path{key}
+			list = append(list, s)
+		}
+	}
+	return list[max(0, len(list)-maxShownWrites):]
 }
 
 // maxShownWrites is how many writes to State the query lists.

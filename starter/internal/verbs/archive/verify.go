@@ -90,7 +90,7 @@ func loadDeciderKeys(ctx context.Context, keysLocation string) (*signing.Keys, e
 func verifyWithTemporal(ctx context.Context, a *app.App, id string, deciderKeys *signing.Keys) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
 		r, err := s.VerifyWithTemporal(ctx, id, deciderKeys)
-		if err != nil {
+		if err = addUncheckedRest(r, err); err != nil {
 			return uncheckedError(id, err)
 		}
 		if !a.WritesJSON {
@@ -112,7 +112,7 @@ func runVerify(ctx context.Context, a *app.App, fileOrProcessID string, deciderK
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		r, err := archive.WithDeciderKeys(deciderKeys).Chain(fileOrProcessID).Verify(ctx)
-		if err != nil {
+		if err = addUncheckedRest(r, err); err != nil {
 			return uncheckedError(fileOrProcessID, err)
 		}
 		if a.StorePlace != "" {
@@ -132,6 +132,17 @@ func whyUnchecked(err error) (reason string, exitCode int) {
 		return "a key is missing: it is " + missingKey.Error(), exit.Usage
 	}
 	return "it cannot be read: " + err.Error(), exit.Unreachable
+}
+
+// addUncheckedRest adds to a report that has found something broken why its check did not go on: it is broken all the
+// same. Otherwise it returns the error.
+func addUncheckedRest(r *chain.Report, err error) error {
+	reason, exitCode := whyUnchecked(err)
+	if exitCode == 0 || r == nil || len(r.Broken) == 0 {
+		return err
+	}
+	r.Broken = append(r.Broken, chain.BrokenItem{Item: "the rest", Problem: "not checked, because " + reason})
+	return nil
 }
 
 func uncheckedError(processID string, err error) error {
@@ -188,6 +199,7 @@ func verifyOneOfAll(ctx context.Context, archive *client.Archive, processID stri
 	r = processVerifyReport{ProcessID: processID, Report: &chain.Report{Process: processID,
 		Broken: []chain.BrokenItem{}, UnreadableIdeaNumbers: []int{}}}
 	report, err := archive.Chain(processID).VerifyOwnChain(ctx, func(int, int) {})
+	err = addUncheckedRest(report, err)
 	if r.UncheckedReason, exitCode = whyUnchecked(err); exitCode != 0 {
 		return r, exitCode, nil
 	}
