@@ -21,8 +21,8 @@ func (c *Chain) Blame(ctx context.Context, statePlace string, ideaNumber int) (*
 }
 
 // Verify checks every digest of the chain, and of the chains of its parts and delegates. The Report lists what is
-// broken. The error is for a store that does not answer, or wraps ErrNotFound if there is no chain; what was found until
-// then is in the Report, if there is one.
+// broken. The error is for a store that does not answer, or wraps ErrNotFound if there is no chain; what was found
+// until then is in the Report, if there is one.
 func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 	return c.VerifyWithProgress(ctx, func(int, int) {})
 }

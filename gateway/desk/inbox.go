@@ -323,8 +323,8 @@ func (v *visit) findOrderApprovals() []client.OrderApprovals {
 	return list
 }
 
-// recentOrderApprovals are the rows of an inbox of what standing orders took over lately. It is not known which of these
-// cases a filter by text, age or deadline would show.
+// recentOrderApprovals are the rows of an inbox of what standing orders took over lately. It is not known which of
+// these cases a filter by text, age or deadline would show.
 func (v *visit) recentOrderApprovals(f inboxFilter) (rows []orderApprovals) {
 	if f.Text+f.Age+f.Due != "" {
 		return nil

@@ -143,3 +143,18 @@ func TestACallThatWaitsAgainSaysWhoChangedIt(t *testing.T) {
 		}
 	}
 }
+
+// Whoever may look may comment; that leaves room for who asks, and who hands over.
+func TestCommentsLeaveRoomForOtherRemarks(t *testing.T) {
+	t.Parallel()
+	i := vault(t, `{"groups": ["finance"]}`, "")
+	comments := 0
+	for decide(i, approval.Comment, `{"call": "1.1", "by": "eve", "reason": "and so on"}`) == nil {
+		if comments++; comments > 1000 {
+			t.Fatal("comments have no end")
+		}
+	}
+	if err := handOver(i, "ann", `"to": "bob"`); err != nil || comments < 10 {
+		t.Errorf("after %d comments: %v", comments, err)
+	}
+}
