@@ -2,10 +2,10 @@ package desk
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -113,7 +113,8 @@ func groupsOf(list []client.Approval, person *access.Person) (groups []callGroup
 			n++
 		}
 		g := groupOf(list[:n], person)
-		g.ID = "g" + strconv.Itoa(len(groups)+1)
+		digest := sha256.Sum256([]byte(key))
+		g.ID = fmt.Sprintf("g%x", digest[:8]) // the same in every order and on every page: a script keeps reasons by it
 		groups = append(groups, g)
 		list = list[n:]
 	}

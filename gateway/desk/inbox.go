@@ -419,13 +419,12 @@ func groupByTable(list []client.Approval, sortKey string) []client.Approval {
 	}
 	ordered := make([]client.Approval, 0, len(list))
 	for _, key := range keys {
-		slices.SortStableFunc(callsByTable[key], func(a, b client.Approval) int {
+		ordered = append(ordered, sortedByColumn(callsByTable[key], sortKey, func(a, b client.Approval) int {
 			x, y := deadlineOrFarFuture(a), deadlineOrFarFuture(b)
 			// deadlines of Calls planned together differ by moments
-			return cmp.Or(compareBy(sortKey, a, b), x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)),
-				compareAmountsDescending(a, b), x.Compare(y))
-		})
-		ordered = append(ordered, callsByTable[key]...)
+			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), compareAmountsDescending(a, b),
+				x.Compare(y))
+		})...)
 	}
 	return ordered
 }

@@ -1,12 +1,17 @@
 package desk
 
 import (
+	"bytes"
 	"cmp"
+	"math/big"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
 
 	"processidea/client"
-	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
@@ -21,6 +26,7 @@ const (
 // sortLink is the head of a column by which the rows of a table can be sorted.
 type sortLink struct {
 	Href     string // with the next order of this column; empty: it cannot be sorted by
+	Action   string // what it does, in the words before the column's name
 	AriaSort string // the present order by this column; empty: the rows are sorted otherwise
 }
 
@@ -31,12 +37,12 @@ func (f inboxFilter) sortLink(key string, beginsDescending bool, groupID string)
 	if beginsDescending {
 		slices.Reverse(orders)
 	}
+	next := 0
 	if orders = append(orders, ""); f.Sort != "" {
 		link.AriaSort = map[string]string{key: "ascending", descendingPrefix + key: "descending"}[f.Sort]
-		f.Sort = orders[slices.Index(orders, f.Sort)+1]
-	} else {
-		f.Sort = orders[0]
+		next = slices.Index(orders, f.Sort) + 1
 	}
+	f.Sort, link.Action = orders[next], []string{"sort by", "sort in the reverse order by", "no longer sort by"}[next]
 	link.Href = f.pageHref(1) + "#" + groupID
 	return link
 }
@@ -56,37 +62,73 @@ func (g *callGroup) addSortLinks(f inboxFilter) {
 	g.DeadlineSort = f.sortLink(sortByDeadline, false, g.ID)
 }
 
-// compareBy orders two Calls of a table by a column, as inboxFilter.Sort names it. What has no value comes last.
-func compareBy(sortKey string, a, b client.Approval) int {
-	key, isDescending := strings.CutPrefix(sortKey, descendingPrefix)
-	order := 0
-	switch key {
-	case sortByCase:
-		name := func(a client.Approval) string { return strings.ToLower(cmp.Or(caseName(a), a.Sentence)) }
-		order = strings.Compare(name(a), name(b))
-	case sortByArrival:
-		order = a.Since.Compare(b.Since)
-	case sortByDeadline:
-		order = deadlineOrFarFuture(a).Compare(deadlineOrFarFuture(b))
-	default:
-		x, y := a.Field(key), b.Field(key)
-		if x == nil || y == nil || x.Value == nil || y.Value == nil {
-			hasValue := func(f *shown.Field) bool { return f != nil && f.Value != nil }
-			return cmp.Compare(boolRank(hasValue(y)), boolRank(hasValue(x)))
-		}
-		order = compareValues(x.Value, y.Value)
-	}
-	if isDescending {
-		return -order
-	}
-	return order
+// sortableRow is a Call with what it is sorted by.
+type sortableRow struct {
+	client.Approval
+	isMissing bool // it has no value
+	time      time.Time
+	number    *big.Rat // nil: it is none
+	text      []byte   // in the order of the reader's language
 }
 
-// compareValues orders numbers by what they are worth, to the last digit, and anything else by its text.
-func compareValues(x, y any) int {
-	asAmount := func(v any) shown.Field { return shown.Field{Value: v, Format: shown.Format{Display: shown.Money}} }
-	return cmp.Or(shown.CompareAmounts(asAmount(x), asAmount(y)),
-		strings.Compare(strings.ToLower(jsonval.AsText(x)), strings.ToLower(jsonval.AsText(y))))
+// sortedByColumn returns the Calls of a table in the order of a column, as inboxFilter.Sort names it, and then in the
+// order of then. What has no value comes last, whichever way the column is sorted.
+func sortedByColumn(list []client.Approval, sortKey string, then func(a, b client.Approval) int) []client.Approval {
+	column, isDescending := strings.CutPrefix(sortKey, descendingPrefix)
+	collator := collate.New(language.Make(string(list[0].Language)), collate.Numeric, collate.IgnoreCase)
+	rows := jsonval.Map(list, func(a client.Approval) *sortableRow {
+		r := &sortableRow{Approval: a}
+		if text := r.readColumn(column); text != "" {
+			r.text = collator.KeyFromString(&collate.Buffer{}, clip(text, maxCellChars))
+		}
+		return r
+	})
+	slices.SortStableFunc(rows, func(a, b *sortableRow) int {
+		order := a.compare(b)
+		if isDescending {
+			order = -order
+		}
+		return cmp.Or(cmp.Compare(boolRank(a.isMissing), boolRank(b.isMissing)), order, then(a.Approval, b.Approval))
+	})
+	return jsonval.Map(rows, func(r *sortableRow) client.Approval { return r.Approval })
+}
+
+// readColumn reads what a row is sorted by in a column. It returns the text that is shown, if it is sorted by that.
+func (r *sortableRow) readColumn(column string) (text string) {
+	switch column {
+	case sortByCase:
+		return cmp.Or(caseName(r.Approval), r.Sentence)
+	case sortByArrival:
+		r.time = r.Since
+		return ""
+	case sortByDeadline:
+		if r.isMissing = r.Deadline == nil; !r.isMissing {
+			r.time = *r.Deadline
+		}
+		return ""
+	}
+	f := r.Field(column)
+	if r.isMissing = f == nil || f.Value == nil; r.isMissing {
+		return ""
+	}
+	if r.number = f.Number(); r.number != nil {
+		return ""
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, jsonval.AsText(f.Value)); err == nil {
+			r.time = t
+			return ""
+		}
+	}
+	return f.DisplayText
+}
+
+func (r *sortableRow) compare(other *sortableRow) int {
+	if r.number != nil && other.number != nil {
+		return r.number.Cmp(other.number)
+	}
+	return cmp.Or(cmp.Compare(boolRank(r.number != nil), boolRank(other.number != nil)), r.time.Compare(other.time),
+		bytes.Compare(r.text, other.text))
 }
 
 func boolRank(b bool) int {

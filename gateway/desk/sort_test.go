@@ -67,6 +67,57 @@ func TestTheRowsOfATableAreSortedByAnyColumn(t *testing.T) {
 	}
 }
 
+// Rows are in the order of the reader's language, and numbers in texts count. What has no value comes last both ways.
+func TestTheRowsOfATableAreSortedAsPeopleRead(t *testing.T) {
+	t.Parallel()
+	list := []client.Approval{waitingPayment(t, "Zebra", "1", 0, 3), waitingPayment(t, "case-10", "", 1),
+		waitingPayment(t, "Österreich", "20", 2, 1), waitingPayment(t, "case-9", "3", 3),
+		waitingPayment(t, "äpfel", "", 4, 2)}
+	list[1].Params["amount"], list[4].Params["amount"] = nil, nil // with the others in one table
+	for key, want := range map[string]string{
+		sortByCase:           "äpfel case-9 case-10 Österreich Zebra",
+		"-" + sortByCase:     "Zebra Österreich case-10 case-9 äpfel",
+		"to":                 "äpfel case-9 case-10 Österreich Zebra",
+		sortByDeadline:       "Österreich äpfel Zebra case-9 case-10",
+		"-" + sortByDeadline: "Zebra äpfel Österreich case-9 case-10",
+		"amount":             "Zebra case-9 Österreich äpfel case-10",
+		"-amount":            "Österreich case-9 Zebra äpfel case-10",
+	} {
+		if got := namesOf(groupByTable(list, key)); got != want {
+			t.Errorf("by %q: %s, want %s", key, got, want)
+		}
+	}
+}
+
+// Days are sorted by the calendar, though they are shown in words; what is shown as a title is sorted by that.
+func TestDaysAreSortedByTheCalendar(t *testing.T) {
+	t.Parallel()
+	words := wordsOf(t, `{"schema": {"tools": {"call": {"type": "object", "properties": {"day": {"_display": "date"}}}}}}`)
+	var list []client.Approval
+	for _, day := range []string{"2026-12-03", "2027-01-15", "2026-02-20"} {
+		a := waitingPayment(t, day, "", 0)
+		a.Params = jsonval.Object{"day": day}
+		a.Call = words.Call("call", a.Params, "", shown.InstanceValues{}, shown.German)
+		a.InstanceName = day
+		list = append(list, a)
+	}
+	if got := namesOf(groupByTable(list, "day")); got != "2026-02-20 2026-12-03 2027-01-15" {
+		t.Error(got)
+	}
+}
+
+// A script keeps what is entered in the form of a table by its id, whatever stands above it.
+func TestATableHasItsIDWhereverItStands(t *testing.T) {
+	t.Parallel()
+	pay, stop := waitingPayment(t, "Carl", "1000", 1), waitingPayment(t, "ann", "99", 3)
+	stop.Tool = "stop"
+	first := groupsOf([]client.Approval{pay, stop}, &access.Person{})
+	second := groupsOf([]client.Approval{stop, pay}, &access.Person{})
+	if first[0].ID != second[1].ID || first[1].ID != second[0].ID || first[0].ID == first[1].ID {
+		t.Errorf("%s %s, then %s %s", first[0].ID, first[1].ID, second[0].ID, second[1].ID)
+	}
+}
+
 // Each press of a head leads on: the other way round, and then back.
 func TestTheHeadOfAColumnLeadsToTheNextOrder(t *testing.T) {
 	t.Parallel()
@@ -97,10 +148,13 @@ func TestTheHeadOfAColumnLeadsToTheNextOrder(t *testing.T) {
 	g.addSortLinks(readFilter(url.Values{"sort": {"-amount"}}))
 	page := shows(t, "inbox", inboxPage{Groups: []callGroup{g}, Filter: inboxFilter{Sort: "-amount"}})
 	wantTexts(t, "the table", page, []string{
-		`class="number" aria-sort="descending"><a href="/?sort=amount#g1" data-sort>Amount</a>`,
-		`href="/?sort=%40case#g1" data-sort>Case</a>`, `<input type="hidden" name="sort" value="-amount">`})
+		`class="number" aria-sort="descending"><a href="/?sort=amount#g1" data-sort>` +
+			`<span class="hidden">sort in the reverse order by </span><span>Amount</span></a>`,
+		`data-label="Sort by:"`, `<h2 id="g1" tabindex="-1">`,
+		`href="/?sort=%40case#g1" data-sort><span class="hidden">sort by </span><span>Case</span></a>`,
+		`<input type="hidden" name="sort" value="-amount">`})
 	german, _ := pageText(t, shown.German, "inbox", inboxPage{Groups: []callGroup{g}})
-	wantTexts(t, "the table", german, []string{"Fall ", " Eingegangen"}, "Came in", "Case")
+	wantTexts(t, "the table", german, []string{"sortieren nach Fall ", " Eingegangen"}, "Came in", "Case")
 	single := groupOf(list[:1], &access.Person{})
 	single.addSortLinks(inboxFilter{})
 	if single.CaseSort.Href != "" {

@@ -19,7 +19,8 @@ const sayTicked = (form) => {
   const sums = [...form.querySelectorAll("tfoot [data-digits]")].map((total, _, all) => {
     const column = total.cellIndex;
     const sum = rows.reduce((sum, row) => sum + BigInt(row.cells[column].dataset.amount), 0n);
-    const name = all.length > 1 ? `${form.querySelector("thead tr").cells[column].textContent} ` : "";
+    const head = form.querySelector("thead tr").cells[column];
+    const name = all.length > 1 ? `${(head.querySelector("span:not(.hidden)") ?? head).textContent} ` : "";
     return name + amountText(sum, total.dataset);
   });
   const words = [`${rows.length} ${said.dataset.ticked}`, ...sums.length ? [sums.join(", ")] : []];
@@ -47,7 +48,9 @@ document.addEventListener("change", ({ target }) => {
   sayTicked(target.form);
 });
 
-// Rows stay ticked, and reasons written, while a table is sorted.
+let touched = false; // a page with a person's entries does not look again
+
+// Rows stay ticked, and reasons written, while a table is sorted. Rows that are on another page now are counted.
 const sortedKey = "process-idea-sorted";
 const reasons = () => [...document.querySelectorAll(".bar input[name=reason]")];
 const picks = () => [...document.querySelectorAll("input[name=pick]")];
@@ -59,9 +62,13 @@ document.addEventListener("click", (event) => {
 });
 const kept = JSON.parse(sessionStorage.getItem(sortedKey) ?? "null");
 sessionStorage.removeItem(sortedKey);
-if (kept) {
+const lost = document.querySelector("[data-lost]");
+if (kept && lost) {
   picks().forEach((box) => { box.checked = kept.ticked.includes(box.value); });
   reasons().forEach((field) => { field.value = new Map(kept.reasons).get(field.id) ?? field.value; });
+  const lostCount = kept.ticked.length - picks().filter((box) => box.checked).length;
+  lost.textContent = lostCount ? lost.dataset.lost.replace("%", lostCount) : "";
+  touched = kept.ticked.length > 0 || reasons().some((field) => field.value);
 }
 
 // A browser shows the date in a field its own way. Below stands which day that is, in the page's words.
@@ -106,7 +113,6 @@ addEventListener("pageshow", () => {
 
 // A page of what happens looks again every few seconds, until a person has touched it.
 if (document.body.hasAttribute("data-live")) {
-  let touched = false;
   const touch = () => { touched = true; };
   const again = async () => {
     if (touched || document.hidden) {
@@ -120,9 +126,10 @@ if (document.body.hasAttribute("data-live")) {
     const main = document.getElementById("main");
     if (fresh && !touched && fresh.innerHTML !== main.dataset.shown) {
       const focus = document.activeElement;
-      if (!main.contains(focus) || focus === main) {
+      if (!main.contains(focus) || focus.matches("[tabindex='-1']")) { // a place that a link led to
         main.dataset.shown = fresh.innerHTML;
         main.replaceChildren(...fresh.childNodes);
+        document.getElementById(focus?.id)?.focus({ preventScroll: true });
       }
     }
   };

@@ -186,6 +186,15 @@ func (f Format) MultipleText(v any, n int, l Language) string {
 	return f.amountText(decimal{d.Mul(d.Rat, big.NewRat(int64(n), 1))}, l)
 }
 
+// Number returns what a number is worth in its unit, to the last digit; nil: the value is none.
+func (f Field) Number() *big.Rat {
+	d, isNumber := parseDecimal(f.Value)
+	if _, isText := f.Value.(string); !isNumber || isText && f.Format.Display != Money {
+		return nil
+	}
+	return d.shiftPoint(f.Format.unitPointShift()).Rat
+}
+
 // CompareAmounts orders two amounts of one currency, each by its own unit; a value that is no amount is the least.
 func CompareAmounts(a, b Field) int {
 	x, isX := a.Format.parseAmount(a.Value)
