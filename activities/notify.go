@@ -43,13 +43,7 @@ func (a *Activities) describedCallsByDigest(ctx context.Context,
 	}
 	callByDigest := map[string]notify.DescribedCall{}
 	for _, w := range pendingApprovals {
-		call := notify.DescribedCall{Call: w.Call}
-		for _, r := range w.Remarks {
-			if r.Kind != approval.Comment { // of comments nobody is notified
-				call.RemarkText = r.Reason
-			}
-		}
-		callByDigest[w.Digest] = call
+		callByDigest[w.Digest] = notify.DescribedCall{Call: w.Call, Remarks: w.Remarks}
 	}
 	for _, d := range n.NoLongerWaiting {
 		if decidedCall, err := a.DescribeDecidedCall(ctx, n.ProcessID, d.CallID); err == nil {

@@ -11,6 +11,7 @@ import (
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -86,18 +87,44 @@ func (p *Process) WaitingPlans(ctx context.Context) ([]DescribedPlan, error) {
 	}
 	presenter := p.client.Process(v.Plans[0].Process).Presenter(ctx)
 	for _, pending := range v.Plans {
-		calls := ideafile.RawWrittenCalls(jsonval.Map(pending.WrittenCalls(), idea.WithToolFixedValues))
-		plan := DescribedPlan{
-			PlanView: pending, CallCountsByTool: pending.CountByTool(), Averages: averages, DiagramCalls: calls,
-			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.ListEdges(calls, plangraph.Labels{}),
-			LaterApprovals: findLaterApprovals(pending, idea),
-		}
-		plan.PlannedCalls = pending.DescribeCalls(idea, presenter, LanguageOf(ctx), func(n int) bool {
-			return plangraph.ReadsOtherCall(plan.Edges, n+1)
-		})
+		plan := describePlan(pending, idea, presenter, LanguageOf(ctx))
+		plan.Averages = averages
 		list = append(list, plan)
 	}
 	return list, nil
+}
+
+// describePlan describes a Plan without its Averages; idea is nil if it is unknown.
+func describePlan(p PendingPlan, idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language) DescribedPlan {
+	calls := ideafile.RawWrittenCalls(jsonval.Map(p.WrittenCalls(), idea.WithToolFixedValues))
+	plan := DescribedPlan{
+		PlanView: p, CallCountsByTool: p.CountByTool(), DiagramCalls: calls,
+		Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.ListEdges(calls, plangraph.Labels{}),
+		LaterApprovals: findLaterApprovals(p, idea),
+	}
+	plan.PlannedCalls = p.DescribeCalls(idea, presenter, l, func(n int) bool {
+		return plangraph.ReadsOtherCall(plan.Edges, n+1)
+	})
+	return plan
+}
+
+// DescribeAmended describes a waiting Plan of the process as it would be with other Calls. Only the process decides
+// whether they can run: a Call that is for no known instance counts once.
+func DescribeAmended(p PendingPlan, calls []any, idea *ideafile.Idea, presenter *shown.Presenter,
+	l shown.Language) DescribedPlan {
+	tokens := p.Instances
+	if len(tokens) == 0 {
+		tokens = []string{""} // the only one
+	}
+	p.Calls = nil
+	for n, w := range ideafile.ParseWrittenCalls(calls) {
+		palette := ideafile.Palette{InstanceTokens: tokens, ReopenableTokens: w.TargetTokens,
+			UntargetedCallsGoToAll: p.RequestNumber == 0}
+		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.RequestNumber, n+1, ""), WrittenCall: w}
+		c.Instances, _ = palette.TargetInstances(w)
+		p.Calls = append(p.Calls, c)
+	}
+	return describePlan(p, idea, presenter, l)
 }
 
 // LaterApproval is a Call of a Plan about which a person will be asked again before it runs.

@@ -87,7 +87,7 @@ func noticeGroupsOf(n approval.Notification, callByDigest map[string]DescribedCa
 	phrase := func(text string) func(approval.Notice) string {
 		return func(approval.Notice) string { return text }
 	}
-	remark := func(w approval.Notice) string { return remarkText(*w.Remark, callByDigest[w.Digest].RemarkText) }
+	remark := func(w approval.Notice) string { return remarkText(*w.Remark, callByDigest[w.Digest].Remarks) }
 	return []noticeGroup{
 		{n.NewlyWaiting, false, phrase("waits"), n.OmittedWaitingCount, "wait"},
 		{n.Reminders, false, phrase("still waits"), n.OmittedReminderCount, "still wait"},
@@ -155,8 +155,16 @@ func decisionText(d approval.Notice) string {
 	return text
 }
 
-// remarkText says who asked whom, or handed a Call over to whom, and, if it is known, in which words.
-func remarkText(r approval.NoticeRemark, remark string) string {
+// remarkText says who asked whom, or handed a Call over to whom, and, if it is known, in which words: one person's
+// words never stand under another's name.
+func remarkText(r approval.NoticeRemark, remarks []approval.Decision) string {
+	remark := ""
+	for _, d := range remarks {
+		if d.Kind == r.Kind && d.DecidedBy == r.Author && d.RecipientName == r.RecipientName &&
+			d.RecipientGroup == r.RecipientGroup {
+			remark = d.Reason
+		}
+	}
 	for _, name := range []*string{&r.Author, &r.RecipientName, &r.RecipientGroup} {
 		*name = isolateDirection(jsonval.ClipForError(*name))
 	}

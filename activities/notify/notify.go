@@ -115,11 +115,11 @@ func (e *Error) Error() string { return "notify: post notice: " + e.text }
 // DescribesCalls reports whether its notices describe Calls in words.
 func (s *Sender) DescribesCalls() bool { return s.format != FormatJSON && s.format != FormatSlack }
 
-// DescribedCall is a Call of a notice in the words of the business. RemarkText is the text of its last question or
-// hand-over.
+// DescribedCall is a Call of a notice in the words of the business. Remarks are those that it has when the notice is
+// sent; some may be later than the notice.
 type DescribedCall struct {
 	shown.Call
-	RemarkText string
+	Remarks []approval.Decision
 }
 
 // Send posts notices once. messageID is the same on every attempt; callByDigest describes Calls as far as known.

@@ -186,7 +186,13 @@ func TestMessagesSayWhatIsAskedUntilWhenAndWhatWasDecided(t *testing.T) {
 		words[token] = DescribedCall{Call: shown.Call{Sentence: "Refund " + token,
 			Fields: []shown.Field{{Title: "For", DisplayText: "case " + token}}}}
 	}
-	words["①"] = DescribedCall{Call: words["①"].Call, RemarkText: "did it\ncome back?"}
+	// Since the notice was taken, others have said something too.
+	words["①"] = DescribedCall{Call: words["①"].Call, Remarks: []approval.Decision{
+		{Kind: approval.Ask, DecidedBy: "ann", RecipientName: "<bob>", Reason: "did it\ncome back?"},
+		{Kind: approval.Ask, DecidedBy: "cem", RecipientName: "<bob>", Reason: "not ann's"}}}
+	words["②"] = DescribedCall{Call: words["②"].Call, Remarks: []approval.Decision{
+		{Kind: approval.HandOver, DecidedBy: "ann", RecipientName: "dora", Reason: "not to cem"},
+		{Kind: approval.Ask, DecidedBy: "ann", RecipientName: "cem", Reason: "not by hand-over"}}}
 	for _, format := range []string{FormatJSONWithDescriptions, FormatSlackBlocks, FormatTeams} {
 		got := string(sender(t, "http://127.0.0.1:1", format).encodeBody(n, words))
 		got = strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(got)
@@ -196,6 +202,9 @@ func TestMessagesSayWhatIsAskedUntilWhenAndWhatWasDecided(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %q: %s", format, want, got)
 			}
+		}
+		if strings.Contains(got, "not ") {
+			t.Errorf("%s quotes another remark than that of the notice: %s", format, got)
 		}
 		if format != FormatJSONWithDescriptions &&
 			(!strings.Contains(got, "case ②") || strings.Contains(got, "case ③")) {

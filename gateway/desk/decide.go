@@ -21,6 +21,9 @@ func (v *visit) decideMany() error {
 	if v.PostForm.Get("all") != "" {
 		pickValues = v.PostForm["shown"]
 	}
+	if v.PostForm.Get(backField) != "" {
+		return v.showInboxAgain(nil, pickValues)
+	}
 	var formErr error
 	switch {
 	case kind != client.Approve && kind != client.Reject:
@@ -69,6 +72,9 @@ func (v *visit) approvalsOf(decisions []api.Decision) []client.Approval {
 	})
 }
 
+// backField is the button that leads back from a confirmPage: it shows the page again with all that was entered.
+const backField = "again"
+
 // confirmPage asks for confirmation before one decision is applied to many Calls, or to a Plan. It shows the Calls and
 // the sum of their money.
 type confirmPage struct {
@@ -91,7 +97,7 @@ func (v *visit) newConfirmPage(decisions []api.Decision, pickValues, captions []
 	}
 	p := confirmPage{frame: v.frame(title), Kind: decisions[0].Kind, Reason: decisions[0].Reason,
 		BackHref: deskPathOrRoot(v.PostForm.Get("back")), FormAction: "/desk/decide", Count: len(pickValues)}
-	p.Fields = url.Values{"pick": pickValues, "back": {p.BackHref}, "reason": {p.Reason}}
+	p.Fields = url.Values{"pick": pickValues, "shown": v.PostForm["shown"], "back": {p.BackHref}, "reason": {p.Reason}}
 	p.addCaptions(captions, len(captions))
 	approvals := v.approvalsOf(decisions)
 	amounts := jsonval.Map(approvals, func(a client.Approval) *shown.Field { return a.Amount() })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
@@ -223,7 +225,10 @@ func (v *visit) showInboxAgain(formErr error, tickedPickValues []string) error {
 	if err != nil {
 		return err
 	}
-	problem := v.ExplainAndLog(v.Context(), v.Pattern, formErr)
+	problem := &api.Problem{Status: http.StatusOK}
+	if formErr != nil {
+		problem = v.ExplainAndLog(v.Context(), v.Pattern, formErr)
+	}
 	p := v.newInboxPage(waitingItems, back.Query())
 	p.ReloadsItself, p.FormError = false, problem.Detail // a page that reloads would lose the entries
 	for n := range p.Groups {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -140,6 +141,12 @@ func (v *visit) newPlanPage(plan client.DescribedPlan) planPage {
 		return disagreementText(text, labels,
 			l)
 	})
+	p.addPlannedCalls(plan)
+	return p
+}
+
+// addPlannedCalls adds what a Plan would do, and how much money that is together.
+func (p *planPage) addPlannedCalls(plan client.DescribedPlan) {
 	for _, one := range plan.CallCountsByTool {
 		p.HiddenSentenceCount += one.CallCount
 	}
@@ -150,7 +157,6 @@ func (v *visit) newPlanPage(plan client.DescribedPlan) planPage {
 	}
 	p.PlannedCalls = plan.PlannedCalls[:min(len(plan.PlannedCalls), maxShownSentences)]
 	p.HiddenSentenceCount -= len(p.PlannedCalls)
-	return p
 }
 
 func (v *visit) showPlan() error {
@@ -177,23 +183,26 @@ func (v *visit) decidePlan() error {
 	if err != nil && !errors.As(err, &refusal) {
 		return err
 	}
-	decision := client.PlanDecision{Kind: v.PostForm.Get("decision"), PlanDigest: v.PostForm.Get("digest"),
-		Reason: v.formValue("reason")}
+	backFrom := v.PostForm.Get(backField)
+	decision := client.PlanDecision{Kind: cmp.Or(backFrom, v.PostForm.Get("decision")),
+		PlanDigest: v.PostForm.Get("digest"), Reason: v.formValue("reason")}
 	p := planPage{}
 	if err == nil {
 		p = v.newPlanPage(plan)
 		p.Reason, p.FormErrorDecision, p.HasChanged = decision.Reason, decision.Kind, plan.Digest != decision.PlanDigest
-		if p.HasChanged || !p.ReadDecision(&decision, v.PostForm) {
+		if p.HasChanged || !p.ReadDecision(&decision, v.PostForm) || backFrom != "" {
 			status := http.StatusUnprocessableEntity
 			if p.HasChanged {
 				status = http.StatusConflict
 			} else if p.FormError == "" {
-				status = http.StatusOK // the form only asks for a change of the page
+				status = http.StatusOK // the form only asks for the page, or for a change of it
 			}
 			return v.render(status, "plan", p)
 		}
-		if v.PostForm.Get("sure") == "" && p.needsSecondLook(decision) {
-			return v.show("sure", v.newPlanConfirmPage(p, decision))
+		if v.PostForm.Get("sure") == "" {
+			if look := v.planAsDecided(p, decision); look.needsSecondLook(decision) {
+				return v.show("sure", v.newPlanConfirmPage(look, decision))
+			}
 		}
 	}
 	decisionOutcome, err := v.DecidePlan(v.Context(), v.processID, decision)
@@ -206,8 +215,18 @@ func (v *visit) decidePlan() error {
 // maxUnconfirmedSteps is how many steps without money a person approves without a second look.
 const maxUnconfirmedSteps = 10
 
-// needsSecondLook reports whether a decision has many steps happen, or several with money, without a person being asked
-// again.
+// planAsDecided is the page of the Plan that would run: the waiting one, or what somebody has made of it.
+func (v *visit) planAsDecided(p planPage, decision client.PlanDecision) planPage {
+	if decision.Kind != client.Amend {
+		return p
+	}
+	return v.newPlanPage(client.DescribeAmended(p.Plan.PlanView, decision.Calls,
+		v.latestIdea(v.Context(), p.Plan.Process), v.planLabels(p.Plan.Process).Presenter,
+		client.LanguageOf(v.Context())))
+}
+
+// needsSecondLook reports whether a decision has many steps happen, or several with money, or steps that somebody has
+// changed, without a person being asked again. p is the page of what would run.
 func (p planPage) needsSecondLook(decision client.PlanDecision) bool {
 	if decision.Kind == client.Reject {
 		return false
@@ -216,7 +235,7 @@ func (p planPage) needsSecondLook(decision client.PlanDecision) bool {
 	for _, later := range p.Plan.LaterApprovals {
 		isAskedAgain[later.CallID] = later.Certainty == client.AskedAlways
 	}
-	stepCount, hasMoney := max(p.HiddenSentenceCount, len(decision.Calls)-len(p.PlannedCalls)), false
+	stepCount, hasMoney := p.HiddenSentenceCount, false
 	for _, c := range p.PlannedCalls {
 		if isAskedAgain[c.CallID] {
 			continue
@@ -224,27 +243,21 @@ func (p planPage) needsSecondLook(decision client.PlanDecision) bool {
 		stepCount++
 		hasMoney = hasMoney || c.Amount() != nil
 	}
-	return stepCount > 1 && hasMoney || stepCount > maxUnconfirmedSteps
+	return stepCount > 1 && hasMoney || stepCount > maxUnconfirmedSteps || stepCount > 0 && decision.Kind == client.Amend
 }
 
-// newPlanConfirmPage sends all that was entered once more. What a changed Plan would do is known in words only once it
-// is the Plan.
+// newPlanConfirmPage sends all that was entered once more. p is the page of what would run.
 func (v *visit) newPlanConfirmPage(p planPage, decision client.PlanDecision) confirmPage {
 	confirm := confirmPage{frame: v.frame("Approve this Plan?"), Kind: decision.Kind, Reason: decision.Reason,
 		BackHref: p.Href, IsAboutPlan: true, FormAction: p.Href, Fields: maps.Clone(v.PostForm)}
 	confirm.Fields.Del("decision")
-	if decision.Kind == client.Amend {
-		confirm.Count = len(decision.Calls)
-	} else {
-		confirm.Count, confirm.Sum = p.HiddenSentenceCount+len(p.PlannedCalls), p.Sum
-		confirm.addCaptions(jsonval.Map(p.PlannedCalls, func(c client.PlannedCall) string {
-			return describeCase(client.Approval{Call: c.Call})
-		}), confirm.Count)
-	}
-	steps := jsonval.Map(p.Plan.CallCountsByTool, func(t approval.PlanToolCount) client.Approval {
-		return client.Approval{Process: p.Plan.Process, PendingCall: approval.PendingCall{Tool: t.Tool}}
+	confirm.Count, confirm.Sum = p.HiddenSentenceCount+len(p.PlannedCalls), p.Sum
+	confirm.addCaptions(jsonval.Map(p.PlannedCalls, func(c client.PlannedCall) string {
+		return describeCase(client.Approval{Call: c.Call})
+	}), confirm.Count)
+	confirm.IsIrreversible = slices.ContainsFunc(p.Plan.CallCountsByTool, func(t approval.PlanToolCount) bool {
+		return v.isIrreversible(ideafile.FindTool(p.Tools, t.Tool))
 	})
-	confirm.IsIrreversible = v.anyIrreversible(steps)
 	return confirm
 }
 

@@ -2,16 +2,21 @@ package desk
 
 import (
 	"encoding/json"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/modeltest"
 	"processidea/protocol"
 )
 
@@ -74,6 +79,45 @@ func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 	wantTexts(t, "the page of a Plan", operators, []string{"of p-7"})
 }
 
+// The second look at a changed Plan says what would run, not what was planned: each step once for each case, with the
+// money and the finality of the Tools that it has now.
+func TestTheSecondLookAtAChangedPlanIsAtWhatWouldRun(t *testing.T) {
+	t.Parallel()
+	source := strings.Replace(paid, `"tools": {"pay": {`, `"tools": {"log": {"type": "object", "_undo": "none"},
+		"pay": {"_activity": {"http": {"url": "https://example.com"}}, `, 1)
+	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(source).(map[string]any))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	waiting := protocol.PlanView{Process: "p-7"}
+	waiting.RequestNumber, waiting.Instances = 1, []string{"①", "②", "③"}
+	v := &visit{Desk: &Desk{Options: Options{API: &api.API{}}}, user: &access.Person{},
+		Request: httptest.NewRequest("POST", "/desk/plans/p-7", nil)}
+	v.PostForm = url.Values{"decision": {client.Amend}, "keep": {"1"}}
+	log := jsonval.Object{"_tool": "log", "_instance": "①"}
+	pay := jsonval.Object{"_tool": "pay", "_instance": "*", "amount": json.Number("500")}
+	confirmed := func(calls ...any) confirmPage {
+		plan := client.DescribeAmended(waiting, calls, idea, shown.NewPresenter(idea), shown.English)
+		page := planPage{Page: &planpage.Page{Plan: plan, Tools: idea.Tools}}
+		page.addPlannedCalls(plan)
+		decision := client.PlanDecision{Kind: client.Amend, Calls: calls}
+		if !page.needsSecondLook(decision) {
+			t.Error("it is not looked at twice")
+		}
+		return v.newPlanConfirmPage(page, decision)
+	}
+	if c := confirmed(log); c.Count != 1 || c.Sum != "" || c.IsIrreversible || len(c.Captions) != 1 {
+		t.Errorf("%+v", c)
+	}
+	c := confirmed(log, pay)
+	if c.Count != 4 || !c.IsIrreversible || c.Fields.Get("keep") != "1" || c.Fields.Has("decision") {
+		t.Errorf("%+v", c)
+	}
+	all, _ := pageText(t, shown.English, "sure", c)
+	wantTexts(t, "the second look", all, []string{"4 steps: 15.00 EUR These are the steps as you have changed them. Log",
+		"Pay somebody: 5.00 EUR", "cannot be taken back", "Have it run as changed Back"})
+}
+
 // What decides on much at once is looked at twice, be it a table of cases or a Plan.
 func TestAPlanThatDoesMuchAtOnceIsLookedAtTwice(t *testing.T) {
 	t.Parallel()
@@ -95,9 +139,8 @@ func TestAPlanThatDoesMuchAtOnceIsLookedAtTwice(t *testing.T) {
 		"few steps":                  {calls: steps(10)},
 		"many steps":                 {calls: steps(11), want: true},
 		"many steps, some not shown": {calls: steps(2), hiddenCount: 9, want: true},
-		"few steps, changed to many": {calls: steps(2), decision: client.PlanDecision{Calls: make([]any, 11)},
-			want: true},
-		"few steps, changed to fewer": {calls: steps(10), decision: client.PlanDecision{Calls: make([]any, 9)}},
+		"few steps, changed":         {calls: steps(1), decision: client.PlanDecision{Kind: client.Amend}, want: true},
+		"all asked again, changed":   {calls: []client.PlannedCall{asked}, decision: client.PlanDecision{Kind: client.Amend}},
 	} {
 		page := planPage{Page: &planpage.Page{}, PlannedCalls: one.calls, HiddenSentenceCount: one.hiddenCount}
 		page.Plan.LaterApprovals = []client.LaterApproval{{CallID: "1.1", Certainty: client.AskedAlways}}

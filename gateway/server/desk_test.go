@@ -156,8 +156,13 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	if f := again.form("Filter"); f.values.Get("process") != id {
 		t.Errorf("the filter is gone: %v", f.values)
 	}
-	done := again.form("Approve").tick("A2").press("Approve selected").is(200).says(
-		"2 cases", "A1", "12345678901234567890", "Nothing is decided yet").lacks("A3").form("Approve").press(
+	look := again.form("Approve").tick("A2").set("reason", "as agreed").press("Approve selected").is(200).says(
+		"2 cases", "A1", "12345678901234567890", "Nothing is decided yet").lacks("A3")
+	if f := look.form("Back").press("Back").is(200).form("Approve"); len(f.values["pick"]) != 2 ||
+		f.values.Get("reason") != "as agreed" {
+		t.Errorf("what was entered is gone: %v", f.values)
+	}
+	done := look.form("Approve").press(
 		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890",
 		"It is approved.",
 		"Payment")

@@ -86,13 +86,22 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 	}
 	g.press("Have it run").is(422).says("A step that you add is invalid")
 	// What the process finds wrong stands beside the Call.
-	g.set("added", `{"_tool": "tell", "_instance": "*", "template": 7, "values": {}}`).press("Have it run").is(
+	second := func(s *sheet) *sheet { return s.press("Have it run").is(200).form("Have it run") }
+	second(g.set("added", `{"_tool": "tell", "_instance": "*", "template": 7, "values": {}}`)).press("Have it run").is(
 		409).says("template")
-	g.set(
+	again := second(g.set(
 		"added",
 		`{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}", "values": {"seat": "†state.seat"}}`,
-		"reason", "a window").press("Have it run").is(200).
-		says("The Plan is changed.")
+		"reason", "a window"))
+	again.says("Approve this Plan? 2 steps", "as you have changed them", "By hand: {seat}", "The reason: a window",
+		"Nothing is decided yet.").lacks("You have")
+	// Back leads to all that was entered.
+	g = again.press("Back").is(200).lacks("A step that you add is invalid").form("Have it run")
+	if v := g.values; v.Get("c1/values/seat") != "5B" || !slices.Equal(v["keep"], []string{"1"}) ||
+		v.Get("reason") != "a window" || !strings.Contains(v.Get("added"), "By hand") {
+		t.Errorf("what was changed is gone: %v", v)
+	}
+	second(g).press("Have it run").is(200).says("The Plan is changed.")
 	// The Tool's policy asks about the Call as it is now.
 	h.waiting(id, 1)
 	b.open("/?process=" + id).form("Approve").tick("").press("Approve selected").is(200)

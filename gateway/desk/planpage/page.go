@@ -39,8 +39,9 @@ type Page struct {
 	Reason            string
 	IsAmending        bool // somebody changes Calls
 
+	Tools []*ideafile.Tool // the known ones of its process
+
 	paramsFormFor func(*ideafile.Tool) form.Form
-	tools         []*ideafile.Tool
 	labels        plangraph.Labels
 	edges         []plangraph.Edge // in words
 
@@ -82,7 +83,7 @@ type Call struct {
 func New(plan client.DescribedPlan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
 	paramsFormFor func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendableReason: plan.NotAmendableReason,
-		IsLaterReviewUnknown: plan.LaterApprovals == nil, paramsFormFor: paramsFormFor, tools: tools, labels: labels,
+		IsLaterReviewUnknown: plan.LaterApprovals == nil, paramsFormFor: paramsFormFor, Tools: tools, labels: labels,
 		edges: plangraph.ListEdges(plan.DiagramCalls, labels), language: l}
 	if len(plan.Calls) > MaxShownCalls && p.NotAmendableReason == "" {
 		p.NotAmendableReason = fmt.Sprintf(
@@ -127,7 +128,7 @@ func (p *Page) newCall(n int) *Call {
 		IsKept: true, originalCall: plannedCall.WrittenCall.AsWritten(),
 		CanOpen: raw != nil, amendableParams: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
-	tool := ideafile.FindTool(p.tools, c.Tool)
+	tool := ideafile.FindTool(p.Tools, c.Tool)
 	c.EffectText = effectText(tool)
 	builder := readable.NewFactBuilder(p.language)
 	fields := builder.BuildAt(nil, "", p.labels.Presenter.ParamsFormat(c.Tool),

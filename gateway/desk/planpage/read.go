@@ -134,7 +134,7 @@ func (p *Page) readAddedCalls(values url.Values) (calls []any) {
 				ideafiles.DecodeCause(err)
 		case c.Tool == "":
 			c.FormError = `it does not say what to do: "_tool" is missing`
-		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
+		case len(p.Tools) > 0 && ideafile.FindTool(p.Tools, c.Tool) == nil:
 			c.FormError = "there is no step of the kind " + c.Tool
 		}
 		if c.FormError != "" {
