@@ -243,7 +243,8 @@ func (p planPage) needsSecondLook(decision client.PlanDecision) bool {
 		stepCount++
 		hasMoney = hasMoney || c.Amount() != nil
 	}
-	return stepCount > 1 && hasMoney || stepCount > maxUnconfirmedSteps || stepCount > 0 && decision.Kind == client.Amend
+	return stepCount > 1 && hasMoney || stepCount > maxUnconfirmedSteps ||
+		stepCount > 0 && decision.Kind == client.Amend
 }
 
 // newPlanConfirmPage sends all that was entered once more. p is the page of what would run.
