@@ -74,10 +74,13 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 		b.press(button("Add it to the Plan"))
 		b.says("Added step 1")
 		b.press(button("Have it run as changed"))
+		b.says("as you have changed them")
+		b.press(button("Have it run as changed"))
 		b.says("values") // which the Tool wants, and the Call lacks
 		b.write(
 			"#added-1",
 			`{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}", "values": {"seat": "†state.seat"}}`)
+		b.press(button("Have it run as changed"))
 		b.press(button("Have it run as changed"))
 		b.says("The Plan is changed.")
 		if got := h.receipts(id); got != "By hand: seat 5B" {

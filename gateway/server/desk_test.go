@@ -147,7 +147,9 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		"Template the same text in all", "Order Order : Cents cents", "12345678901234567890", "10.50",
 		"rejected in 3 days")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
-		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {
+		func(n *html.Node) bool {
+			return strings.HasSuffix(strings.TrimSpace(textOf(n)), "Cents") && attribute(n, "class") == "number"
+		}) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
 	p.form("Approve").press("Approve selected").is(422).says("No case was selected")
