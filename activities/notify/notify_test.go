@@ -254,10 +254,10 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	}
 	var slack map[string]string
 	want :=
-		"p: 9 cases wait for a person\n• still waits: 1.1@① refund, since 1 January 1970, 00:00 UTC\n• 2 more still wait\n" +
-			"• escalated: 1.1@① refund, since 1 January 1970, 00:00 UTC; may decide too: people of &lt;heads&gt;\n• 3 " +
-			"more " +
-			"were escalated\n• &lt;ann&gt; has handed it over to people of heads: 1.2@① refund\n• 4 more were asked " +
+		"p: 9 cases wait for a person\n• still waits: 1.1@① refund, since 1 January 1970, 00:00 UTC\n" +
+			"• 2 more still wait\n" +
+			"• escalated: 1.1@① refund, since 1 January 1970, 00:00 UTC; may decide too: people of &lt;heads&gt;\n" +
+			"• 3 more were escalated\n• &lt;ann&gt; has handed it over to people of heads: 1.2@① refund\n• 4 more were asked " +
 			"about\n" +
 			"https://ui.example/p"
 	if err := json.Unmarshal(got, &slack); err != nil || slack["text"] != want {

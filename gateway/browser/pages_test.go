@@ -161,7 +161,8 @@ func TestEveryPageFitsItsScreenAndKeepsNobodyOut(t *testing.T) {
 	}
 }
 
-// pageByTemplate has a page for every template of the desk. Those that everyPage does not show are said to be elsewhere.
+// pageByTemplate has a page for every template of the desk. Those that everyPage does not show are said to be
+// elsewhere.
 var pageByTemplate = map[string]string{"add": "rows to add", "call": "a Call", "decided": "a decided Call",
 	"enter": "the login", "idea": "an Idea", "inbox": "the inbox", "insights": "the insights", "key": inPasskeyTest,
 	"leadon": onlyInPassing, "mine": "what I decided", "order": "an order that is wrong",

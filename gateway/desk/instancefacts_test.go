@@ -73,7 +73,8 @@ func TestACaseWithARejectedStepIsCountedApart(t *testing.T) {
 		t.Error(source)
 	}
 	all, _ = pageText(t, shown.English, "process", newPage(url.Values{"status": {settledAfterRejection}}))
-	wantTexts(t, "the process", all, []string{"Cases finished with a rejected step; show all", "② finished"}, "① finished")
+	wantTexts(t, "the process", all, []string{"Cases finished with a rejected step; show all", "② finished"},
+		"① finished")
 }
 
 func TestEndingAProcessStandsBesidePausingIt(t *testing.T) {

@@ -140,7 +140,8 @@ func TestAPlanThatDoesMuchAtOnceIsLookedAtTwice(t *testing.T) {
 		"many steps":                 {calls: steps(11), want: true},
 		"many steps, some not shown": {calls: steps(2), hiddenCount: 9, want: true},
 		"few steps, changed":         {calls: steps(1), decision: client.PlanDecision{Kind: client.Amend}, want: true},
-		"all asked again, changed":   {calls: []client.PlannedCall{asked}, decision: client.PlanDecision{Kind: client.Amend}},
+		"all asked again, changed": {calls: []client.PlannedCall{asked},
+			decision: client.PlanDecision{Kind: client.Amend}},
 	} {
 		page := planPage{Page: &planpage.Page{}, PlannedCalls: one.calls, HiddenSentenceCount: one.hiddenCount}
 		page.Plan.LaterApprovals = []client.LaterApproval{{CallID: "1.1", Certainty: client.AskedAlways}}

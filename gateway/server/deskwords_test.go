@@ -148,3 +148,25 @@ func TestACaseSaysWhichStepFoundWhatItShows(t *testing.T) {
 	h.inGerman().open(at).is(200).isGerman().says("von „Look up the order“ am ")
 	h.post("/api/processes/"+id+"/cancel", nil).is(204)
 }
+
+func TestWhatAPolicyDoesNotAllowIsNotOfferedAndRefused(t *testing.T) {
+	h := open(t)
+	id := strings.NewReplacer("/", "-").Replace(h.Name())
+	start := payment(id, `{"values": {"order": "A-80", "cents": 110}}`)
+	start["idea"] = json.RawMessage(strings.Replace(string(start["idea"].(json.RawMessage)), `{"timeout"`,
+		`{"allow": ["approve", "comment"], "timeout"`, 1))
+	h.post("/api/processes", start).is(201)
+	waits := h.waiting(id, 1)[0]
+	for _, kind := range []string{"hand-over", "ask", "reject"} {
+		one := h.decide(decisionOn(waits, kind, "by", "ann", "to", "bob", "reason", "why?"))[0]
+		if kind == "reject" {
+			one = h.decide(decisionOn(waits, kind, "by", "ann", "reason", "no"))[0]
+		}
+		if one["outcome"] != "refused" ||
+			!strings.Contains(fmt.Sprint(one["reason"]), kind+" is not allowed here; allowed: approve, comment") {
+			t.Errorf("%s: %v", kind, one)
+		}
+	}
+	p := h.browse().open("/?process="+id).link("@").is(200).says("Say it").lacks("Hand it over", "Reject")
+	p.form("Say it").set("reason", "hm").press("Say it").is(200).says("ann says: hm")
+}

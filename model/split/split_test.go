@@ -273,19 +273,6 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	}
 }
 
-func TestTheWholeCountsTheRejectedCallsOfEachInstance(t *testing.T) {
-	t.Parallel()
-	_, p := newSplit(t, 4, "")
-	p.Parts[0].HasStarted = true
-	p.ApplyReport(split.PartReport{PartNumber: 1, ReportNumber: 1, Status: loop.StatusCompleted,
-		StatusByInstance:            map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled},
-		RejectedCallCountByInstance: map[string]int{"1": 2}})
-	if got := p.Result("p", loop.StatusRunning).Instances; got["1"].Standing() != "settled, 2 Calls rejected" ||
-		got["2"].RejectedCallCount != 0 {
-		t.Errorf("%+v", got)
-	}
-}
-
 func directly(t *testing.T, i *ideafile.Idea) loop.ProcessResult {
 	t.Helper()
 	s := modeltest.NewScenarioFromIdea(t, i, false)
